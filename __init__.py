@@ -37,10 +37,9 @@ if TYPE_CHECKING:
     from .config import Settings
     from .schemas.documents import Document
     from .schemas.errors import BanyanError
-    from .subagent.compiled import as_subagent
     from .subagent.langchain_retriever import BanyanRetriever
     from .subagent.remote import Remote
-    from .subagent.tool import as_tool
+    from .subagent.tool import as_subagent, as_tool
 
 __all__ = [
     "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "Community", "Document", "Entity", "Fact",
@@ -54,7 +53,7 @@ _FOUND_IN = {
     "Community": "api.python_results", "Document": "schemas.documents", "Entity": "api.python_results",
     "Fact": "api.python_results",
     "KnowledgeBase": "api.python_base", "Remote": "subagent.remote", "Resources": "agents.resources",
-    "Settings": "config", "Step": "api.python_results", "as_subagent": "subagent.compiled", "as_tool": "subagent.tool",
+    "Settings": "config", "Step": "api.python_results", "as_subagent": "subagent.tool", "as_tool": "subagent.tool",
     "drop": "api.home_folder", "list": "api.home_folder", "open": "api.home_folder", "rename": "api.home_folder",
 }
 _CALLED = {"drop": "drop_base", "list": "list_bases", "open": "open_base", "rename": "rename_base"}

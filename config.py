@@ -20,12 +20,17 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from .schemas.chroma_server import ChromaServer, ChromaUrl, HeaderName, HeaderToken
-from .schemas.database_url import DatabaseUrl
-from .schemas.endpoint_url import EndpointUrl
 from .schemas.errors import BanyanError
-from .schemas.issuer_url import IssuerUrl
 from .schemas.request_options import ExtraBody, check_efforts, effort_of
+from .schemas.service_addresses import (
+    ChromaServer,
+    ChromaUrl,
+    DatabaseUrl,
+    EndpointUrl,
+    HeaderName,
+    HeaderToken,
+    IssuerUrl,
+)
 
 AUTO_EMBEDDING_MODEL = "auto"
 """Chosen by the documents of a knowledge base from the two that are bundled."""

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from pydantic import Field
 
 from ..graph_store.ledger.unread_files import read_unread_files
-from ..ingest.reading_errors import LEFT_OUT
+from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
 from ..schemas.naming import normalise
 from ..text.metadata_line import UNREAD

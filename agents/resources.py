@@ -27,14 +27,12 @@ from ..graph_store.ledger.token_accounts import Calls
 from ..ingest.chunking import chunk_documents
 from ..ingest.fetching import Address
 from ..ingest.loaders import OnFailure, load_documents
-from ..ingest.reading_limits import MEGABYTE, Limits
+from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
-from ..models.embedding.embedder_loading import load_embedder
-from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name
+from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name, load_embedder
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
-from ..models.reranking.reranker import Reranker
-from ..models.reranking.reranker_loading import load_reranker
+from ..models.reranking.reranker import Reranker, load_reranker
 from ..runtime import audit
 from ..runtime.budgets import Allowance, Budget
 from ..runtime.once import once

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from langgraph.config import get_config
 
-from ..ingest.reading_errors import IngestError
+from ..ingest.reading import IngestError
 from ..runtime.budgets import Allowance, charge_calls
 from ..schemas.formats.schema_loading import seed_names
 from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA

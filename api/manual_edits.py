@@ -13,7 +13,7 @@ AnyFact: TypeAlias = Fact | tuple[str, str, str]
 or an attribute; and an entity or a value."""
 
 
-class Editing:
+class ManualEdits:
     """Manual changes of one knowledge base's graph, recorded with who made them and why.
 
     They survive rebuilding and the reading of new documents, until they are undone. A change that is impossible

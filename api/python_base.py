@@ -36,18 +36,28 @@ from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Mode
 from ..schemas.scope import Scope
-from ..subagent.compiled import Subagent, as_subagent
 from ..subagent.langchain_retriever import BanyanRetriever, search
-from ..subagent.tool import as_tool
+from ..subagent.tool import Subagent, as_subagent, as_tool
 from ..subagent.tool_answers import RetrievedPassage
 from ..text.times import read_day
 from ..tools.langchain_tools import lookup_tools
 from ..tools.openings import summarise_documents
 from ..tools.table_results import ComputedTable, fields, tabulate
-from .manual_edits import Editing
-from .notebooks import status_html
+from .manual_edits import ManualEdits
 from .progress import Progress, follow_build, log_failures, show_progress
-from .python_results import Answer, Community, Entity, Fact, Step, answer_of, community_of, entity_of, facts_of, step_of
+from .python_results import (
+    Answer,
+    Community,
+    Entity,
+    Fact,
+    Step,
+    answer_of,
+    community_of,
+    entity_of,
+    facts_of,
+    status_html,
+    step_of,
+)
 from .sources import Source, read_sources
 
 Where: TypeAlias = Mapping[str, str] | None
@@ -471,9 +481,9 @@ class KnowledgeBase:
         return status_of(self._store, self.resources.spending.prices)
 
     @property
-    def edit(self) -> Editing:
+    def edit(self) -> ManualEdits:
         """Manual changes of the graph: merge, split, rename, retype, reject, correct, undo."""
-        return Editing(self.name, self.resources)
+        return ManualEdits(self.name, self.resources)
 
     # For your own agents and chains.
 

@@ -1,7 +1,8 @@
 """The results of the Python API: answers, entities, facts, communities."""
 
+import html
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -14,8 +15,11 @@ from ..schemas.documents import Citation, Frozen, Span
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
 from ..schemas.trace import TraceStep
-from ..subagent.answer_facts import Place, stated_by
-from .notebooks import answer_html
+from ..subagent.answer_facts import CitedPlace, stated_by
+from ..text.visible_text import visible
+
+if TYPE_CHECKING:
+    from ..graph_store.integrity.status import Status
 
 
 class Source(Span):
@@ -104,7 +108,7 @@ class Step(Frozen):
 def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
     """Return the retrieval graph's answer, with the facts behind it."""
     citations = tuple(Citation(**cited) for cited in output["citations"])
-    places = [Place(cited.document, cited.start, cited.end) for cited in citations]
+    places = [CitedPlace(cited.document, cited.start, cited.end) for cited in citations]
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
         citations=citations,
@@ -153,3 +157,31 @@ def community_of(graph: KnowledgeGraph, community: ledger.Community) -> Communit
         id=community.id, name=community.name, summary=community.summary, level=community.level,
         keywords=tuple(graph.name(node) for node in community.keywords if node in graph),
         members=tuple(node for node in community.members if node in graph), parent=community.parent)
+
+
+def answer_html(answer: Answer) -> str:
+    """Return an answer as HTML: its short form, one line per claim, its grade if inferred, and its numbered sources."""
+    claims = "<br>".join(map(_escape, answer.text.splitlines()))
+    short = f"<p><b>{_escape(answer.short)}</b></p>" if answer.short and answer.short != answer.text else ""
+    sources = "".join(
+        f'<li value="{one.id}"><i>{_escape(one.document)}</i>{_page(one.page)}: \u201c{_escape(one.quote)}\u201d</li>'
+        for one in answer.citations)
+    grade = "<p><i>Inferred: the documents do not state every link.</i></p>" if answer.grade == "inferred" else ""
+    return f"{short}<p>{claims}</p>{grade}{f'<ol>{sources}</ol>' if sources else ''}"
+
+
+def status_html(name: str, status: "Status") -> str:
+    """Return the counts of a knowledge base as an HTML table."""
+    counts: Iterable[tuple[str, int]] = (
+        ("documents", status.documents), ("entities", status.entities), ("facts", status.triples),
+        ("communities", status.communities), ("schema version", status.schema_version))
+    rows = "".join(f"<tr><th>{what}</th><td>{count:,}</td></tr>" for what, count in counts)
+    return f"<table><caption>{_escape(name)}</caption>{rows}</table>"
+
+
+def _escape(text: str) -> str:
+    return html.escape(visible(text))
+
+
+def _page(number: int | None) -> str:
+    return "" if number is None else f", p. {number}"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 from ..agents.construction.state import GivenDocument
 from ..ingest.fetching import is_address
 from ..ingest.loaders import FORMATS
-from ..ingest.reading_errors import IngestError
+from ..ingest.reading import IngestError
 from ..ingest.table_lines import table_lines
 from ..schemas.documents import Document
 from ..schemas.naming import content_id

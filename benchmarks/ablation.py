@@ -21,7 +21,7 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.evaluation.bench.arm_answers import by_document, chunks_of
 from banyan.evaluation.bench.arms import ARMS
-from banyan.evaluation.datasets import Question, is_gold, load_questions
+from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
 from banyan.schemas.lookups import CommunityLookup, EntityLookup, Lookup, PassageLookup, PathLookup, TripleLookup
 from banyan.schemas.retrieval import Passage
 from banyan.tools.first_look import first_look
@@ -69,14 +69,14 @@ def shown(retriever: Retriever, question: str, context: AskContext) -> tuple[lis
     return [item for block in first for item in block.items], [item for block in further for item in block.items]
 
 
-def recall(retriever: Retriever, question: Question, items: Sequence[Passage]) -> float:
+def recall(retriever: Retriever, question: DatasetQuestion, items: Sequence[Passage]) -> float:
     """Return the share of a question's gold passages that some items are from."""
     index = retriever.index
     chunks = [index.chunks[index.chunk_row[key]] for key in chunks_of(items, by_document(index.chunks))]
     return sum(any(is_gold(gold, chunk) for chunk in chunks) for gold in question.gold) / len(question.gold)
 
 
-def count(resources: Resources, kb: str, questions: Sequence[Question], rows: dict[str, Row]) -> None:
+def count(resources: Resources, kb: str, questions: Sequence[DatasetQuestion], rows: dict[str, Row]) -> None:
     """Ask questions of a base with each part off."""
     retriever = resources.retriever(kb)
     for question in questions:
@@ -88,7 +88,7 @@ def count(resources: Resources, kb: str, questions: Sequence[Question], rows: di
             row.recalls.extend([recall(retriever, question, [*first, *further])] if question.gold else [])
 
 
-def question_sets(given: argparse.Namespace) -> Iterator[tuple[str, list[tuple[str, Sequence[Question]]]]]:
+def question_sets(given: argparse.Namespace) -> Iterator[tuple[str, list[tuple[str, Sequence[DatasetQuestion]]]]]:
     """Yield the columns: a title, and bases with their questions."""
     if given.kb:
         corpus = passages(MUSIQUE)

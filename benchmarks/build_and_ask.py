@@ -25,7 +25,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 from rich.console import Console
 from rich.table import Table
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from banyan.config import Settings
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 from rich.console import Console
 
 LEAST, SHOWN, SEED = 3, 12, 7

@@ -17,8 +17,8 @@ from types import ModuleType
 import numpy as np
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.evaluation.bootstrap import intervals
-from banyan.evaluation.datasets import Question, is_gold, load_questions
+from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
+from banyan.evaluation.recall_report import intervals
 from banyan.schemas.retrieval import EVERYTHING, SubQuery
 from banyan.tools import spreading
 from banyan.tools.query import Query
@@ -92,7 +92,7 @@ class QuestionSet:
     """Questions with the rows of the chunks of each gold passage."""
 
     name: str
-    questions: Sequence[Question]
+    questions: Sequence[DatasetQuestion]
     gold: Sequence[Sequence[Sequence[int]]]
 
 
@@ -129,7 +129,7 @@ class Sweep:
         return [np.array([self._recall(question, gold, rank, split)
                           for question, gold in zip(one.questions, one.gold, strict=True)]) for one in self.sets]
 
-    def _recall(self, question: Question, gold: Sequence[Sequence[int]], rank: Rank | None,
+    def _recall(self, question: DatasetQuestion, gold: Sequence[Sequence[int]], rank: Rank | None,
                 split: Split | None) -> list[float]:
         scores = (rank or self.retriever.rank)(self._split(question.question, split))
         place = np.empty(len(scores), np.intp)
@@ -168,7 +168,7 @@ class Sweep:
         }
 
 
-def question_set(name: str, questions: Sequence[Question], retriever: Retriever) -> QuestionSet:
+def question_set(name: str, questions: Sequence[DatasetQuestion], retriever: Retriever) -> QuestionSet:
     """Find the gold passages of questions in a knowledge base.
 
     Raises:

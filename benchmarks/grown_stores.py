@@ -22,7 +22,7 @@ from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder, Vectors
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 
 Origin = Literal["derived", "model"]
 # The import admits this share of the recorded triples: the others are not in their passage's words.

@@ -27,7 +27,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.models.embedding.embedder import Embedder
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 from build_and_ask import corpus
 from rich.console import Console
 from rich.table import Table

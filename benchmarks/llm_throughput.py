@@ -26,7 +26,7 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 from llm_world import KB, endpoint_apart, write_passages
 from rich.console import Console
 from rich.table import Table

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from banyan.evaluation.datasets import GoldPassage, Question, load_questions
+from banyan.evaluation.datasets import DatasetQuestion, GoldPassage, load_questions
 from rich.console import Console
 from rich.table import Table
 
@@ -36,7 +36,7 @@ def passages(folder: Path) -> list[Passage]:
     return [(record["title"], record["text"]) for record in _read(path)]
 
 
-def own_questions(name: str, corpus: Sequence[Passage]) -> list[Question]:
+def own_questions(name: str, corpus: Sequence[Passage]) -> list[DatasetQuestion]:
     """Load a file of `benchmarks/questions`, with gold passages by title and text."""
     return [question.model_copy(update={"gold": tuple(
         GoldPassage(title=corpus[int(gold.id)][0], text=corpus[int(gold.id)][1]) for gold in question.gold)})
@@ -56,7 +56,7 @@ def musique_gold(folder: Path) -> set[Passage]:
             for passage in question["paragraphs"] if passage["is_supporting"]}
 
 
-def shared_gold(questions: Sequence[Question], gold: set[Passage]) -> list[Passage]:
+def shared_gold(questions: Sequence[DatasetQuestion], gold: set[Passage]) -> list[Passage]:
     """Return the gold passages of questions that are in `gold`, once for each question."""
     return [(passage.title, passage.text) for question in questions for passage in question.gold
             if (passage.title, passage.text) in gold]

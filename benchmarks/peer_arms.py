@@ -28,11 +28,10 @@ from banyan.agents.resources import Resources
 from banyan.cli.commands.bench import finish, judge_of, measure, settings_for
 from banyan.cli.error_messages import explain_errors
 from banyan.evaluation.bench.arms import DEFAULT_ARMS, chosen_arms
-from banyan.evaluation.bench.bench_bases import BenchError, corpus_hash
-from banyan.evaluation.bench.dataset_loading import load_dataset
 from banyan.evaluation.bench.dataset_records import BenchQuestion, Dataset, DatasetName
-from banyan.evaluation.bench.results import Base, Outcome, Results
-from banyan.evaluation.bench.running import Plan, Progressed
+from banyan.evaluation.bench.published_datasets import load_dataset
+from banyan.evaluation.bench.results import ArmOutcome, Base, Results
+from banyan.evaluation.bench.running import BenchError, Plan, Progressed, corpus_hash
 from banyan.evaluation.datasets import DatasetError
 from banyan.evaluation.recall import Watch
 from banyan.prompts import Language, language_of
@@ -191,12 +190,12 @@ def _base(peer: Peer, seconds: float, documents: int, endpoint: PeerEndpoint, re
 
 
 def _outcome(peer: Peer, question: BenchQuestion, reply: dict[str, str], now: tuple[int, int, int],
-             before: tuple[int, int, int], seconds: float) -> Outcome:
+             before: tuple[int, int, int], seconds: float) -> ArmOutcome:
     answer = str(reply["answer"]).strip()
     declined = not answer or answer.lower().startswith(_DECLINED)
     calls, prompt, completion = (one - other for one, other in zip(now, before, strict=True))
-    return Outcome(arm=peer.name, id=question.id, answer="" if declined else answer, declined=declined,
-                   calls=calls, prompt_tokens=prompt, completion_tokens=completion, seconds=round(seconds, 4))
+    return ArmOutcome(arm=peer.name, id=question.id, answer="" if declined else answer, declined=declined,
+                      calls=calls, prompt_tokens=prompt, completion_tokens=completion, seconds=round(seconds, 4))
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ _STARTS_WITHIN, _ANSWERS_WITHIN = 120, 60
 because a build may block all of Python while it parses something large."""
 
 
-class Workers(Multiprocess):
+class WorkerSupervisor(Multiprocess):
     """The supervisor of several workers."""
 
     def __init__(self, settings: Settings, workers: int, hosts: Hosts, listening: Callable[[], None], *,

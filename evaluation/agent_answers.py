@@ -1,4 +1,4 @@
-"""Answers of the whole agent: correct, cited, and declined if the question is unanswerable."""
+"""Answers of the whole agent: correct, cited, and declined if the question is unanswerable, by the confidence."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,9 +12,89 @@ from ..agents.retrieval.state import AskContext
 from ..graph_store.ledger.document_rows import Documents
 from ..schemas.documents import Frozen
 from ..schemas.retrieval import Mode
-from .abstention import Area, CurvePoint, Judged, area, curve, percent, point
 from .answer_scores import exact_match, f1, holds
-from .datasets import GoldPassage, Question, is_part
+from .datasets import DatasetQuestion, GoldPassage, is_part
+
+_STEPS = 20
+_DECLINED = -1.0
+"""The position of an answer that the reasoner itself declined: below every confidence."""
+
+
+class JudgedAnswer(Frozen):
+    """One answer on the curve; `confidence` is None if the reasoner declined at any threshold."""
+
+    confidence: float | None
+    answerable: bool
+    correct: bool = False
+    grounded: bool = False
+
+
+class CurvePoint(Frozen):
+    """The effect of abstaining below a threshold, in % of the unanswerable and of the answerable questions.
+
+    `correct`: answered, and an expected answer is in the text. `grounded`: answered, and all gold documents are cited.
+    """
+
+    threshold: float
+    declined: float
+    answered: float
+    correct: float
+    grounded: float
+
+
+class Area(Frozen):
+    """Areas under the curves of share answered (correctly, with all gold cited) against share declined, 0 to 1.
+
+    The area of `answered` is the probability that an answerable question has more confidence than an unanswerable one
+    (ties count half). A system that never answers wrongly reaches the same value in all three.
+    """
+
+    answered: float
+    correct: float
+    grounded: float
+
+
+def point(judged: Sequence[JudgedAnswer], threshold: float) -> CurvePoint:
+    """Return the effect of abstaining below one threshold; 0 for a kind without questions."""
+    answerable = [answer for answer in judged if answer.answerable]
+    shown = [answer for answer in answerable if _position(answer) >= threshold]
+    unanswerable = [answer for answer in judged if not answer.answerable]
+    return CurvePoint(
+        threshold=round(threshold, 4),
+        declined=percent(sum(_position(answer) < threshold for answer in unanswerable), len(unanswerable)),
+        answered=percent(len(shown), len(answerable)),
+        correct=percent(sum(answer.correct for answer in shown), len(answerable)),
+        grounded=percent(sum(answer.grounded for answer in shown), len(answerable)))
+
+
+def curve(judged: Sequence[JudgedAnswer]) -> tuple[CurvePoint, ...]:
+    """Return the curve at thresholds from 0 to 1 in steps of 0.05."""
+    return tuple(point(judged, step / _STEPS) for step in range(_STEPS + 1))
+
+
+def area(judged: Sequence[JudgedAnswer]) -> Area | None:
+    """Return the areas over all thresholds; None if all questions are of one kind."""
+    answerable = [answer for answer in judged if answer.answerable]
+    unanswerable = [_position(answer) for answer in judged if not answer.answerable]
+    if not answerable or not unanswerable:
+        return None
+    above = [sum((_position(answer) > other) + 0.5 * (_position(answer) == other) for other in unanswerable)
+             / len(unanswerable) for answer in answerable]
+
+    def mean(counts: list[bool]) -> float:
+        return round(sum(value for value, count in zip(above, counts, strict=True) if count) / len(answerable), 4)
+
+    return Area(answered=mean([True] * len(answerable)), correct=mean([answer.correct for answer in answerable]),
+                grounded=mean([answer.grounded for answer in answerable]))
+
+
+def percent(part: float, whole: int) -> float:
+    """Return a share in % with two decimals; 0 if the whole is 0."""
+    return round(100 * part / whole, 2) if whole else 0.0
+
+
+def _position(answer: JudgedAnswer) -> float:
+    return _DECLINED if answer.confidence is None else answer.confidence
 
 
 class AnswerRecord(Frozen):
@@ -64,7 +144,7 @@ class AnswerReport(Frozen):
     records: tuple[AnswerRecord, ...]
 
 
-def evaluate(resources: Resources, name: str, questions: Sequence[Question], *, mode: Mode = "reject",
+def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, mode: Mode = "reject",
              agent: bool = True, decompose: bool = True,
              progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
     """Ask every question and score the answers.
@@ -93,7 +173,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[Question], *, 
     return _report(records, threshold)
 
 
-def _record(question: Question, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
+def _record(question: DatasetQuestion, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
@@ -124,8 +204,8 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
 def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
     answerable = [record for record in records if not record.unanswerable]
     answered = [record for record in answerable if not record.declined]
-    judged = [Judged(confidence=record.curve_place, answerable=not record.unanswerable, correct=record.correct,
-                     grounded=record.citation_recall == 1.0) for record in records]
+    judged = [JudgedAnswer(confidence=record.curve_place, answerable=not record.unanswerable, correct=record.correct,
+                           grounded=record.citation_recall == 1.0) for record in records]
     scores = {
         "exact_match": percent(sum(record.exact_match for record in answered), len(answerable)),
         "f1": percent(sum(record.f1 for record in answered), len(answerable)),

@@ -36,7 +36,7 @@ class GoldStep(Frozen):
     answer: str
 
 
-class Question(Frozen):
+class DatasetQuestion(Frozen):
     """A question with its gold passages and accepted answers and, where the dataset has them, decomposition and type.
 
     An unanswerable one has neither answers nor gold passages.
@@ -56,7 +56,7 @@ class Question(Frozen):
         return self.type or (f"{len(self.steps)} steps" if self.steps else "")
 
 
-def load_questions(path: Path, form: QuestionFormat) -> list[Question]:
+def load_questions(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
     """Read a question file, without the questions that have no gold passages (unanswerable ones).
 
     Args:
@@ -75,7 +75,7 @@ def load_questions(path: Path, form: QuestionFormat) -> list[Question]:
     return usable
 
 
-def load_answered_questions(path: Path, form: QuestionFormat) -> list[Question]:
+def load_answered_questions(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
     """Read a question file with its answers, including unanswerable questions.
 
     A question is unanswerable if its record says so (`unanswerable`; MuSiQue: `answerable`) or has no gold passages.
@@ -88,7 +88,7 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[Question]:
     Raises:
         DatasetError: the file is missing or has another form (the message names the record), or it has no question.
     """
-    usable: list[Question] = []
+    usable: list[DatasetQuestion] = []
     for number, question in enumerate(_read(path, form)):
         if question.unanswerable or not question.gold:
             usable.append(question.model_copy(update={"gold": (), "answers": (), "unanswerable": True}))
@@ -107,7 +107,7 @@ def spread(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
     return [items[number * len(items) // limit] for number in range(limit)]
 
 
-def _read(path: Path, form: QuestionFormat) -> list[Question]:
+def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
     """Return every record as a question, of which there must be at least one."""
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}")
@@ -130,10 +130,10 @@ class _Record(BaseModel):
     answerable: bool = True
 
     def _question(self, name: str | None, gold: Iterable[GoldPassage], steps: Iterable[GoldStep] = (),
-                  ) -> Question:
+                  ) -> DatasetQuestion:
         given = (self.answer if self.answers is None else self.answers) or []
         answers = [*([given] if isinstance(given, str) else given), *self.answer_aliases]
-        return Question(id=name or "", question=self.question, gold=tuple(dict.fromkeys(gold)),
+        return DatasetQuestion(id=name or "", question=self.question, gold=tuple(dict.fromkeys(gold)),
                                 steps=tuple(steps), type=self.type or "",
                                 answers=tuple(dict.fromkeys(answer for answer in answers if answer.strip())),
                                 unanswerable=self.unanswerable or not self.answerable)
@@ -158,7 +158,7 @@ class _Musique(_Record):
     paragraphs: list[_Paragraph]
     question_decomposition: list[_Step] = []
 
-    def question_of(self) -> Question:
+    def question_of(self) -> DatasetQuestion:
         return self._question(self.id, [GoldPassage(title=p.title, text=p.paragraph_text)
                                         for p in self.paragraphs if p.is_supporting],
                               [step.as_step(place) for place, step in enumerate(self.question_decomposition)])
@@ -177,7 +177,7 @@ class _Titled(_Record):
             raise ValueError("it has neither `evidence` nor `supporting_facts`")
         return self
 
-    def question_of(self) -> Question:
+    def question_of(self) -> DatasetQuestion:
         titles = self.evidence if self.evidence is not None else [title for title, _ in self.supporting_facts or ()]
         return self._question(self.id or self.own_id, [GoldPassage(title=title) for title in titles],
                               [GoldStep(question=f"{head} {relation}", answer=tail)
@@ -189,7 +189,7 @@ class _Generic(_Record):
     gold: list[str]
     decomposition: list[_Step] = []
 
-    def question_of(self) -> Question:
+    def question_of(self) -> DatasetQuestion:
         return self._question(self.id, [GoldPassage(id=name) for name in self.gold],
                               [step.as_step(place) for place, step in enumerate(self.decomposition)])
 

@@ -1,24 +1,29 @@
-"""Recall of gold passages: the share of a question's gold passages among the first k passages."""
+"""Recall of gold passages, the share of them among the first k: of one setting, or beside baselines and ablations."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Literal
 
 from ..agents.resources import Resources
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.references import literal, replace_references
-from ..schemas.retrieval import EVERYTHING, SubQuery, Switches
+from ..schemas.retrieval import EVERYTHING, ROUTES, SubQuery, Switches
 from ..tools.retriever import Retriever
-from .datasets import DatasetError, GoldPassage, Question, is_gold
-from .recall_report import QuestionRecord
+from .baselines import Baseline, baselines
+from .datasets import DatasetError, DatasetQuestion, GoldPassage, is_gold
+from .recall_report import QuestionRecord, RetrievalReport, compare, summarise
 
 SubQueries = Literal["none", "gold"]
-Search = Callable[[Question], list[str]]
+Search = Callable[[DatasetQuestion], list[str]]
 """A function that ranks the ids of chunks for a question, best first."""
 Progress = Callable[[int, int], None]
 Watch = Callable[[str], AbstractContextManager[Progress]]
 """A function that opens a progress bar with the given name."""
+DEFAULT = "default"
+# The middle of eq. 9: no channel is preferred for any question.
+_FIXED_BETA = 0.5
 
 
 class Setting(Frozen):
@@ -44,11 +49,11 @@ def setting_search(resources: Resources, name: str, setting: Setting, depth: int
         question.question, limit, switches=setting.switches, decompose=setting.decompose)]
 
 
-def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Question],
+def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[DatasetQuestion],
         progress: Progress = lambda *_: None) -> list[QuestionRecord]:
     """Rank the passages for each question and find the ranks of the gold ones."""
     # Caches are filled before the first measured question.
-    search(Question(id="", question=next(iter(chunks.values())).titled_text()[:200], gold=()))
+    search(DatasetQuestion(id="", question=next(iter(chunks.values())).titled_text()[:200], gold=()))
     records = []
     for number, question in enumerate(questions, 1):
         started = time.perf_counter()
@@ -62,12 +67,12 @@ def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[Questio
     return records
 
 
-def search_texts(question: Question, sub_queries: SubQueries) -> list[str]:
+def search_texts(question: DatasetQuestion, sub_queries: SubQueries) -> list[str]:
     """Return the texts to search: the question, or the steps of its decomposition with answers filled in."""
     return list(_fill_steps(question)) if sub_queries == "gold" else [question.question]
 
 
-def absent_gold(questions: Sequence[Question], chunks: Mapping[str, Chunk]) -> int:
+def absent_gold(questions: Sequence[DatasetQuestion], chunks: Mapping[str, Chunk]) -> int:
     """Return how many gold passages have no chunk.
 
     Raises:
@@ -87,7 +92,7 @@ def absent_gold(questions: Sequence[Question], chunks: Mapping[str, Chunk]) -> i
 
 
 def _gold_search(retriever: Retriever, switches: Switches) -> Search:
-    def search(question: Question) -> list[str]:
+    def search(question: DatasetQuestion) -> list[str]:
         queries = retriever.queries([SubQuery(question=text) for text in _fill_steps(question)])
         scores = retriever.rank(queries, switches)
         return [key for key, _ in retriever.ranking(scores, len(retriever.index.chunks))]
@@ -95,7 +100,7 @@ def _gold_search(retriever: Retriever, switches: Switches) -> Search:
     return search
 
 
-def _fill_steps(question: Question) -> Iterator[str]:
+def _fill_steps(question: DatasetQuestion) -> Iterator[str]:
     """Yield the steps of the gold decomposition with earlier answers filled in, or the question if there are none."""
     if not question.steps:
         yield literal(question.question)
@@ -111,3 +116,78 @@ def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
         if is_gold(gold, chunk):
             return list(seen).index(chunk.document_id) + 1
     return None
+
+
+def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *,
+             ks: Sequence[int], setting: Setting | None = None, with_baselines: bool = False,
+             with_ablations: bool = False, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> RetrievalReport:
+    """Measure a setting, alone or together with others.
+
+    Args:
+        resources: models and knowledge bases.
+        name: the knowledge base.
+        questions: at least one question, with gold passages.
+        ks: the cut-offs.
+        setting: how to search; by default everything is on.
+        with_baselines: also measure the published methods of `baselines` on the same store.
+        with_ablations: also measure the setting with each of its parts switched off.
+        watch: opens a progress bar for a row.
+
+    Returns:
+        The setting's report. If several rows are measured, it has `rows`, with the setting first.
+
+    Raises:
+        DatasetError: the questions do not fit the knowledge base.
+    """
+    setting = setting or Setting()
+    if setting.sub_queries == "gold" and not any(question.steps for question in questions):
+        raise DatasetError("the questions come without a decomposition: leave out --sub-queries gold")
+    chunks = {chunk.id: chunk for chunk in resources.retriever(name).index.chunks}
+    absent = absent_gold(questions, chunks)
+    searches: dict[str, Callable[[], Search]] = {
+        row: partial(setting_search, resources, name, variant, max(ks))
+        for row, variant in {DEFAULT: setting, **(ablations(setting) if with_ablations else {})}.items()}
+    if with_baselines:
+        methods = baselines(resources.knowledge_base(name))
+        searches |= {row: partial(_baseline_search, method, setting.sub_queries) for row, method in methods.items()}
+    return _measure(searches, chunks, questions, ks, watch).model_copy(update={"gold_absent": absent})
+
+
+def ablations(setting: Setting) -> dict[str, Setting]:
+    """Return a setting with one part switched off, for each part that is on, by the row's name."""
+    on = setting.switches
+    changes: dict[str, dict[str, object]] = {
+        f"{route} off": {"routes": tuple(other for other in on.routes if other != route)}
+        for route in ROUTES if route in on.routes}
+    changes |= {f"{part} off": {part: False} for part in ("spreading", "lexical", "dense") if getattr(on, part)}
+    if on.beta is None:
+        changes[f"beta {_FIXED_BETA}"] = {"beta": _FIXED_BETA}
+    variants = {row: setting.model_copy(update={"switches": on.model_copy(update=change)})
+             for row, change in changes.items()}
+    if setting.decompose and setting.sub_queries == "none":
+        variants["decomposition off"] = setting.model_copy(update={"decompose": False})
+    return variants
+
+
+def _measure(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, Chunk],
+              questions: Sequence[DatasetQuestion], ks: Sequence[int], watch: Watch) -> RetrievalReport:
+    """Return the report of the first search, with a row for each if there are several."""
+    measured = {}
+    for row, prepared in searches.items():
+        with watch(row) as progress:
+            measured[row] = run(prepared(), chunks, questions, progress)
+    default = next(iter(measured.values()))
+    report = summarise(default, ks)
+    if len(measured) == 1:
+        return report
+    return report.model_copy(update={
+        "rows": tuple(compare(row, records, default, ks) for row, records in measured.items())})
+
+
+def _baseline_search(baseline: Baseline, sub_queries: SubQueries) -> Search:
+    """Return a baseline's search; the rankings of several sub-queries take turns, and each chunk occurs once."""
+    def search(question: DatasetQuestion) -> list[str]:
+        rankings = [baseline(text) for text in search_texts(question, sub_queries)]
+        return list(dict.fromkeys(chunk for turn in zip(*rankings, strict=True) for chunk in turn))
+
+    return search

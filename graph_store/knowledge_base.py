@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..runtime.gc_pauses import gc_paused
-from ..schemas.chroma_server import ChromaServer
+from ..schemas.service_addresses import ChromaServer
 from .evolution.control import SchemaControl
 from .graph import graph_file
 from .graph.ledger_graph import LedgerGraph

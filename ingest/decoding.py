@@ -7,8 +7,7 @@ from typing import TextIO
 
 from charset_normalizer import from_bytes
 
-from .reading_errors import UnreadableError
-from .reading_limits import DEFAULT_LIMITS, Limits
+from .reading import DEFAULT_LIMITS, Limits, UnreadableError
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))

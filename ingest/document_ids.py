@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from ..schemas.naming import UNSEEN
-from .reading_errors import UnreadableError
+from .reading import UnreadableError
 
 MAX_ID = 1000
 """The largest number of characters in an id (see `Document`)."""

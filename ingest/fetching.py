@@ -18,8 +18,7 @@ import httpcore
 
 from ..runtime.cancellation import current
 from .formats import PARSED, PLAIN
-from .reading_errors import IngestError, UnreadableError
-from .reading_limits import Limits
+from .reading import IngestError, Limits, UnreadableError
 
 _REDIRECTS = 5
 _WAIT = 20.0

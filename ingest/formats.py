@@ -5,12 +5,9 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import PurePath
 
-from .content import Content
-from .counting import list_counts
 from .decoding import decode
 from .front_matter import read_markdown
-from .reading_errors import UnreadableError
-from .reading_limits import Limits
+from .reading import Content, Limits, UnreadableError, list_counts
 from .subtitles import read_subtitles
 
 Reader = Callable[[bytes, Limits], Content]

@@ -8,8 +8,7 @@ from ..text.cleaning import clean_text
 from .document_ids import DocumentIdError, check_id
 from .markdown_tables import with_rows
 from .metadata import clean_metadata, with_metadata
-from .reading_errors import IngestError
-from .reading_limits import DEFAULT_LIMITS, Limits
+from .reading import DEFAULT_LIMITS, IngestError, Limits
 from .sections import headings
 
 SOURCE = "given as text"

@@ -3,15 +3,17 @@
 HTML, Word and PDF tables use the same grid, so a merged cell means the same in all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from .table_lines import Line, has_header, is_value
+from .reading import DEFAULT_LIMITS
+from .table_lines import TableLine, has_header, is_value
 
 _SOME = 0.2
 """The smallest share of values, and of other cells, in a column that counts as mixed."""
+_MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class GridTable(NamedTuple):
 
     captions: list[str]
     header: list[str]
-    rows: list[Sequence[str] | Line]
+    rows: list[Sequence[str] | TableLine]
 
 
 def read_grid(grid: Sequence[GridRow]) -> GridTable:
@@ -56,9 +58,9 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
     return GridTable([text for text in captions if text], header, row_contents(rows[depth:]))
 
 
-def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | Line]:
+def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | TableLine]:
     """Return the texts of rows; a row that is one cell is a line between them."""
-    return [Line(row[0].text) if is_single(row) else [cell.text for cell in row] for row in rows]
+    return [TableLine(row[0].text) if is_single(row) else [cell.text for cell in row] for row in rows]
 
 
 def header_depth(rows: Sequence[GridRow]) -> int:
@@ -98,3 +100,37 @@ def is_single(row: GridRow) -> bool:
 
 def _texts(rows: Sequence[GridRow]) -> list[list[str]]:
     return [[cell.text for cell in row] for row in rows]
+
+
+class SpanningCell(NamedTuple):
+    """A cell, and how many columns and rows it spans."""
+
+    cell: GridCell
+    columns: int = 1
+    rows: int = 1
+
+
+def place_cells(rows: Iterable[Sequence[SpanningCell]]) -> list[list[GridCell]]:
+    """Return the cells in all places that they span; an empty list if there are too many."""
+    grid: list[list[GridCell]] = []
+    below: dict[int, tuple[int, GridCell]] = {}
+    size = 0
+    for row in rows:
+        line: list[GridCell] = []
+        waiting, below = below, {}
+        for spanning in (*row, None):
+            while len(line) in waiting:
+                left, placed = waiting.pop(len(line))
+                below |= {len(line): (left - 1, placed)} if left > 1 else {}
+                line.append(placed)
+            if spanning is not None:
+                for _ in range(spanning.columns):
+                    below |= {len(line): (spanning.rows - 1, spanning.cell)} if spanning.rows > 1 else {}
+                    line.append(spanning.cell)
+            if len(line) > DEFAULT_LIMITS.table_columns:
+                return []
+        grid.append(line)
+        size += len(line)
+        if size > _MOST_CELLS:
+            return []
+    return grid

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from .reading_errors import LEFT_OUT
+from .reading import LEFT_OUT
 
 IGNORE_FILE = ".banyanignore"
 _LONGEST = 100_000

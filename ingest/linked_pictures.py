@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
 
-from .counting import list_counts
 from .markdown_cleaning import words_outside_code
+from .reading import list_counts
 
 _ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE)
 _LEAST_EMBEDDED = 1500

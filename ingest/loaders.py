@@ -12,7 +12,6 @@ from ..schemas.documents import Document
 from ..text.cleaning import clean_text
 from ..text.metadata_line import UNREAD
 from ..text.titles import document_title
-from .content import Content
 from .decoding import read_bytes, undecodable
 from .document_ids import DocumentIdError, check_id, record_id
 from .fetching import Address, check_allowed, fetch
@@ -20,9 +19,7 @@ from .formats import PARSED, PLAIN, suffix_of
 from .left_out import IGNORE_FILE, LeftOut
 from .markdown_tables import with_rows
 from .metadata import clean_metadata, with_metadata, with_unread
-from .printed_pages import join_pages
-from .reading_errors import IngestError, LoadFailure, UnreadableError
-from .reading_limits import DEFAULT_LIMITS, Limits
+from .reading import DEFAULT_LIMITS, Content, IngestError, Limits, LoadFailure, UnreadableError
 from .reading_process import ReadingProcess
 from .records import Record, Report, read_csv, read_jsonl, read_listed
 
@@ -45,6 +42,7 @@ _MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
 """Readers of files of any size whose records are documents. A .json file is read whole instead."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *_MANY]))
 """The file endings that are read; case does not matter."""
+_BETWEEN = "\n\n"
 
 
 class _File(NamedTuple):
@@ -296,3 +294,20 @@ def _fail(on_failure: OnFailure, source: str, reason: str) -> None:
 def _cannot_read(error: OSError | RuntimeError) -> str:
     why = getattr(error, "strerror", None) or error
     return f"cannot be read ({why}): check that it is there and that you may read it"
+
+
+def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+    """Join the texts of pages, with a blank line between those that have text.
+
+    Returns:
+        The text, and the offset of each page in characters; a page without text begins where the next one does.
+    """
+    parts, starts, length = list[str](), list[int](), 0
+    for page in pages:
+        words = page.strip()
+        starts.append(length)
+        if words:
+            parts.append(words)
+            length += len(words) + len(_BETWEEN)
+    text = _BETWEEN.join(parts)
+    return text, tuple(min(start, len(text)) for start in starts)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pypdfium2
 from PIL import Image, ImageChops
 
-from .reading_errors import UnreadableError
-from .reading_limits import MEGABYTE
+from .reading import MEGABYTE, UnreadableError
 from .reading_process import bound_memory
 
 _SECONDS, _MEMORY = 20, 2_048 * MEGABYTE

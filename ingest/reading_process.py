@@ -18,12 +18,10 @@ from typing import IO, Any
 
 from ..runtime.cancellation import current
 from ..text.cleaning import clean_text
-from .content import Content
 from .decoding import read_bytes
 from .formats import load_reader
 from .metadata import clean_metadata
-from .reading_errors import UnreadableError
-from .reading_limits import MEGABYTE, Limits
+from .reading import MEGABYTE, Content, Limits, UnreadableError
 
 try:
     import resource

@@ -15,8 +15,7 @@ from .chunking import chunk_id
 from .decoding import decode, read_bytes, undecodable
 from .document_ids import check_id, record_id
 from .loaders import IngestError, LoadFailure
-from .reading_errors import UnreadableError
-from .reading_limits import DEFAULT_LIMITS, Limits
+from .reading import DEFAULT_LIMITS, Limits, UnreadableError
 from .records import BadRecordError, lines, parse
 
 _PARTS = (3, 4)  # head, relation, tail, and perhaps when it holds

@@ -3,30 +3,93 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import StringIO
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
-from .csv_dialects import SAMPLE, detect_dialect
+from ..text.table_rows import LIST_MARK
 from .decoding import open_text
-from .reading_errors import UnreadableError
-from .reading_limits import Limits
-from .record_rows import Fields, is_row, read_fields, record_lines
+from .reading import Limits, UnreadableError
 from .sheet_tables import sheet_lines, stream_blocks
+from .table_lines import table_lines
 
+Fields = Mapping[str, str]
 _LOOKED_AT = 20
 """The objects that decide whether all are rows."""
-
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
-
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
-
 Report = Callable[[str], None]
 """A function that receives the reason why one record could not be read."""
+_DELIMITERS = ",;\t|"
+SAMPLE = 64 * 1024
+"""The characters of a file that decide on its dialect."""
+_ROWS = 50
+_DECLARED = "sep="
+
+
+def is_row(value: object) -> bool:
+    """Return True if a JSON value is an object with fields, but without `text`."""
+    return isinstance(value, dict) and bool(value) and "text" not in value
+
+
+def read_fields(value: Mapping[str, object]) -> Fields:
+    """Return the fields of an object as texts; those of an inner object have both names."""
+    fields: dict[str, str] = {}
+    for name, item in value.items():
+        if isinstance(item, dict):
+            fields |= {f"{name} {inner}": text for inner, text in read_fields(item).items()}
+        else:
+            fields[str(name)] = _text(item)
+    return {name: text for name, text in fields.items() if text}
+
+
+def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
+    """Write records as rows.
+
+    Raises:
+        UnreadableError: they have too many fields, or are too large as rows.
+    """
+    header = list(dict.fromkeys(name for record in records for name in record))
+    if len(header) > limits.table_columns:
+        raise UnreadableError(f"{len(header):,} fields in its records, at most {limits.table_columns:,} are read: "
+                              "split it, or give each record a field `text`")
+    lines, room = list[str](), limits.file_bytes
+    for line in table_lines(header, ([record.get(name, "") for name in header] for record in records), title):
+        lines.append(line)
+        room -= len(line) + 1
+        if room < 0:
+            raise UnreadableError(f"larger than {limits.size()} with each value's name: split it into smaller files")
+    return "\n".join(lines)
+
+
+def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str:
+    """Write a whole file that is one object: its fields as a row, and each list of objects in it as a table."""
+    tables = {name: rows for name, items in value.items() if (rows := _read_rows(items))}
+    alone = read_fields({name: item for name, item in value.items() if name not in tables})
+    parts = [record_lines([alone], title, limits)] if alone else []
+    parts += [f"## {name}\n\n{record_lines(rows, str(name), limits)}" for name, rows in tables.items()]
+    return "\n\n".join(parts)
+
+
+def _read_rows(items: object) -> list[Fields]:
+    """Return the rows of a list of objects; none of any other value."""
+    objects = [item for item in items if isinstance(item, dict) and item] if isinstance(items, list) else []
+    return list(map(read_fields, objects)) if objects == items else []
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return LIST_MARK.join(filter(None, map(_text, value)))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {text}" for name, text in read_fields(value).items())
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else " ".join(str(value).split())
 
 
 class Record(NamedTuple):
@@ -46,7 +109,7 @@ class BadRecordError(ValueError):
 
 
 def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """Yield the rows of a file of values separated by commas, semicolons, tabs or bars (see `csv_dialects`).
+    """Yield the rows of a file of values separated by commas, semicolons, tabs or bars (see `detect_dialect`).
 
     Args:
         path: the file. If its first line has a column `text`, each row is a document with an optional `id` and
@@ -270,3 +333,44 @@ def _kind(value: object) -> str:
 def _list_names(names: object) -> str:
     shown = [f"`{name}`" for name in names] if isinstance(names, list | dict) else []
     return ", ".join(shown[:10]) or "nothing"
+
+
+class Dialect(NamedTuple):
+    """A file's delimiter, and the number of lines that only declare it (Excel writes `sep=;`)."""
+
+    delimiter: str
+    skipped: int = 0
+
+
+def detect_dialect(begin: str) -> Dialect:
+    """Return the dialect that splits the longest run of rows into equally many values.
+
+    Args:
+        begin: the beginning of a file, at most `SAMPLE` characters.
+    """
+    first = begin.partition("\n")[0]
+    declared = first.strip().strip('"')
+    if declared.lower().startswith(_DECLARED) and len(declared) == len(_DECLARED) + 1:
+        return Dialect(declared[-1], 1)
+    if first.strip().lower() == _DECLARED and first.rstrip("\r\n").endswith("\t"):
+        return Dialect("\t", 1)
+    lines = begin if len(begin) < SAMPLE else begin[:begin.rfind("\n") + 1] or begin
+    return Dialect(max(_DELIMITERS, key=lambda delimiter: _fit(lines, delimiter)))
+
+
+def _fit(text: str, delimiter: str) -> tuple[int, int]:
+    """Return the length of the longest run of rows with equally many values, more than one, and that number."""
+    runs = ((sum(1 for _ in run), width) for width, run in groupby(_widths(text, delimiter)) if width > 1)
+    return max(runs, default=(0, 0))
+
+
+def _widths(text: str, delimiter: str) -> Iterator[int]:
+    rows = csv.reader(StringIO(text, newline=""), strict=True, delimiter=delimiter)
+    for _ in range(_ROWS):
+        try:
+            row = next(rows, None)
+        except csv.Error:  # another dialect, or a quoted value that goes on after the sample
+            return
+        if row is None:
+            return
+        yield len(row)

@@ -7,7 +7,7 @@ from typing import Any
 
 from fsspec.core import url_to_fs
 
-from .reading_errors import IngestError
+from .reading import IngestError
 
 _STORES = frozenset({"s3", "gs", "gcs", "az", "abfs", "github", "git", "sftp", "ssh", "webdav", "hf", "memory"})
 """Kinds of stores that hold folders; no other address is opened."""

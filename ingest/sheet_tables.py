@@ -9,7 +9,7 @@ from itertools import chain, groupby, islice, pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
 from .grids import GridCell, GridRow, GridTable, read_grid
-from .table_lines import Line, has_header, is_value, table_lines
+from .table_lines import TableLine, has_header, is_value, table_lines
 
 _HEAD = 50
 """The rows of a block that decide on its titles and its header; the rest is streamed."""
@@ -28,7 +28,7 @@ class SheetRow(NamedTuple):
     cells: Sequence[str]
 
 
-class Block(NamedTuple):
+class TableBlock(NamedTuple):
     """Rows without a blank one between them, in some columns of a sheet."""
 
     head: list[SheetRow]
@@ -38,7 +38,7 @@ class Block(NamedTuple):
     """The blank rows above it."""
 
 
-def stream_blocks(rows: Iterable[Sequence[str]]) -> Iterator[Block]:
+def stream_blocks(rows: Iterable[Sequence[str]]) -> Iterator[TableBlock]:
     """Yield the blocks of rows in order; each one must be consumed before the next."""
     blank_rows = 0
     numbered = (SheetRow(number, cells) for number, cells in enumerate(rows))
@@ -48,24 +48,24 @@ def stream_blocks(rows: Iterable[Sequence[str]]) -> Iterator[Block]:
             continue
         following = iter(group)
         head = list(islice(following, _HEAD))
-        yield Block(head, following, range(max(len(row.cells) for row in head)), blank_rows)
+        yield TableBlock(head, following, range(max(len(row.cells) for row in head)), blank_rows)
         blank_rows = 0
 
 
-def split_blocks(rows: Sequence[SheetRow]) -> Iterator[Block]:
+def split_blocks(rows: Sequence[SheetRow]) -> Iterator[TableBlock]:
     """Yield the blocks of a sheet: from top to bottom, and those beside each other from left to right."""
     blank_rows = 0
     for has_text, group in groupby(rows, lambda row: any(row.cells)):
         part = list(group)
         parts = _side_by_side(part) if has_text else []
         if len(parts) == 1:
-            yield Block(part[:_HEAD], iter(part[_HEAD:]), _filled(part), blank_rows)
+            yield TableBlock(part[:_HEAD], iter(part[_HEAD:]), _filled(part), blank_rows)
         for beside in parts if len(parts) > 1 else ():
             yield from (block._replace(blank_rows=max(block.blank_rows, _FAR)) for block in split_blocks(beside))
         blank_rows = 0 if has_text else len(part)
 
 
-def sheet_lines(blocks: Iterator[Block], title: str, merged: Merged) -> Iterator[str]:
+def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Iterator[str]:
     """Yield the lines of the tables in a sheet; see `table_lines`.
 
     Args:
@@ -86,14 +86,15 @@ def sheet_lines(blocks: Iterator[Block], title: str, merged: Merged) -> Iterator
             block = yield from _table(block, blocks, title, merged)
 
 
-def _table(block: Block, blocks: Iterator[Block], title: str, merged: Merged) -> Generator[str, None, Block | None]:
+def _table(block: TableBlock, blocks: Iterator[TableBlock], title: str, merged: Merged,
+           ) -> Generator[str, None, TableBlock | None]:
     """Yield the lines of the table that a block begins; return the block that begins the next one."""
     captions, header, head = _read_head(block, merged)
     yield from captions
-    following: list[Block] = []
+    following: list[TableBlock] = []
     numeric = _numeric(block, block.head)
 
-    def rows() -> Iterator[Sequence[str] | Line]:
+    def rows() -> Iterator[Sequence[str] | TableLine]:
         yield from head
         yield from (_cells(row, block.columns) for row in block.rest)
         for other in blocks:
@@ -108,15 +109,15 @@ def _table(block: Block, blocks: Iterator[Block], title: str, merged: Merged) ->
     return following[0] if following else next(blocks, None)
 
 
-def _further_rows(other: Block, block: Block, header: Sequence[str]) -> Iterator[Sequence[str] | Line]:
+def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -> Iterator[Sequence[str] | TableLine]:
     """Yield the rows of a block that continues a table, without its repeated header."""
     titles, rows = _split_titles(other)
-    yield from (Line(next(filter(None, row.cells))) for row in titles)
+    yield from (TableLine(next(filter(None, row.cells))) for row in titles)
     yield from (cells for row in chain(rows, other.rest)
                 if not _is_repeated(cells := _cells(row, block.columns), header))
 
 
-def _begins_table(block: Block, above: Block, header: Sequence[str], numeric: frozenset[int]) -> bool:
+def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], numeric: frozenset[int]) -> bool:
     """Return True if a block is a table of its own, rather than more rows of the one above it."""
     _, rows = _split_titles(block)
     if _is_single(block):
@@ -131,7 +132,7 @@ def _begins_table(block: Block, above: Block, header: Sequence[str], numeric: fr
         block.blank_rows >= _FAR)
 
 
-def _numeric(block: Block, rows: Sequence[SheetRow]) -> frozenset[int]:
+def _numeric(block: TableBlock, rows: Sequence[SheetRow]) -> frozenset[int]:
     """Return the columns of numbers or dates below a first row with another text."""
     return frozenset(at for at in block.columns if _is_named(at, rows))
 
@@ -154,11 +155,11 @@ def _is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
     return any(cells) and all(left == right for left, right in zip_longest(cells, header, fillvalue=""))
 
 
-def _is_single(block: Block) -> bool:
+def _is_single(block: TableBlock) -> bool:
     return len(block.head) == 1 and len(set(block.head[0].cells) - {""}) == 1
 
 
-def _split_titles(block: Block) -> tuple[list[SheetRow], list[SheetRow]]:
+def _split_titles(block: TableBlock) -> tuple[list[SheetRow], list[SheetRow]]:
     """Return the rows of a single text above wider ones, and the other rows of a block's head."""
     wide = next((at for at, row in enumerate(block.head) if len(set(row.cells) - {""}) > 1), 0)
     return block.head[:wide], block.head[wide:]
@@ -167,17 +168,17 @@ def _split_titles(block: Block) -> tuple[list[SheetRow], list[SheetRow]]:
 # --- headers
 
 
-def _read_head(block: Block, merged: Merged) -> GridTable:
+def _read_head(block: TableBlock, merged: Merged) -> GridTable:
     texts = [_cells(row, block.columns) for row in block.head]
     if max(map(len, texts)) > 1:
         captions, header, rows = read_grid(_grid(block, merged))
-        below = {at for row in rows if not isinstance(row, Line) for at, cell in enumerate(row) if cell}
+        below = {at for row in rows if not isinstance(row, TableLine) for at, cell in enumerate(row) if cell}
         is_used = not rows or any(name and at in below for at, name in enumerate(header))
         return GridTable(captions, header, rows) if is_used else GridTable(captions, [], [header, *rows])
     return GridTable([], texts[0], [*texts[1:]]) if has_header(texts) else GridTable([], [], [*texts])
 
 
-def _grid(block: Block, merged: Merged) -> list[GridRow]:
+def _grid(block: TableBlock, merged: Merged) -> list[GridRow]:
     """Return the head of a block as a grid, in which a title spans all columns, and a name those that it covers."""
     titles, rows = _split_titles(block)
     shared: dict[int, GridCell] = {}

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..text.cleaning import clean_text
-from .content import Content
 from .decoding import decode
-from .reading_errors import UnreadableError
-from .reading_limits import Limits
+from .reading import Content, Limits, UnreadableError
 
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _CUE = re.compile(rf"[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*(?P<end>{_TIME})")

@@ -41,13 +41,13 @@ _PAIR = 2
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A line between the rows of a table: a heading for the rows below it, or a page break."""
 
     text: str
 
 
-def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | Line], title: str) -> Iterator[str]:
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine], title: str) -> Iterator[str]:
     """Yield the lines of a table; memory holds a sample of the rows at most.
 
     Args:
@@ -61,28 +61,28 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | Line], tit
         At least one line for each row with a cell that is not empty. A row without a name, and a row of totals, gets
         another form, so its cells are read as text and not as facts.
     """
-    stream = (row for row in map(_clean, rows) if (row.text if isinstance(row, Line) else any(row)))
+    stream = (row for row in map(_clean, rows) if (row.text if isinstance(row, TableLine) else any(row)))
     first = list(islice(stream, _SAMPLE))
-    sample = [row for row in first if not isinstance(row, Line)]
+    sample = [row for row in first if not isinstance(row, TableLine)]
     if _is_of_properties(header, sample):
         yield from _property_lines(first, title)
         return
     columns = _Columns(header, sample)
     for row in chain(first, stream):
-        yield from [row.text] if isinstance(row, Line) else _lines(columns.cells(row))
+        yield from [row.text] if isinstance(row, TableLine) else _lines(columns.cells(row))
 
 
-def _clean(row: Sequence[str] | Line) -> list[str] | Line:
-    return row if isinstance(row, Line) else [" ".join(cell.split()) for cell in row]
+def _clean(row: Sequence[str] | TableLine) -> list[str] | TableLine:
+    return row if isinstance(row, TableLine) else [" ".join(cell.split()) for cell in row]
 
 
-def _property_lines(rows: Sequence[Sequence[str] | Line], title: str) -> Iterator[str]:
+def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> Iterator[str]:
     """Yield the properties of one subject, one row for each group between two lines."""
-    for is_line, group in groupby(rows, lambda row: isinstance(row, Line)):
+    for is_line, group in groupby(rows, lambda row: isinstance(row, TableLine)):
         if is_line:
-            yield from (row.text for row in group if isinstance(row, Line))
+            yield from (row.text for row in group if isinstance(row, TableLine))
         else:
-            pairs = (_pair(row) for row in group if not isinstance(row, Line))
+            pairs = (_pair(row) for row in group if not isinstance(row, TableLine))
             yield from _lines([Cell("Name", title), *(Cell(name, value) for name, value in pairs if name and value)])
 
 

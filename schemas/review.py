@@ -1,20 +1,46 @@
-"""A person's review of schema candidates, from a file or a resume value."""
+"""A person's review of schema candidates: from a file, as data, in words, or in LangChain's human-in-the-loop form.
 
+The last are the forms of `langchain.agents.middleware.human_in_the_loop`, which front ends for LangGraph agents show
+and answer. Importing it takes a second, so it is only named here.
+"""
+
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import yaml
 from pydantic import ConfigDict, Field, ValidationError
 
-from .delta import Candidate, Decision
+from .delta import Candidate, Decision, Verdict
 from .documents import Frozen
 from .errors import BanyanError
 from .formats.small_files import read_text
-from .formats.yaml_size import load_yaml
+from .formats.yaml_texts import load_yaml
+from .naming import label_key
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware.human_in_the_loop import ActionRequest, ReviewConfig
 
 MAX_REVIEW_BYTES = 10 * 1024 * 1024
 """The largest review file; `schema review --save` writes about 1 KB for a candidate."""
+ACTION = "add_to_schema"
+_BOUNDS = {"relation": ("domain", "range"), "attribute": ("domain",), "entity_type": ()}
+_LIST = re.compile(r"[|,;]")
+HOW = ('{"decisions": [...]} has one decision for each action, in their order: {"type": "approve"}, '
+       '{"type": "reject"}, or {"type": "edit", "edited_action": {"name": "add_to_schema", "args": {...}}} with '
+       "another name, other types, or the element to `merge_into`")
+_ALL = {"accept": "accept", "accept all": "accept", "接受": "accept", "全部接受": "accept", "reject": "reject",
+        "reject all": "reject", "拒绝": "reject", "全部拒绝": "reject", "wait": None, "稍后": None}
+"""The verdict of one word for all candidates; None leaves them pending."""
+_VERDICTS: dict[str, str] = {**{verdict: verdict for verdict in get_args(Verdict)}, "接受": "accept", "拒绝": "reject",
+             "改名": "rename", "合并": "merge"}
+_PARTS = re.compile("[,;\n，；、]")
+_VERDICT = re.compile(rf"({'|'.join(_VERDICTS)})\s*+:?\s*+(?=.)", re.IGNORECASE)
+_NEW_NAME = re.compile(r"(?<!\s)\s++(?:to|as|into|->|→)\s++", re.IGNORECASE)
+HOW_IN_WORDS = ("answer 'accept' or 'reject' for all, or one by one by number or name, such as 'accept 1, reject 2, "
+                "rename 3 to won_against'; what is left out keeps waiting")
 
 
 class ReviewError(BanyanError):
@@ -66,3 +92,146 @@ def load_review(path: Path) -> Review:
     if isinstance(data, dict):
         data.pop("candidates", None)
     return read_review(data)
+
+
+def review_config() -> "ReviewConfig":
+    """Return what a person may decide on each action."""
+    return {"action_name": ACTION, "allowed_decisions": ["approve", "edit", "reject"]}
+
+
+def action_request(candidate: Candidate, description: str) -> "ActionRequest":
+    """Return the action that adds a candidate to the schema; its arguments can be edited."""
+    return {"name": ACTION, "args": _arguments(candidate), "description": description}
+
+
+def is_decisions(data: dict[str, Any]) -> bool:
+    """Return True if an answer has LangChain's form."""
+    decisions = data.get("decisions")
+    return isinstance(decisions, list) and any(isinstance(one, dict) and "type" in one for one in decisions)
+
+
+def read_decisions(data: dict[str, Any], candidates: Sequence[Candidate], who: str) -> Review:
+    """Read decisions on the actions of some candidates, one for each in their order.
+
+    Raises:
+        ReviewError: one cannot be read, or their number is another one; names the problem and how to answer.
+    """
+    decisions = data["decisions"]
+    if len(decisions) != len(candidates):
+        raise ReviewError(f"there are {len(decisions)} decisions on {len(candidates)} actions: {HOW}")
+    return Review(decisions=tuple(map(_decision, decisions, candidates)), who=who)
+
+
+def _decision(given: object, candidate: Candidate) -> Decision:
+    kind = given.get("type") if isinstance(given, dict) else None
+    named = {"kind": candidate.kind, "name": candidate.name}
+    if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
+        raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
+    if kind == "reject":
+        return Decision.model_validate({**named, "verdict": "reject", "why": str(given.get("message") or "")})
+    return Decision.model_validate({**named, **(_edited(given, candidate) if kind == "edit" else
+                                                {"verdict": "accept"})})
+
+
+def _edited(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
+    """Return what an edit changes of a candidate.
+
+    Raises:
+        ReviewError: it edits another action or argument than it may.
+    """
+    action, known = given.get("edited_action"), _arguments(candidate)
+    edited = action.get("args") if isinstance(action, dict) else None
+    if not isinstance(edited, dict) or action is None or action.get("name") != ACTION or edited.keys() - known.keys():
+        raise ReviewError(f"the edit of {candidate.name!r} cannot be read: {HOW}")
+    arguments: dict[str, Any] = {**known, **edited}
+    if arguments["kind"] != candidate.kind:
+        raise ReviewError(f"{candidate.name!r} is {candidate.kind}, which an edit cannot change: reject it instead")
+    if into := str(arguments["merge_into"]).strip():
+        return {"verdict": "merge", "into": into}
+    name = str(arguments["name"]).strip()
+    bounds = {side: _names(arguments[side]) for side in _BOUNDS[candidate.kind] if arguments[side] != known[side]}
+    return {**({"verdict": "accept"} if name == candidate.name else {"verdict": "rename", "new_name": name}), **bounds}
+
+
+def _arguments(candidate: Candidate) -> dict[str, Any]:
+    observed = {"domain": list(candidate.subject_types), "range": list(candidate.object_types)}
+    return {"kind": candidate.kind, "name": candidate.name,
+            **{side: observed[side] for side in _BOUNDS[candidate.kind]}, "merge_into": ""}
+
+
+def _names(value: object) -> list[str]:
+    """Return a list of types; front ends with a text field for each argument send it as text."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = [one.strip() for one in _LIST.split(str(value))]
+    return [str(one) for one in value if str(one)] if isinstance(value, list) else [str(value)]
+
+
+def read_answer(reply: object, candidates: Sequence[Candidate], who: str = "reviewer") -> Review:
+    """Read an answer as a review.
+
+    Args:
+        reply: LangChain's `HITLResponse`; `Review` data; either also as JSON text; `accept` or `reject` for all; or
+            `accept 1, reject born_in, rename 3 to won_against`.
+        candidates: the candidates shown, numbered from 1.
+        who: the person, where the answer does not say.
+
+    Raises:
+        ReviewError: the answer is unclear; the message names the problem and how to answer.
+    """
+    data = _unpack(reply) if isinstance(reply, str) else reply
+    if isinstance(data, dict) and is_decisions(data):
+        return read_decisions(data, candidates, who)
+    review = _words(data, candidates) if isinstance(data, str) else read_review(data)
+    return review if isinstance(data, dict) and "who" in data else review.model_copy(update={"who": who})
+
+
+def _unpack(reply: str) -> Any:
+    """Return the value of a JSON text, or the text itself."""
+    try:
+        return json.loads(reply)
+    except ValueError:
+        return reply
+    except RecursionError as error:
+        raise ReviewError(f"the answer is nested too deeply: {HOW_IN_WORDS}") from error
+
+
+def _words(reply: str, candidates: Sequence[Candidate]) -> Review:
+    plain = reply.strip(" .!。！").casefold()
+    if plain in _ALL:
+        return Review.model_validate({"all": _ALL[plain]})
+    decisions = [_decision_in_words(part.strip(), candidates) for part in _PARTS.split(reply) if part.strip()]
+    if not decisions:
+        raise ReviewError(f"the answer is empty: {HOW_IN_WORDS}")
+    return read_review({"decisions": decisions})
+
+
+def _decision_in_words(reply: str, candidates: Sequence[Candidate]) -> dict[str, Any]:
+    match = _VERDICT.match(reply)
+    if not match:
+        raise ReviewError(f"{_short(reply)} cannot be read: {HOW_IN_WORDS}")
+    verdict = _VERDICTS[match[1].casefold()]
+    name, *new = _NEW_NAME.split(reply[match.end():], maxsplit=1)
+    candidate = _candidate(name, candidates)
+    return {"kind": candidate.kind, "name": candidate.name, "verdict": verdict,
+            "into" if verdict == "merge" else "new_name": "".join(new)}
+
+
+def _candidate(reply: str, candidates: Sequence[Candidate]) -> Candidate:
+    reply = reply.strip().strip("'\"`#")
+    if reply.isdecimal() and 1 <= int(reply) <= len(candidates):
+        return candidates[int(reply) - 1]
+    matches = [candidate for candidate in candidates
+               if label_key(reply) in {label_key(label) for label in (candidate.name, *candidate.labels)}]
+    if len(matches) != 1:
+        shown = ", ".join(f"{number} ({candidate.name})" for number, candidate in enumerate(candidates, 1))
+        several = "means several candidates" if matches else "is no candidate"
+        raise ReviewError(f"{_short(reply)} {several}: use a number; there are {shown}")
+    return matches[0]
+
+
+def _short(reply: str) -> str:
+    shown = repr(reply)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."  # noqa: PLR2004

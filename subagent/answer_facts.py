@@ -9,7 +9,7 @@ from ..schemas.documents import Chunk, Span
 from ..schemas.naming import entity_id
 
 
-class Place(NamedTuple):
+class CitedPlace(NamedTuple):
     """Characters `start` to `end` of a document, by the document's id."""
 
     document: str
@@ -29,14 +29,14 @@ class Resolved(Protocol):
         ...
 
 
-class Stated(NamedTuple):
+class StatedFacts(NamedTuple):
     """The statements of cited text: sorted keys of facts, and ids of the entities named there."""
 
     facts: list[EdgeKey]
     entities: set[str]
 
 
-def stated_by(kb: KnowledgeBase, graph: Resolved, cited: Sequence[Place]) -> Stated:
+def stated_by(kb: KnowledgeBase, graph: Resolved, cited: Sequence[CitedPlace]) -> StatedFacts:
     """Return the facts that the cited text states, and the entities that it names.
 
     Args:
@@ -55,12 +55,12 @@ def stated_by(kb: KnowledgeBase, graph: Resolved, cited: Sequence[Place]) -> Sta
         for mention in contribution.mentions:
             if _overlaps(chunk, mention.span, spans):
                 named.add(graph.canonical(entity_id(mention.name, mention.type)))
-    return Stated(sorted(facts), named)
+    return StatedFacts(sorted(facts), named)
 
 
-def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Place]) -> Iterator[tuple[Chunk, list[Place]]]:
+def _cited_chunks(kb: KnowledgeBase, cited: Sequence[CitedPlace]) -> Iterator[tuple[Chunk, list[CitedPlace]]]:
     """Yield the chunks that contain cited text, each with the citations of its document."""
-    of: dict[str, list[Place]] = {}
+    of: dict[str, list[CitedPlace]] = {}
     for place in cited:
         of.setdefault(place.document, []).append(place)
     ids = sorted(chunk for chunk, document in kb.documents.of_chunks().items() if document in of)
@@ -70,7 +70,7 @@ def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Place]) -> Iterator[tuple[C
             yield chunk, spans
 
 
-def _overlaps(chunk: Chunk, span: Span, cited: Iterable[Place]) -> bool:
+def _overlaps(chunk: Chunk, span: Span, cited: Iterable[CitedPlace]) -> bool:
     """Return True if a span of a chunk overlaps cited text."""
     start, end = chunk.start + span.start, chunk.start + span.end
     return any(citation.start < end and citation.end > start for citation in cited)

@@ -15,8 +15,7 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..graph_store.layout import check_name
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
-from .compiled import Subagent, subagent_of
-from .tool import tool_of
+from .tool import Subagent, subagent_of, tool_of
 
 _TIMEOUT = 300.0
 

@@ -9,7 +9,7 @@ from ..schemas.documents import Citation, Frozen
 from ..schemas.retrieval import Grade
 
 
-class Question(BaseModel):
+class AskedQuestion(BaseModel):
     """The argument of Banyan as a tool."""
 
     question: str = Field(description="One self-contained question in full words.")

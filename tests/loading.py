@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from banyan.ingest.loaders import LoadFailure, load_documents
-from banyan.ingest.reading_limits import DEFAULT_LIMITS, Limits
+from banyan.ingest.reading import DEFAULT_LIMITS, Limits
 from banyan.schemas.documents import Document
 
 

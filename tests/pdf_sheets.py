@@ -4,7 +4,7 @@ import io
 from collections.abc import Sequence
 
 from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.reading_limits import Limits
+from banyan.ingest.reading import Limits
 from banyan.text.table_rows import find_rows
 from fpdf import FPDF
 from pypdf import PdfReader

@@ -36,7 +36,7 @@ IMPORTED = (
     "banyan.evaluation.recall", "banyan.graph_store.integrity.backup", "banyan.graph_store.integrity.verify",
     "banyan.graph_store.tree.tree_synchroniser", "banyan.graph_store.vectors.chroma",
     "banyan.models.embedding.onnx_embedder", "banyan.models.llm.chat_model", "banyan.models.rules.reader",
-    "banyan.models.rules.rules_reasoner", "banyan.server.app", "banyan.subagent.compiled", "anyio._backends._asyncio",
+    "banyan.models.rules.rules_reasoner", "banyan.server.app", "banyan.subagent.tool", "anyio._backends._asyncio",
     "bm25s", "chromadb_rust_bindings", "chromadb.api.rust", "httpcore2", "langchain_openai",
     "markdown_it", "mcp", "openai.resources.chat", "sklearn.cluster", "typer.rich_utils", "uvicorn")
 FIXED = {"COLUMNS": "200", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from ...config import Settings
 from ...graph_store.ledger.token_accounts import Calls
-from ...ingest.content import Content
 from ...ingest.decoding import read_bytes
 from ...ingest.fetching import Address
 from ...ingest.formats import PARSED
 from ...ingest.loaders import OnFailure, Reading, load_documents
-from ...ingest.reading_errors import UnreadableError
+from ...ingest.reading import Content, UnreadableError
 from ...models.embedding.embedder import Embedder, is_served
 from ...models.parsing.parser import Parser
 from ...models.reasoner import Reasoner

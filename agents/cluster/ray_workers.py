@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from ray.exceptions import RayError, RayTaskError
 
 from ...config import Settings
-from ...ingest.reading_limits import Limits
+from ...ingest.reading import Limits
 from ...runtime.event_loop import process_loop
 from ...schemas.errors import BanyanError
 from .joining import ClusterError

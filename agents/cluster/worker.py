@@ -13,13 +13,10 @@ from typing import Any
 
 from ...config import Settings
 from ...ingest.chunking import chunk_documents
-from ...ingest.content import Content
-from ...ingest.reading_errors import UnreadableError
-from ...ingest.reading_limits import Limits
+from ...ingest.reading import Content, Limits, UnreadableError
 from ...ingest.reading_process import ReadingProcess
 from ...models.embedding.embedder import EmbeddingError, Vectors
-from ...models.embedding.embedder_loading import load_embedder
-from ...models.embedding.embedding_models import EmbeddingModels
+from ...models.embedding.embedding_models import EmbeddingModels, load_embedder
 from ...models.parsing.parser import Parser
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.documents import Chunk, Document

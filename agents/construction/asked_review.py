@@ -7,9 +7,7 @@ from langgraph.types import interrupt
 
 from ...graph_store.evolution.elements import KIND_NAMES, DecisionError
 from ...schemas.delta import Candidate, Decision, SchemaDelta
-from ...schemas.review import ReviewError
-from ...schemas.review_actions import action_request, review_config
-from ...schemas.review_answers import HOW, read_answer
+from ...schemas.review import HOW_IN_WORDS, ReviewError, action_request, read_answer, review_config
 
 REVIEWED_AT_ONCE = 20
 """How many candidates a person is shown at once."""
@@ -65,7 +63,7 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
         **({"error": wrong} if wrong else {}),
         "question": question or f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no "
                                 f"name for {'them' if count > 1 else 'it'}. What may join the schema?",
-        "how_to_answer": f"{HOW[0].upper()}{HOW[1:]}. Or give the decisions as data (last example).",
+        "how_to_answer": f"{HOW_IN_WORDS[0].upper()}{HOW_IN_WORDS[1:]}. Or give the decisions as data (last example).",
         "examples": ["accept", "reject", f"accept 1{', reject 2' if count > 1 else ''}", "rename 1 to a_better_name",
                      {"decisions": [{"kind": candidates[0].kind, "name": first, "verdict": "accept", "why": "..."}],
                       "who": "your name"}],

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...graph_store.ledger.document_rows import Documents
 from ...ingest.loaders import IngestError, LoadFailure, files_in
-from ...ingest.reading_limits import Limits
+from ...ingest.reading import Limits
 from ...schemas.documents import Document
 from ...text.table_rows import DOCUMENT
 

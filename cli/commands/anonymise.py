@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ...evaluation.anonymising.anonymous_corpus import Corpus, anonymise, as_rows
-from ...evaluation.anonymising.replacing import Key, revert
-from ...evaluation.anonymising.tasks import Task
+from ...evaluation.bench.anonymous_corpus import Corpus, Task, anonymise, as_rows
+from ...evaluation.bench.anonymous_names import AnonymityKey, revert
 from ...export.export_file import write_file
 from ...schemas.formats.small_files import json_records, parse_json, validate_record
 from ..console import err, on_a_line, out, print_json
@@ -103,7 +102,7 @@ def _json(value: object) -> str:
 
 def _revert(texts: dict[str, str], output: Path, key: Path) -> None:
     try:
-        known = validate_record(str(key), parse_json(key.read_text("utf-8")), Key, CommandError)
+        known = validate_record(str(key), parse_json(key.read_text("utf-8")), AnonymityKey, CommandError)
     except ValueError as error:
         raise CommandError(f"{key} is not a key file: {error}") from error
     for name, text in texts.items():

@@ -11,12 +11,11 @@ from ...agents.resources import Resources
 from ...api.progress import track
 from ...config import Settings
 from ...evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
-from ...evaluation.bench.bench_page import to_page
 from ...evaluation.bench.bench_report import BenchReport, make_report
-from ...evaluation.bench.bench_tables import headline, tables, to_markdown
-from ...evaluation.bench.dataset_loading import load_dataset
+from ...evaluation.bench.bench_tables import headline, tables, to_markdown, to_page
 from ...evaluation.bench.dataset_records import Dataset, DatasetName
 from ...evaluation.bench.estimating import BenchEstimate, estimate
+from ...evaluation.bench.published_datasets import load_dataset
 from ...evaluation.bench.results import Results
 from ...evaluation.bench.running import Plan, identity, run
 from ...export.export_file import write_file

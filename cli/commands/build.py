@@ -23,7 +23,7 @@ from ...agents.resources import Resources
 from ...api.progress import build_progress
 from ...graph_store.ledger.readings import RULES
 from ...ingest.fetching import Address
-from ...ingest.reading_errors import LEFT_OUT
+from ...ingest.reading import LEFT_OUT
 from ...runtime.cancellation import run_interruptible
 from ..console import err, escape, format_count, money, on_a_line, out, print_json
 from ..introduction_table import introduction_table, note_introduction

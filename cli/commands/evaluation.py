@@ -9,18 +9,20 @@ from rich import box
 from rich.table import Table
 
 from ...api.progress import track
-from ...evaluation import agent_answers, comparison
+from ...evaluation import agent_answers
 from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions, spread
 from ...evaluation.extraction_answers import (
     Answers,
+    ExtractionScores,
     GoldCase,
     bounded_answers,
     load_gold,
     load_recorded,
     reasoner_answers,
+    score,
+    unknown_relations,
 )
-from ...evaluation.extraction_scores import ExtractionScores, score, unknown_relations
-from ...evaluation.recall import Setting
+from ...evaluation.recall import Setting, evaluate
 from ...evaluation.recall_report import Group, Interval, Percent, RetrievalReport
 from ...export.export_file import write_file
 from ...models.rules.rules_reasoner import RulesReasoner
@@ -75,7 +77,7 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
     loaded = load_questions(questions, form)
     _check_writable(records)
     with open_resources() as resources:
-        report = comparison.evaluate(resources, kb, loaded, ks=ks, with_baselines=baselines, with_ablations=ablations,
+        report = evaluate(resources, kb, loaded, ks=ks, with_baselines=baselines, with_ablations=ablations,
                                      setting=Setting(switches=switches, decompose=not no_decompose,
                                                      sub_queries=sub_queries),
                                      watch=lambda name: track(err, name))

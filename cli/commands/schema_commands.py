@@ -17,8 +17,7 @@ from ...api.progress import track
 from ...schemas.delta import Candidate, Verdict
 from ...schemas.diff import ElementChange
 from ...schemas.diff import diff as differences
-from ...schemas.formats.schema_loading import YAML_SUFFIXES, load_schema
-from ...schemas.formats.writing import dump_schema
+from ...schemas.formats.schema_loading import YAML_SUFFIXES, dump_schema, load_schema
 from ...schemas.graph_schema import GraphSchema, RelationType, SchemaElement
 from ...schemas.review import load_review, read_review
 from ..console import err, escape, on_a_line, out, print_json

@@ -17,7 +17,7 @@ from ...server.security.hosts import Hosts, is_for_others, is_loopback
 from ...server.security.keys import Keys
 from ..console import err, tell_reasoner
 from ..error_messages import CommandError
-from ..serving_workers import Workers
+from ..serving_workers import WorkerSupervisor
 
 app = typer.Typer()
 
@@ -57,7 +57,7 @@ def serve(
         "proxy_headers": False, "http": Connection, "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
         "timeout_graceful_shutdown": _GRACE, "limit_concurrency": most_connections()}
     if workers > 1:
-        supervisor = Workers(settings, workers, hosts, listening, needs_keys=beyond, **options)
+        supervisor = WorkerSupervisor(settings, workers, hosts, listening, needs_keys=beyond, **options)
         tell_reasoner(settings)
         with tempfile.TemporaryDirectory(prefix="banyan-metrics-") as folder:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # for the workers' shared counters (server/metrics.py)

@@ -1,1 +1,1 @@
-"""Published benchmarks in one command: datasets, arms, answers, judge, report."""
+"""Published benchmarks in one command: datasets, arms, answers, judge, report; and anonymised copies of texts."""

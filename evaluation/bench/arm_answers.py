@@ -20,8 +20,8 @@ from ..datasets import is_gold
 from ..recall import gold_rank
 from .arms import Arm, fuse_rankings
 from .dataset_records import BenchQuestion
-from .ranking import facts_in
-from .results import Outcome
+from .results import ArmOutcome
+from .scoring import facts_in
 from .text_agent import TextAgent
 
 _MOST_SHOWN = 20
@@ -31,7 +31,7 @@ _Found = tuple[dict[str, Any], list[str]]
 """The answer's fields, and the ids of the chunks that it was read from or, without answers, of the ranked ones."""
 
 
-class Asker:
+class ArmAsker:
     """The questioner of one knowledge base; safe to use from several threads.
 
     Args:
@@ -74,7 +74,7 @@ class Asker:
         index = self._resources.retriever(self._name).index
         return index.chunks[index.chunk_row[key]] if key in index.chunk_row else None
 
-    def ask(self, arm: Arm, question: BenchQuestion, budget: Budget | None = None) -> Outcome:
+    def ask(self, arm: Arm, question: BenchQuestion, budget: Budget | None = None) -> ArmOutcome:
         """Answer one question.
 
         Raises:
@@ -90,7 +90,7 @@ class Asker:
         chunks = [chunk for key in ranking if (chunk := self._chunk_of(key))]
         shown = chunks[:_MOST_SHOWN] if question.facts else []
         answer = "" if reply["abstained"] else without_marks(reply["answer"])
-        return Outcome(
+        return ArmOutcome(
             arm=arm.name, id=question.id, answer=answer, short="" if reply["abstained"] else reply["short"],
             declined=reply["abstained"], grade=reply["grade"],
             ranks=tuple(gold_rank(gold, chunks) for gold in question.gold),

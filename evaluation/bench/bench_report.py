@@ -8,14 +8,11 @@ from pydantic import Field
 
 from ...schemas.documents import Frozen
 from ...schemas.retrieval import Grade
-from ..abstention import percent
-from ..bootstrap import Values, intervals
-from ..recall_report import round_2
-from .answer_forms import PairScores
+from ..agent_answers import percent
+from ..recall_report import Values, intervals, round_2
 from .dataset_records import BenchQuestion, Dataset
-from .ranking import FactScores, fact_scores
-from .results import Base, Judged, Outcome, Results, Run
-from .scoring import AnswerScores, score
+from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
+from .scoring import AnswerScores, FactScores, PairScores, fact_scores, score
 
 CUTS = (2, 5, 10, 20)
 GRADES: tuple[Grade, ...] = get_args(Grade)
@@ -31,7 +28,7 @@ class Figure(Frozen):
     high: float
 
 
-class Row(Frozen):
+class ArmRow(Frozen):
     """One arm. Shares are in %.
 
     `accuracy` is the judge's verdict if there is one, else the score by the question's kind (`scoring`); a declined
@@ -82,7 +79,7 @@ class BenchReport(Frozen):
     failures: tuple[str, ...] = ()
     stopped: str = ""
     bases: dict[str, Base]
-    rows: tuple[Row, ...]
+    rows: tuple[ArmRow, ...]
 
 
 class _Scored:
@@ -96,8 +93,8 @@ class _Scored:
         self.null = [outcome for question, outcome in self.all if question.unanswerable]
         self.scores = [score(question, outcome.short, outcome.answer, declined=outcome.declined)
                        for question, outcome in self.asked]
-        self.verdicts: list[Judged | None] = [results.verdicts.get((judge, arm, question.id))
-                                              for question, _ in self.asked]
+        self.verdicts: list[JudgedOutcome | None] = [results.verdicts.get((judge, arm, question.id))
+                                                     for question, _ in self.asked]
         self.right = {} if not answers else {question.id: right for (question, _), scores, verdict in zip(
             self.asked, self.scores, self.verdicts, strict=True) if (right := _right(scores, verdict)) is not None}
         self.coverage = {question.id: 0.0 if outcome.declined else verdict.coverage if verdict else 0.0
@@ -129,12 +126,12 @@ def make_report(dataset: Dataset, run: Run, results: Results, arms: Mapping[str,
                        complete=complete, failures=tuple(failures), stopped=stopped, bases=dict(bases), rows=rows)
 
 
-def _row(arm: str, about: str, scored: _Scored, first: _Scored | None) -> Row:
+def _row(arm: str, about: str, scored: _Scored, first: _Scored | None) -> ArmRow:
     outcomes = [outcome for _, outcome in scored.all]
     scores, seconds = scored.scores, [outcome.seconds for outcome in outcomes]
     facts = [(question, fact_scores(outcome.facts, outcome.gold, len(question.facts)))
              for question, outcome in scored.asked if question.facts and outcome.facts]
-    return Row(
+    return ArmRow(
         arm=arm, about=about, questions=len(scored.asked), failed=scored.missing,
         accuracy=_figure(list(scored.right.values())) if scored.right else None,
         coverage=_figure(list(scored.coverage.values())) if scored.coverage else None,
@@ -160,11 +157,11 @@ def _row(arm: str, about: str, scored: _Scored, first: _Scored | None) -> Row:
         seconds={name: round(float(np.percentile(seconds, share)), 3) for name, share in (("p50", 50), ("p95", 95))})
 
 
-def _right(scores: AnswerScores, verdict: Judged | None) -> float | None:
+def _right(scores: AnswerScores, verdict: JudgedOutcome | None) -> float | None:
     return float(verdict.correct) if verdict else scores.right
 
 
-def _recall(outcome: Outcome, cut: int) -> float:
+def _recall(outcome: ArmOutcome, cut: int) -> float:
     return sum(rank is not None and rank <= cut for rank in outcome.ranks) / len(outcome.ranks) if outcome.ranks else 0
 
 

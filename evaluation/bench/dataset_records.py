@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from ...schemas.documents import Frozen
-from ..datasets import Question
+from ..datasets import DatasetQuestion
 
 DatasetName = Literal["hotpotqa", "2wiki", "musique", "gbench", "graphrag-bench", "anonyrag", "multihop-rag", "generic"]
 
@@ -14,7 +14,7 @@ Kind = Literal["short", "fill_in", "choice", "choices", "true_false", "open", "r
 of options; true_false; open: a text that only a judge can score; reversion: anonymous ids mapped to names."""
 
 
-class BenchQuestion(Question):
+class BenchQuestion(DatasetQuestion):
     """A question of any dataset. `facts` are sentences of the gold documents, if the dataset has them."""
 
     kind: Kind = "short"

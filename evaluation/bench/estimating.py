@@ -12,10 +12,9 @@ from ...schemas.documents import Frozen
 from ...schemas.lookups import TOOLS
 from ...text.tokens import estimate_tokens
 from .arms import Arm
-from .bench_bases import base_name
 from .dataset_records import Dataset
 from .results import Results
-from .running import Plan
+from .running import Plan, base_name
 from .scoring import JUDGED
 from .text_agent import STEPS
 

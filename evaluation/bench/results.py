@@ -43,7 +43,7 @@ class Base(Frozen):
     by_document: tuple[int, ...] = Field((), description="tokens paid for extracting each document, in order")
 
 
-class Outcome(Frozen):
+class ArmOutcome(Frozen):
     """An arm's answer to a question, and the passages that it found.
 
     `grade`: how the evidence supports the answer. `ranks`: the rank of each gold passage among the documents found,
@@ -67,7 +67,7 @@ class Outcome(Frozen):
     seconds: float = 0.0
 
 
-class Judged(Frozen):
+class JudgedOutcome(Frozen):
     """A judge's verdict on an outcome."""
 
     arm: str
@@ -82,8 +82,8 @@ class Judged(Frozen):
 class _Line(Frozen):
     run: Run | None = None
     base: Base | None = None
-    outcome: Outcome | None = None
-    judged: Judged | None = None
+    outcome: ArmOutcome | None = None
+    judged: JudgedOutcome | None = None
 
 
 class Results:
@@ -103,8 +103,8 @@ class Results:
         self._lock = Lock()
         self._file_lock = FileLock(f"{self.path}.lock")
         self.bases: dict[str, Base] = {}
-        self.outcomes: dict[tuple[str, str], Outcome] = {}
-        self.verdicts: dict[tuple[str, str, str], Judged] = {}
+        self.outcomes: dict[tuple[str, str], ArmOutcome] = {}
+        self.verdicts: dict[tuple[str, str, str], JudgedOutcome] = {}
         try:
             self._file_lock.acquire(timeout=0)
         except Timeout as error:
@@ -132,7 +132,8 @@ class Results:
         for line in lines:
             self._include(line)
 
-    def add(self, *, base: Base | None = None, outcome: Outcome | None = None, judged: Judged | None = None) -> None:
+    def add(self, *, base: Base | None = None, outcome: ArmOutcome | None = None,
+            judged: JudgedOutcome | None = None) -> None:
         """Record that a knowledge base is complete, an answer, or a verdict."""
         line = _Line(base=base, outcome=outcome, judged=judged)
         with self._lock:

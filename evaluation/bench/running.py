@@ -1,4 +1,4 @@
-"""A whole benchmark: build, ask every arm, judge; finished steps are not repeated."""
+"""A whole benchmark: build its knowledge bases, ask every arm, judge; finished steps are not repeated."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -6,18 +6,92 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from ...agents.construction.graph import build_graph
+from ...agents.construction.state import BuildContext, BuildInput, BuildReport
 from ...agents.resources import Resources
+from ...config import Settings
+from ...graph_store.layout import knowledge_bases
 from ...models.llm.judging import Judge
 from ...runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
+from ...schemas.errors import BanyanError
+from ...schemas.naming import content_id
 from ...schemas.retrieval import Mode
 from ..in_parallel import for_each
 from ..recall import Watch
-from .arm_answers import Asker
+from .arm_answers import ArmAsker
 from .arms import Arm
-from .bench_bases import OPEN, build, corpus_hash
-from .dataset_records import BenchQuestion, Dataset
-from .results import Base, Judged, Outcome, Results, Run
+from .dataset_records import BenchDocument, BenchQuestion, Dataset
+from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
 from .scoring import JUDGED
+
+OPEN = "open"
+_LATER = frozenset({"extract", "resolve", "summarise"})
+"""The steps of a build; a knowledge base's other calls belong to questions."""
+
+
+class BenchError(BanyanError):
+    """A benchmark that cannot continue; the message names the cause and the fix."""
+
+
+def corpus_hash(documents: Sequence[BenchDocument]) -> str:
+    """Return a hash of a corpus that does not depend on the order of its documents."""
+    return content_id(*sorted(document.model_dump_json() for document in documents))[:12]
+
+
+def base_name(settings: Settings, dataset: Dataset, schema: str, recorded: Path | None) -> str:
+    """Return the knowledge base's name for a corpus and a schema, read by a model or from recorded triples."""
+    reader = recorded.name if recorded else settings.model_of("extract") if settings.uses_llm else ""
+    made = content_id(corpus_hash(dataset.documents), schema, reader)[:10]
+    return f"bench-{dataset.name}-{made}"
+
+
+def build(resources: Resources, dataset: Dataset, schema: str, results: Results, *, recorded: Path | None = None,
+          budget: Budget | None = None) -> Base:
+    """Build a knowledge base, or return the existing one.
+
+    Args:
+        resources: settings, models and knowledge bases.
+        dataset: the dataset with the documents.
+        schema: a seed schema's name, `open` or a file.
+        results: records that the knowledge base is complete.
+        recorded: a file of triples in HippoRAG's form, which are imported instead of calling a model.
+        budget: the budget, which is reduced by the tokens spent.
+
+    Raises:
+        BenchError: some chunks failed; the others are stored.
+        BudgetExceeded: the budget is reached; paid replies are stored.
+    """
+    name = base_name(resources.settings, dataset, schema, recorded)
+    if name in results.bases and name in knowledge_bases(resources.settings):
+        return results.bases[name]
+    given: BuildInput = {"knowledge_base": name, "schema": schema}
+    if recorded:
+        given |= {"paths": [str(recorded)], "recorded": "hipporag"}
+    else:
+        given["documents"] = [{"id": document.id, "title": document.title, "text": document.text,
+                               "metadata": document.metadata} for document in dataset.documents]
+    context = BuildContext(max_tokens=budget.tokens_left if budget else None, retry_failed=True)
+    report: BuildReport = build_graph(resources).invoke(given, context=context)["report"]
+    if budget:
+        budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
+    if report["stopped"]:
+        raise BudgetExceeded(f"building {name}: {report['stopped']}")
+    if report["files_failed"] or report["chunks_failed"]:
+        raise BenchError(f"building {name}: {report['chunks_failed']} chunks failed"
+                         f"{''.join(f'; {line}' for line in report['files_failed'][:3])}; see `banyan status --kb "
+                         f"{name}`, then run the command again to resume")
+    base = _base(resources, name, report)
+    results.add(base=base)
+    return base
+
+
+def _base(resources: Resources, name: str, report: BuildReport) -> Base:
+    calls, prices = resources.knowledge_base(name).calls, resources.spending.prices
+    tokens = {step.name: step.prompt + step.completion for step in calls.spent("step", prices) if step.name in _LATER}
+    by_document = tuple(spent.prompt + spent.completion for spent in calls.spent("document", prices) if spent.name)
+    return Base(name=name, documents=report["documents"], entities=report["entities"], triples=report["triples"],
+                communities=report["communities"], seconds=round(report["seconds"], 1), tokens=tokens,
+                by_document=by_document)
 
 
 class Peer(Protocol):
@@ -102,7 +176,7 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
                 recorded = plan.recorded if schema == plan.schema else None
                 done.bases[schema] = build(resources, dataset, schema, results, recorded=recorded, budget=budget)
         for arm in plan.arms:
-            asker = Asker(resources, done.bases[plan.schema_of(arm)].name, plan.mode, answers=plan.answers)
+            asker = ArmAsker(resources, done.bases[plan.schema_of(arm)].name, plan.mode, answers=plan.answers)
             _ask_all(resources, arm, asker, dataset, results, done, budget, watch)
         for peer in plan.peers:
             peer.ask(resources, dataset, plan.mode, results, done, budget=budget, watch=watch)
@@ -113,7 +187,7 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
     return done
 
 
-def _ask_all(resources: Resources, arm: Arm, asker: Asker, dataset: Dataset, results: Results, done: Progressed,
+def _ask_all(resources: Resources, arm: Arm, asker: ArmAsker, dataset: Dataset, results: Results, done: Progressed,
              budget: Budget | None, watch: Watch) -> None:
     left = [question for question in dataset.questions if (arm.name, question.id) not in results.outcomes]
     if not left:
@@ -138,19 +212,19 @@ def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, model: str, r
     with resources.standalone_calls() as calls, watch("judging") as progress:
         judge = Judge(resources.settings.model_copy(update={"llm_model": model}), calls)
 
-        def weigh(outcome: Outcome) -> None:
+        def weigh(outcome: ArmOutcome) -> None:
             question, usage = questions[outcome.id], Usage()
             with charge_calls(build="bench judge", budget=budget, usage=usage):
                 verdict = judge.judge(question.question, question.answers, prediction(outcome))
-            results.add(judged=Judged(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
-                                      reason=verdict.reason, coverage=verdict.coverage,
-                                      tokens=usage.prompt + usage.completion))
+            results.add(judged=JudgedOutcome(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
+                                             reason=verdict.reason, coverage=verdict.coverage,
+                                             tokens=usage.prompt + usage.completion))
 
         for_each(weigh, left, _at_once(resources), progress=progress, on_failure=lambda outcome, error: (
             done.failures.append(f"judging {outcome.arm}, question {outcome.id}: {error}")))
 
 
-def prediction(outcome: Outcome) -> str:
+def prediction(outcome: ArmOutcome) -> str:
     """Return the text for the judge: the answer, with its short form if that adds something."""
     if outcome.short and outcome.short not in outcome.answer:
         return f"{outcome.short}\n{outcome.answer}"

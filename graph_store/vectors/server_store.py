@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 
-from ...schemas.chroma_server import ChromaServer
+from ...schemas.service_addresses import ChromaServer
 from ..store_errors import StoreError, VectorServerError
 from .backend import COLLECTIONS, INDEX, Collections, Kind, chroma, retry
 

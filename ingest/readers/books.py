@@ -3,10 +3,7 @@
 import posixpath
 from urllib.parse import unquote
 
-from ..content import Content
-from ..counting import list_counts
-from ..reading_errors import UnreadableError
-from ..reading_limits import Limits
+from ..reading import Content, Limits, UnreadableError, list_counts
 from .archives import local_name, open_archive, parse_xml
 from .web_pages import read_html
 

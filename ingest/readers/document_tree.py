@@ -7,8 +7,7 @@ from typing import Any
 from docutils import nodes
 
 from ...text.cleaning import one_line
-from ..grids import GridCell, read_grid
-from ..spans import SpanningCell, place_cells
+from ..grids import GridCell, SpanningCell, place_cells, read_grid
 from ..table_lines import table_lines
 
 _DEEPEST_HEADING = 6

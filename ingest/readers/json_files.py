@@ -3,13 +3,10 @@
 import json
 
 from ...schemas.formats.small_files import check_depth
-from ..content import Content
 from ..decoding import decode
 from ..metadata import clean_metadata
-from ..reading_errors import UnreadableError
-from ..reading_limits import Limits
-from ..record_rows import is_row, object_lines, read_fields, record_lines
-from ..records import BadRecordError, parse, read_record
+from ..reading import Content, Limits, UnreadableError
+from ..records import BadRecordError, is_row, object_lines, parse, read_fields, read_record, record_lines
 
 
 def read_json(data: bytes, limits: Limits) -> Content:

@@ -5,8 +5,7 @@ from email import policy
 from email.message import EmailMessage, Message
 from email.parser import BytesParser
 
-from ..content import Content
-from ..reading_limits import Limits
+from ..reading import Content, Limits
 from .web_pages import read_html
 
 _DEEPEST = 10

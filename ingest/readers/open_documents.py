@@ -6,13 +6,9 @@ from typing import NamedTuple
 from xml.etree import ElementTree as ET  # see `archives`
 
 from ...text.cleaning import one_line
-from ..content import Content
-from ..counting import list_counts
-from ..grids import GridCell, read_grid
+from ..grids import GridCell, SpanningCell, place_cells, read_grid
 from ..metadata import CREATED
-from ..reading_errors import UnreadableError
-from ..reading_limits import DEFAULT_LIMITS, Limits
-from ..spans import SpanningCell, place_cells
+from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError, list_counts
 from ..table_lines import table_lines
 from .archives import local_name, open_archive, parse_xml
 

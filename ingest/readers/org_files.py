@@ -7,9 +7,8 @@ import orgparse
 from orgparse.node import OrgNode
 
 from ...text.cleaning import one_line
-from ..content import Content
 from ..decoding import decode
-from ..reading_limits import Limits, explain_long_line
+from ..reading import Content, Limits, explain_long_line
 
 _DEEPEST_HEADING = 6
 _FIELDS = ("AUTHOR", "DATE", "EMAIL", "KEYWORDS", "DESCRIPTION", "SUBTITLE", "CATEGORY", "FILETAGS")

@@ -2,24 +2,26 @@
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from io import BytesIO
 from typing import NamedTuple
 
 from pypdf import PageObject, PasswordType, PdfReader
+from pypdf.generic import DictionaryObject, IndirectObject
 
 from ...text.hyphenation import join_broken_words
 from ...text.titles import is_placeholder
-from ..content import Content
-from ..counting import list_counts
 from ..metadata import CREATED
-from ..reading_errors import UnreadableError
-from ..reading_limits import Limits
-from .pdf_letters import is_doubled, is_gibberish
-from .pdf_line_numbers import drop_line_numbers
-from .pdf_lines import count_lines, has_rows_of_numbers, may_enclose_rows
-from .pdf_notes import find_pictures, page_notes
+from ..reading import Content, Limits, UnreadableError, list_counts
+from .pdf_page_checks import (
+    count_lines,
+    drop_line_numbers,
+    has_rows_of_numbers,
+    is_doubled,
+    is_gibberish,
+    may_enclose_rows,
+)
 
 # It logs details of broken files, which would go to the terminal if nothing else handles them.
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
@@ -38,6 +40,11 @@ _IMAGE = re.compile(rb"\bDo\b|\bBI\b")
 _LISTED = 10
 _TABLES_FROM = 1_500_000
 """The budget, in characters with lines converted to characters, of pages checked for tables: about a minute."""
+_UNSAID = frozenset({"/Popup", "/Link"})
+"""Annotations whose contents repeat others, or describe a link."""
+_LONGEST_CHAIN = 20
+_TEXT_FIELDS = frozenset({"/Tx", "/Ch"})
+_PASSWORD_FLAG = 1 << 13
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:
@@ -117,7 +124,7 @@ def _with_single_letters(data: bytes, pages: list[_Page], broken: dict[int, str]
     doubled = {page.id: number for number, page in enumerate(pages) if page.id and is_doubled(page.text)}
     if not doubled:
         return pages
-    layouts = import_module(".pdf_layouts", __package__)
+    layouts = import_module(".pdf_tables", __package__)
     texts = dict(layouts.read_single_letters(data, doubled, broken))
     return [page._replace(text=texts.get(page.id, page.text)) for page in pages]
 
@@ -196,3 +203,55 @@ def _page(page: PageObject, page_id: int) -> _Page:
         has_rows_of_numbers(text) or may_enclose_rows(drawing))
     return _Page(text, page_id, lines, may_have_tables, _IMAGE.search(drawing) is not None, find_pictures(page),
                  page_notes(page))
+
+
+def page_notes(page: PageObject) -> str:
+    """Return the fields of a form on a page with their values, and the comments on it, a line each."""
+    annotations = (entry.get_object() for entry in page.get("/Annots") or ())
+    lines = (_field(found) if found.get("/Subtype") == "/Widget" else _comment(found)
+             for found in annotations if isinstance(found, DictionaryObject))
+    return "\n".join(dict.fromkeys(filter(None, lines)))
+
+
+def find_pictures(page: PageObject) -> frozenset[int]:
+    """Return keys of the pictures that a page can paint; a picture on several pages has one key."""
+    return frozenset(_pictures(page))
+
+
+def _pictures(page: PageObject) -> Iterator[int]:
+    resources = page.get("/Resources")
+    drawn = resources.get_object().get("/XObject") if resources is not None else None
+    for entry in drawn.get_object().values() if drawn is not None else ():
+        found = entry.get_object()
+        if isinstance(found, DictionaryObject) and found.get("/Subtype") == "/Image":
+            yield entry.idnum if isinstance(entry, IndirectObject) else id(found)
+
+
+def _comment(annotation: DictionaryObject) -> str:
+    text = _words(annotation.get("/Contents"))
+    author = _words(annotation.get("/T"))
+    if not text or annotation.get("/Subtype") in _UNSAID:
+        return ""
+    return f"Comment{f' by {author}' if author else ''}: {text}"
+
+
+def _field(annotation: DictionaryObject) -> str:
+    """Return the name and the value of a field with text; a password is left out."""
+    chain = list(_ancestors(annotation))
+    kind, value, flags = (next((part[key] for part in chain if key in part), None) for key in ("/FT", "/V", "/Ff"))
+    name = next(filter(None, (_words(part.get("/TU") or part.get("/T")) for part in chain)), "")
+    is_text = str(kind) in _TEXT_FIELDS and not (isinstance(flags, int) and flags & _PASSWORD_FLAG)
+    return f"{name}: {_words(value)}" if is_text and name and _words(value) else ""
+
+
+def _ancestors(annotation: DictionaryObject) -> Iterator[DictionaryObject]:
+    found: object = annotation
+    for _ in range(_LONGEST_CHAIN):
+        if not isinstance(found, DictionaryObject):
+            return
+        yield found
+        found = found["/Parent"].get_object() if "/Parent" in found else None
+
+
+def _words(value: object) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""

@@ -30,7 +30,7 @@ class Box(NamedTuple):
     bottom: float
 
 
-class Word(NamedTuple):
+class PageWord(NamedTuple):
     """A word of a page; `number` is its position in the order in which the file draws the words."""
 
     number: int
@@ -46,21 +46,21 @@ class Word(NamedTuple):
         return (self.box.x0 + self.box.x1) / 2, (self.box.top + self.box.bottom) / 2
 
 
-def read_words(page: Page) -> list[Word]:
+def read_words(page: Page) -> list[PageWord]:
     """Return the words of a page in the order in which the file draws them."""
     return [_word(number, found) for number, found in enumerate(page.extract_words(
         use_text_flow=True, x_tolerance_ratio=_WORD_GAP, return_chars=True))]
 
 
-def _word(number: int, found: dict[str, Any]) -> Word:
+def _word(number: int, found: dict[str, Any]) -> PageWord:
     first = found["chars"][0]
-    return Word(number, found["text"], Box(found["x0"], found["top"], found["x1"], found["bottom"]), first["size"],
-                first["fontname"], first["upright"])
+    return PageWord(number, found["text"], Box(found["x0"], found["top"], found["x1"], found["bottom"]), first["size"],
+                    first["fontname"], first["upright"])
 
 
-def sort_lines(words: Iterable[Word]) -> list[list[Word]]:
+def sort_lines(words: Iterable[PageWord]) -> list[list[PageWord]]:
     """Return words as lines from top to bottom, each from left to right."""
-    lines: list[list[Word]] = []
+    lines: list[list[PageWord]] = []
     for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):
         if lines and _is_level(lines[-1][0], word):
             lines[-1].append(word)
@@ -69,9 +69,9 @@ def sort_lines(words: Iterable[Word]) -> list[list[Word]]:
     return [sorted(line, key=lambda word: word.box.x0) for line in lines]
 
 
-def flow_lines(words: Sequence[Word]) -> list[list[Word]]:
+def flow_lines(words: Sequence[PageWord]) -> list[list[PageWord]]:
     """Return words as lines in the order in which the file draws them."""
-    lines: list[list[Word]] = []
+    lines: list[list[PageWord]] = []
     for word in words:
         if lines and _is_level(lines[-1][-1], word) and word.box.x0 >= lines[-1][-1].box.x0:
             lines[-1].append(word)
@@ -80,7 +80,7 @@ def flow_lines(words: Sequence[Word]) -> list[list[Word]]:
     return lines
 
 
-def line_text(line: Sequence[Word]) -> str:
+def line_text(line: Sequence[PageWord]) -> str:
     """Return a line's words with spaces where the page has them."""
     text = line[0].text
     for before, word in pairwise(line):
@@ -90,7 +90,7 @@ def line_text(line: Sequence[Word]) -> str:
     return text
 
 
-def cell_text(words: Iterable[Word]) -> str:
+def cell_text(words: Iterable[PageWord]) -> str:
     """Return the words of a cell in one line, without spaces between Chinese at line ends.
 
     Words that are broken at line ends are marked (see `text/hyphenation.py`).
@@ -106,6 +106,6 @@ def cell_text(words: Iterable[Word]) -> str:
     return text
 
 
-def _is_level(word: Word, other: Word) -> bool:
+def _is_level(word: PageWord, other: PageWord) -> bool:
     height = min(word.box.bottom - word.box.top, other.box.bottom - other.box.top)
     return abs(word.center[1] - other.center[1]) < _SAME_LINE * height

@@ -1,20 +1,25 @@
-"""reStructuredText to text with headings in Markdown: docutils parses it, `document_tree` writes what it found."""
+"""reStructuredText to text with headings in Markdown: docutils parses it, `document_tree` writes what it found.
+
+docutils leaves out what is marked with an unknown name. Here each unknown directive keeps its argument and content, and
+each role its words.
+"""
 
 import re
+from collections import defaultdict
 from io import StringIO
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.core import publish_doctree
-from docutils.parsers.rst import Parser
+from docutils.parsers.rst import Directive, Parser, directives, roles
+from docutils.parsers.rst.directives.tables import CSVTable
+from docutils.parsers.rst.languages import en
 from docutils.readers import standalone
 from docutils.transforms import Transform
 
-from ..content import Content
 from ..decoding import decode
-from ..reading_limits import LONGEST_LINE, Limits, explain_long_line
+from ..reading import LONGEST_LINE, Content, Limits, explain_long_line
 from .document_tree import read_fields, write_tree
-from .restructured_names import LEFT_OUT, register_names
 
 _SETTINGS = {
     "_disable_config": True, "file_insertion_enabled": False, "raw_enabled": False, "input_encoding": "unicode",
@@ -22,6 +27,19 @@ _SETTINGS = {
     "docinfo_xform": False, "language_code": "en"}
 # The head of a Python proposal: fields as in a mail, without the colon before their names.
 _MAIL_HEAD = re.compile(r"\s*+(?:[A-Z][\w-]{0,40}:[^\n]*+\n(?:[ \t][^\n]*+\n)*+){2}")
+_DIRECTIVE = re.compile(r"^[ \t]*+\.\.[ \t]++(?:\|[^|\n]{1,100}\|[ \t]++)?([\w.+:-]{1,60})::", re.MULTILINE)
+_ROLE = re.compile(r":([A-Za-z][\w.+:-]{0,60}):(?=`)|`:([A-Za-z][\w.+:-]{0,60}):")
+_TARGET = re.compile(r"(?<!\s)\s*+<[^<>]*+>\Z")
+_PREFIXES = {"pep": "PEP ", "pep-reference": "PEP ", "rfc": "RFC ", "rfc-reference": "RFC "}
+LEFT_OUT = "left-out"
+"""The class of the comments that replace what is not read."""
+_VERSIONS = {"versionadded": "Added in version", "versionchanged": "Changed in version",
+             "deprecated": "Deprecated since version", "versionremoved": "Removed in version"}
+_SILENT = frozenset({"index", "highlight", "toctree", "currentmodule", "module", "default-domain", "tabularcolumns",
+                     "only", "ifconfig", "automodule", "autoclass", "autofunction", "autosummary"})
+"""Directives whose argument is not text."""
+_HIDDEN = frozenset({"toctree", "index", "autosummary"})
+"""Directives whose content is not text either."""
 
 
 def read_rst(data: bytes, _: Limits) -> Content:
@@ -77,3 +95,97 @@ class _FlatSubstitutions(Transform):  # type: ignore[misc]
         for definition in self.document.findall(nodes.substitution_definition):
             for name in list(definition.findall(nodes.substitution_reference)):
                 name.replace_self(nodes.Text(f"|{name.astext()}|"))
+
+
+def register_names(text: str) -> None:
+    """Register the names that a text uses and docutils does not know."""
+    for name in {match.lower() for match in _DIRECTIVE.findall(text)}:
+        if name in _OWN:
+            directives.register_directive(name, _OWN[name])
+        elif name not in en.directives or name in _SILENT:
+            directives.register_directive(name, _Unknown)
+    for name in {(first or second).lower() for first, second in _ROLE.findall(text)}:
+        roles.register_local_role(name, _read_role)
+
+
+def _read_role(name: str, rawtext: str, text: str, *_: Any) -> tuple[list[Any], list[Any]]:
+    """Return a role's words: without the target in angle brackets, and with the prefix that it shows."""
+    words = nodes.unescape(text)
+    shown = _TARGET.sub("", words) or words
+    if shown == words:
+        shown = _PREFIXES.get(name.lower(), "") + words.lstrip("~!")
+    return [nodes.inline(rawtext, shown)], []
+
+
+class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
+    """A directive as its argument and its content, whatever its options are."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec: ClassVar = defaultdict(lambda: directives.unchanged, {"class": directives.unchanged})
+
+    def run(self) -> list[Any]:
+        argument = " ".join(" ".join(self.arguments).split())
+        name = self.name.lower()
+        block = nodes.container()
+        if argument and name not in _SILENT:
+            block += nodes.paragraph("", "", *self._words(name, argument))
+        if name not in _HIDDEN:
+            self.state.nested_parse(self.content, self.content_offset, block)
+        return [block]
+
+
+    def _words(self, name: str, argument: str) -> list[Any]:
+        """Return an argument as text; that of a domain, as in `py:function::`, is a signature without markup."""
+        if ":" in name:
+            return [nodes.Text(argument)]
+        before = ""
+        if name in _VERSIONS:
+            version, _, argument = argument.partition(" ")
+            before = f"{_VERSIONS[name]} {version}: "
+        return [nodes.Text(before), *self.state.inline_text(argument, self.lineno)[0]]
+
+
+class _Code(Directive):  # type: ignore[misc]
+    """A directive with code in it, whatever its options are."""
+
+    optional_arguments = 1
+    has_content = True
+    option_spec: ClassVar = _Unknown.option_spec
+
+    def run(self) -> list[Any]:
+        code = "\n".join(self.content)
+        return [nodes.literal_block(code, code)] if code.strip() else []
+
+
+class _Date(_Unknown):
+    """The date of today, which is left out because a build must not depend on its day."""
+
+    def run(self) -> list[Any]:
+        return [nodes.inline()]
+
+
+class _LeftOut(_Unknown):
+    """Raw HTML, or another file: reading it would let a document read any file of the machine."""
+
+    def run(self) -> list[Any]:
+        return [nodes.comment("", "", classes=[LEFT_OUT])]
+
+
+class _CsvTable(CSVTable):  # type: ignore[misc]
+    """A table of comma-separated values in the text, whatever its further options are."""
+
+    option_spec: ClassVar = defaultdict(lambda: directives.unchanged, CSVTable.option_spec)
+
+    def run(self) -> list[Any]:
+        if {"file", "url"} & self.options.keys():
+            return [nodes.comment("", "", classes=[LEFT_OUT])]
+        found: list[Any] = super().run()
+        return found
+
+
+_OWN = {**dict.fromkeys(("code", "code-block", "sourcecode", "testcode", "prompt"), _Code),
+        **dict.fromkeys(("include", "literalinclude", "raw"), _LeftOut), "csv-table": _CsvTable,
+        "date": _Date}
+"""What replaces directives of docutils and Sphinx."""

@@ -2,10 +2,7 @@
 
 from striprtf.striprtf import rtf_to_text
 
-from ..content import Content
-from ..counting import list_counts
-from ..reading_errors import UnreadableError
-from ..reading_limits import Limits
+from ..reading import Content, Limits, UnreadableError, list_counts
 
 _LEFT_OUT = {"picture": b"{\\pict", "header": b"{\\header", "footer": b"{\\footer", "footnote": b"{\\footnote",
              "comment": b"\\annotation"}

@@ -11,7 +11,7 @@ from pdfplumber.table import Table, merge_edges
 from pdfplumber.utils.geometry import filter_edges
 
 from ..grids import GridCell, GridRow, header_depth, is_single
-from .pdf_words import Box, Word, cell_text
+from .pdf_words import Box, PageWord, cell_text
 
 _NEAR = 3.0
 """The largest distance in points between the ends of lines that meet."""
@@ -47,7 +47,7 @@ class FoundTable(NamedTuple):
     """The numbers of its words."""
 
 
-def find_ruled(page: Page, words: Sequence[Word]) -> list[FoundTable]:
+def find_ruled(page: Page, words: Sequence[PageWord]) -> list[FoundTable]:
     """Return the tables of a page whose cells are all ruled, from top to bottom.
 
     Args:
@@ -67,7 +67,7 @@ def find_ruled(page: Page, words: Sequence[Word]) -> list[FoundTable]:
     return [table for table in found if table is not None and is_data(table.grid)]
 
 
-def _fill_cells(table: Table, words: Sequence[Word]) -> FoundTable | None:
+def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
     """Return the table with its words in its cells; None if words cross its lines."""
     box = Box(*table.bbox)
     lefts = sorted({edge for cell in table.cells for edge in (cell[0], cell[2])})
@@ -77,7 +77,7 @@ def _fill_cells(table: Table, words: Sequence[Word]) -> FoundTable | None:
                for column in range(lefts.index(cell[0]), lefts.index(cell[2]))}
     if len(cell_at) < (1 - _MOST_HOLES) * (len(lefts) - 1) * (len(tops) - 1):
         return None
-    inside: dict[int, list[Word]] = {}
+    inside: dict[int, list[PageWord]] = {}
     for word in words:
         x, y = word.center
         if box.x0 <= x < box.x1 and box.top <= y < box.bottom:

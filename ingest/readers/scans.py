@@ -10,9 +10,7 @@ from io import BytesIO
 import pypdfium2
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from ..content import Content
-from ..reading_errors import UnreadableError
-from ..reading_limits import Limits
+from ..reading import Content, Limits, UnreadableError
 
 _PROGRAM = "tesseract"
 _DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72

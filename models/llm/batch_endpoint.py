@@ -9,11 +9,9 @@ import openai
 
 from ...config import Settings
 from ..reasoner import ReasonerError
-from .endpoint import name_of
-from .endpoint_errors import status_of
-from .failures import NOT_OPENAI, NOT_SET_UP, failure
+from .endpoint import name_of, token_count
+from .failures import NOT_OPENAI, NOT_SET_UP, failure, status_of
 from .http_client import MAX_BODY, open_openai
-from .usage import token_count
 
 PATH = "/v1/chat/completions"
 """Where each request of a batch goes, as the protocol wants it named."""

@@ -15,13 +15,11 @@ from langchain_core.runnables.base import RunnableBinding
 
 from ...config import OPENAI, Settings
 from ...text.tokens import estimate_tokens
-from .capability import Form, may_mean_the_form
+from .capability import SYSTEM_ROLE, Form, Refusals, leave_out, may_mean_the_form, merge_system, refused_parameter
 from .completions_chat import CompletionsChat, read_completion
-from .endpoint import Messages, Reply, chosen_parameters, name_of
+from .endpoint import Messages, Reply, chosen_parameters, name_of, token_count
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
-from .refusals import SYSTEM_ROLE, Refusals, leave_out, merge_system, refused_parameter
-from .usage import token_count
 
 # Other providers' words for what OpenAI calls them.
 _FINISHES = {"max_tokens": "length", "safety": "content_filter"}

@@ -15,10 +15,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from ..claim_stream import text_listener
-from .endpoint_errors import describe_body
-from .reply_message import normalise_message
-from .reply_stream import StreamFailed, stream_completion
-from .usage import read_usage
+from .endpoint import read_usage
+from .failures import describe_body
+from .reply_stream import StreamFailed, normalise_message, stream_completion
 
 _CALLS_SYSTEM_DEVELOPER = re.compile(r"o\d")
 """OpenAI's models that know no role `system`."""

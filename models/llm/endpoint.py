@@ -1,16 +1,18 @@
-"""What is sent to a model and comes back: the interface of everything that sends calls."""
+"""What is sent to a model and comes back, with its tokens: the interface of everything that sends calls."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from ...config import Settings
 from ...schemas.request_options import effort_of
-from .capability import Form
-from .refusals import Refusals
+from .capability import Form, Refusals
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
+_MOST = 1_000_000_000
+"""Tokens of one call; more is no count."""
 
 
 def _ignore_feedback(_: bool) -> None:
@@ -77,3 +79,21 @@ def host_of(settings: Settings) -> str:
 def name_of(settings: Settings) -> str:
     """Return the settings' model and its endpoint's host, for messages."""
     return f"model {settings.llm_model!r} at {host_of(settings)}"
+
+
+def token_count(reported: object) -> int | None:
+    """Return a count of tokens as a whole number, a fraction rounded up; None if it can be no count."""
+    if isinstance(reported, bool) or not isinstance(reported, int | float) or not 0 <= reported <= _MOST:
+        return None
+    return math.ceil(reported)
+
+
+def read_usage(reported: object) -> dict[str, Any]:
+    """Return the part of an answer's `usage` that is read, with what can be no count left out."""
+    if not isinstance(reported, Mapping):
+        return {}
+    details = reported.get("prompt_tokens_details")
+    cached = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+    counts = {name: count for name in ("prompt_tokens", "completion_tokens", "total_tokens")
+              if (count := token_count(reported.get(name))) is not None}
+    return {**counts, **({"prompt_tokens_details": {"cached_tokens": cached}} if cached is not None else {})}

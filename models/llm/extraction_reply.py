@@ -18,7 +18,7 @@ from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, Extracted
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
 from ...text.tokens import estimate_tokens
-from .numbered_lines import Line, NumberedLines
+from .numbered_lines import NumberedLine, NumberedLines
 
 UNPROPOSED = 0.5
 """Confidence of a label that is not in the schema and was not proposed either: as likely a slip as a
@@ -128,7 +128,7 @@ class _Conversion:
             if head.strip() and label.strip():
                 yield _FactRow(place, head, label, [tail for tail in tails if tail.strip()], words, condition)
 
-    def _cited(self, row: Sequence[str], known: Mapping[str, str]) -> tuple[Line | None, str] | None:
+    def _cited(self, row: Sequence[str], known: Mapping[str, str]) -> tuple[NumberedLine | None, str] | None:
         """Return what a row's first cell cites; None if it is a name, which a label follows: "3 Idiots", "1984"."""
         cited = self._lines.cited(row[0])
         if cited is None or (cited[0] is not None and not cited[1]):

@@ -1,10 +1,10 @@
-"""Judging a prediction against gold answers, with a model of the judge's own."""
+"""The calls of an evaluation: judging a prediction against gold answers, and retelling facts in passages."""
 
 from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...prompts import render
+from ...prompts import Prompt, render
 from ...text.tokens import first_tokens
 from . import wire
 from .model_calls import ModelCalls, prompt_language
@@ -53,3 +53,20 @@ class Judge(ModelCalls):
                    gold="\n".join(f"- {answer}" for answer in gold),
                    prediction=prediction[:first_tokens(prediction, PREDICTION_TOKENS)]),
             wire.verdict(Verdict)))
+
+
+class Reteller(ModelCalls):
+    """Asks a model for short passages."""
+
+    def retell(self, groups: Sequence[Sequence[str]]) -> list[str]:
+        """Write a passage for each group of facts, in order and in the facts' language.
+
+        Raises:
+            ReasonerError: the endpoint failed, or wrote nothing usable.
+            BudgetExceeded: a call would exceed the budget.
+        """
+        def make(facts: Sequence[str]) -> tuple[Prompt, wire.Shape[str]]:
+            text = "\n".join(f"- {fact}" for fact in facts)
+            return render("retell", prompt_language(self._settings, text), facts=text), wire.RETELLING
+
+        return self._run_each("retell", make, groups)

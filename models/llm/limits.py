@@ -17,10 +17,9 @@ from ...runtime.cancellation import current
 from ...runtime.once import once_in_each_process
 from ...text.tokens import estimate_tokens
 from .breaker import Breaker, EndpointFailed
-from .capability import Capability
+from .capability import Capability, Refusals
 from .endpoint import Messages, Reply, SendIn, host_of, name_of
 from .observing import observed_call
-from .refusals import Refusals
 
 _T = TypeVar("_T")
 _Client = TypeVar("_Client")
@@ -32,7 +31,7 @@ SLACK = 30.0
 """Seconds added to the longest a call may take: the first one imports its client, on a machine that may be busy."""
 
 
-class Limits:
+class EndpointLimits:
     """The limits of the calls to one endpoint and model, and what is learnt of it.
 
     Used only on the process's event loop.
@@ -102,14 +101,14 @@ class ProcessEndpoints:
 
     def __init__(self) -> None:
         self._slots: dict[Hashable, asyncio.Semaphore] = {}
-        self._limits: dict[Hashable, Limits] = {}
+        self._limits: dict[Hashable, EndpointLimits] = {}
 
-    def limits(self, settings: Settings) -> Limits:
+    def limits(self, settings: Settings) -> EndpointLimits:
         """Return the limits of the settings' endpoint and model. Each API key has its own."""
         account = host_of(settings), settings.llm_base_url, settings.llm_api_key, settings.llm_concurrency
         slots = self._slots.setdefault(account, asyncio.Semaphore(settings.llm_concurrency))
         rates = settings.llm_requests_per_second, settings.llm_tokens_per_minute
-        return self._limits.setdefault((account, settings.llm_model, rates), Limits(settings, slots))
+        return self._limits.setdefault((account, settings.llm_model, rates), EndpointLimits(settings, slots))
 
 
 @once_in_each_process

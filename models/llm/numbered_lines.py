@@ -14,7 +14,7 @@ _CITED = re.compile(r"\s{0,3}(?:lines?|L)?\s{0,3}(?P<number>\d{1,5})(?![\d.]*\d)
                     re.DOTALL | re.IGNORECASE)
 
 
-class Line(NamedTuple):
+class NumberedLine(NamedTuple):
     """A line's text, and the place of its request among those of the call."""
 
     request: int
@@ -26,12 +26,12 @@ class NumberedLines:
 
     def __init__(self, requests: Sequence[ExtractionRequest]) -> None:
         self.requests = requests
-        self.lines: list[Line] = []
+        self.lines: list[NumberedLine] = []
         before: list[str] = []
         for place, request in enumerate(requests):
             pieces = list(_pieces(request.text))
             same = place > 0 and _name(request) == _name(requests[place - 1])
-            self.lines += [Line(place, text) for text in pieces[_repeated(before, pieces) if same else 0:]]
+            self.lines += [NumberedLine(place, text) for text in pieces[_repeated(before, pieces) if same else 0:]]
             before = pieces
 
     def text(self) -> str:
@@ -45,7 +45,7 @@ class NumberedLines:
             shown.append(f"{number} {line.text}")
         return "\n".join(shown)
 
-    def cited(self, cell: str) -> tuple[Line | None, str] | None:
+    def cited(self, cell: str) -> tuple[NumberedLine | None, str] | None:
         """Return the line that a cell begins with the number of, and what follows the number.
 
         The line is None where there is none of that number; all is None if the cell is no line's number.

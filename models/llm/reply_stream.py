@@ -1,6 +1,7 @@
-"""One reply of an OpenAI-compatible endpoint, received as a stream."""
+"""One reply of an OpenAI-compatible endpoint, received as a stream, and the places where endpoints put its text."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,11 +10,11 @@ import openai
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from ..claim_stream import OnText
-from .endpoint_errors import cause_of
-from .refusals import refused_parameter
-from .reply_message import reasoning_of
+from .capability import refused_parameter
+from .failures import cause_of
 
 _MAY_MEAN_THE_STREAM = frozenset({400, 404, 422, 500, 501})
+_REASONING = ("reasoning_content", "reasoning")
 
 
 class StreamFailed(openai.OpenAIError):
@@ -93,3 +94,38 @@ async def _receive(chunks: AsyncIterator[ChatCompletionChunk], on_text: OnText) 
         "index": 0, "finish_reason": finish or None,
         "message": {"role": "assistant", "content": content, "refusal": refusal or None, "tool_calls": calls,
                     "reasoning": reasoning}}])
+
+
+def normalise_message(completion: Any) -> None:
+    """Put the texts of a completion's messages where OpenAI's protocol has them.
+
+    The content may be a list of parts, or be empty with the text among the reasoning; the arguments of a function may
+    be an object instead of its JSON; the role may be missing.
+
+    Args:
+        completion: a completion of the openai package, which does not check what it has received.
+    """
+    for message in (choice.message for choice in completion.choices or ()):
+        message.role = "assistant"
+        message.content = _text_of(message.content)
+        calls = message.tool_calls or ()
+        for function in (call.function for call in calls):
+            if not isinstance(function.arguments, str):
+                function.arguments = json.dumps(function.arguments)
+        if not message.content.strip() and not calls and not getattr(message, "refusal", None):
+            message.content = reasoning_of(message)
+
+
+def reasoning_of(message: Any) -> str:
+    """Return the text that a message, or a part of one, has in the fields of thinking models."""
+    found = (getattr(message, name, None) for name in _REASONING)
+    return next((text for text in found if isinstance(text, str) and text), "")
+
+
+def _text_of(content: Any) -> str:
+    """Return the text of a content, which may be a list of parts; thoughts among the parts are left out."""
+    if isinstance(content, list):
+        return "".join(map(_text_of, content))
+    if isinstance(content, dict):
+        return _text_of(content.get("text"))
+    return content if isinstance(content, str) else ""

@@ -7,10 +7,9 @@ from ...config import Settings
 from ...runtime.budgets import charge
 from ...runtime.event_loop import in_parallel, process_loop
 from ...text.tokens import estimate_tokens
-from .endpoint import name_of
+from .endpoint import name_of, read_usage
 from .failures import NOT_OPENAI, NOT_SET_UP, failure
 from .limits import LimitedCalls
-from .usage import read_usage
 
 
 class Request(NamedTuple):

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 from ...config import Settings
 from ...runtime.event_loop import process_loop
 from ..reasoner import ReasonerError
-from .capability import FORMS
+from .capability import FORMS, Refusals
 from .endpoint import Reply, name_of, open_client
-from .refusals import Refusals
 
 _SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
                            "required": ["ready"], "additionalProperties": False}

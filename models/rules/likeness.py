@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 
 from ..embedding.embedder import Vectors, products
-from ..embedding.word_vectors import word_vectors
+from ..embedding.onnx_export import word_vectors
 from .content_words import spoken_words
 
 

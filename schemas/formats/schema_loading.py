@@ -1,18 +1,22 @@
-"""Schemas from files: Banyan's own form and two others, in JSON and in YAML."""
+"""Schemas from files and to them: Banyan's own form and two others, in JSON and in YAML."""
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from ..graph_schema import (
+    ANY,
+    MAX_ELEMENT_NAME,
     OPEN_SCHEMA,
+    ROOT_TYPE,
     AttributeType,
     EntityType,
     FieldPath,
@@ -24,10 +28,9 @@ from ..graph_schema import (
     SchemaError,
     open_schema,
 )
-from .foreign_forms import read_plain, read_text2kgbench
-from .positions import Position, RepeatedKeyError, json_positions, yaml_positions
+from ..naming import normalise
 from .small_files import SizeError, check_depth, read_text
-from .yaml_size import load_yaml
+from .yaml_texts import Position, RepeatedKeyError, json_positions, load_yaml, yaml_positions
 
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 
@@ -36,6 +39,11 @@ _PARTS: dict[str, type[SchemaElement]] = {
 _SHOWN = 60
 MAX_SCHEMA_BYTES = 10 * 1024 * 1024
 """The largest schema file; the seeds have up to 20 KB, and prompts hold a few hundred elements."""
+_Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_ELEMENT_NAME)]
+SchemaFormat = Literal["json", "yaml"]
+_WIDTH = 120
+_INDENT = 2
+_SEPARATOR = re.compile("[\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True)
@@ -171,3 +179,143 @@ def _explain(error: ErrorDetails) -> tuple[FieldPath, str]:
 def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _printable(name: str) -> str:
+    if not name.isprintable():
+        raise ValueError(f"{name!r} must be printable")
+    return name
+
+
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_ELEMENT_NAME),
+                  AfterValidator(_printable)]
+
+
+class _Foreign(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Concept(_Foreign):
+    qid: str = ""
+    label: _Name
+
+
+class _Relation(_Foreign):
+    label: _Name
+    domain: str = ""
+    range: str = ""
+
+
+class _Ontology(_Foreign):
+    title: _Title = ""
+    id: _Title = ""
+    concepts: tuple[_Concept, ...]
+    relations: tuple[_Relation, ...] = ()
+
+
+class _Plain(_Foreign):
+    name: _Title = ""
+    nodes: tuple[_Name, ...] = Field(default=(), alias="Nodes")
+    relations: tuple[_Name, ...] = Field(default=(), alias="Relations")
+    attributes: tuple[_Name, ...] = Field(default=(), alias="Attributes")
+
+
+def read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
+    """Read a Text2KGBench ontology: `{title, id, concepts: [{qid, label}], relations: [{label, domain, range}]}`.
+
+    Concepts become entity types with their labels. A qid that two concepts share refers to both. An empty qid, or one
+    that is not among the concepts, means any type. Relations with the same name become one with all their domains and
+    ranges. If an end may be of any type, the root type is added, so other entities have a type too.
+
+    Args:
+        data: the decoded file.
+        name: the name of the schema, if the ontology has neither title nor id.
+
+    Raises:
+        ValidationError: a field is missing or has another type.
+    """
+    ontology = _Ontology.model_validate(data)
+    labels = _distinct(concept.label for concept in ontology.concepts)
+    if normalise(ROOT_TYPE) in labels:
+        labels[normalise(ROOT_TYPE)] = ROOT_TYPE
+    types: dict[str, set[str]] = {}
+    for concept in ontology.concepts:
+        types.setdefault(concept.qid, set()).add(labels[normalise(concept.label)])
+    ends: dict[str, tuple[str, set[str], set[str]]] = {}
+    for relation in ontology.relations:
+        _, domain, range_ = ends.setdefault(normalise(relation.label), (relation.label, set(), set()))
+        domain |= (types.get(relation.domain) if relation.domain else None) or {ANY}
+        range_ |= (types.get(relation.range) if relation.range else None) or {ANY}
+    relations = tuple(RelationType(name=label, domain=_ends(domain), range=_ends(range_))
+                      for label, domain, range_ in ends.values())
+    if any(ANY in (*relation.domain, *relation.range) for relation in relations):
+        labels.setdefault(normalise(ROOT_TYPE), ROOT_TYPE)
+    return GraphSchema(name=ontology.title or ontology.id or name, relation_types=relations,
+                       entity_types=tuple(EntityType(name=label) for label in labels.values()))
+
+
+def _ends(types: set[str]) -> tuple[str, ...]:
+    return (ANY,) if ANY in types else tuple(sorted(types))
+
+
+def read_plain(data: Mapping[str, Any], name: str) -> GraphSchema:
+    """Read the plain form, `{"Nodes": [...], "Relations": [...], "Attributes": [...]}`, which has names only.
+
+    Relations may go from any type to any type, any type may have any attribute, and values are text.
+
+    Raises:
+        ValidationError: a field has another type.
+    """
+    plain = _Plain.model_validate(data)
+    return GraphSchema(
+        name=plain.name or name,
+        entity_types=tuple(EntityType(name=label) for label in _distinct(plain.nodes).values()),
+        relation_types=tuple(RelationType(name=label) for label in _distinct(plain.relations).values()),
+        attribute_types=tuple(AttributeType(name=label) for label in _distinct(plain.attributes).values()))
+
+
+def _distinct(labels: Iterable[str]) -> dict[str, str]:
+    """Return the first spelling of each label, by its normalised form."""
+    spellings: dict[str, str] = {}
+    for label in labels:
+        spellings.setdefault(normalise(label), label)
+    return spellings
+
+
+def dump_schema(schema: GraphSchema, form: SchemaFormat = "json") -> str:
+    """Write a schema as text, without fields that have their default.
+
+    Args:
+        schema: the schema.
+        form: "json" or "yaml".
+
+    Returns:
+        The text, with a line break at its end.
+    """
+    data = schema.model_dump(mode="json", exclude_defaults=True)
+    if form == "json":
+        return _dump_json(data) + "\n"
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=_WIDTH)
+
+
+class _Dumper(yaml.SafeDumper):
+    """A dumper that escapes line separators beyond ASCII, because PyYAML reads them as foldable spaces."""
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if _SEPARATOR.search(data) else None)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
+
+
+def _dump_json(value: Any, depth: int = 0) -> str:
+    """Write JSON with one element per line, or with several lines for a long element."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if not value or not isinstance(value, dict | list) or (depth > _INDENT and depth + len(flat) < _WIDTH):
+        return flat
+    inner = " " * (depth + _INDENT)
+    parts = [_dump_json(part, depth + _INDENT) for part in (value.values() if isinstance(value, dict) else value)]
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {part}" for key, part in zip(value, parts, strict=True)]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n{inner}" + f",\n{inner}".join(parts) + f"\n{' ' * depth}{closing}"

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...agents.example_questions import example_questions
 from ...agents.introduction import Introduction, introduce
-from ...subagent.answer_facts import Place, stated_by
+from ...subagent.answer_facts import CitedPlace, stated_by
 from ...tools.openings import summarise_documents
 from ..parameters import KbName, Limit, Offset, errors
 from ..responses import Items, Page, Subgraph, Summary
@@ -42,7 +42,7 @@ class Cited(BaseModel):
 def evidence(seen: Seen, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
     kb, view = seen
-    known, named = stated_by(kb, view.index, [Place(**dict(span)) for span in cited.citations])
+    known, named = stated_by(kb, view.index, [CitedPlace(**dict(span)) for span in cited.citations])
     nodes = view.find(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
     shown = {node.id for node in nodes}
     return view.drawn(nodes, [view.edge(key) for key in known if key[0] in shown and key[2] in shown], len(nodes))

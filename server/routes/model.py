@@ -12,7 +12,7 @@ from ...models.llm.failures import NO_KEY
 from ...models.llm.trial import try_out
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
-from ...schemas.endpoint_url import check_endpoint
+from ...schemas.service_addresses import check_endpoint
 from ..error_responses import RefusedError, StateError
 from ..parameters import errors
 from ..security.access import OF_ALL, may

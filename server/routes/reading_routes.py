@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from ...graph_store.integrity.status import status_of
 from ...graph_store.layout import knowledge_bases
 from ...ingest.page_pictures import draw_page
-from ...ingest.reading_errors import UnreadableError
+from ...ingest.reading import UnreadableError
 from ...schemas.errors import BanyanError
 from ..error_responses import NotFoundError, UnavailableError, detail_of
 from ..parameters import DocumentId, KbName, Limit, Offset, errors

@@ -8,7 +8,7 @@ from banyan.graph_store.bounding.admission import bound
 from banyan.graph_store.bounding.labels import Bounds
 from banyan.ingest.chunking import chunk_document
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.reading_errors import LoadFailure
+from banyan.ingest.reading import LoadFailure
 from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.formats.schema_loading import load_schema
 

@@ -10,8 +10,8 @@ from typing import Any
 from banyan.agents.retrieval.citing import cite
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.embedding.embedder import Embedder
+from banyan.models.llm.endpoint import read_usage
 from banyan.models.llm.parsing import UnusableAnswer, json_objects
-from banyan.models.llm.usage import read_usage
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 from banyan.server.runs.conversations import Conversations, Thread
 from banyan.server.runs.process_lock import FileProcessLock

@@ -13,7 +13,7 @@ import docx
 import xlsxwriter
 from banyan.ingest.formats import PARSED
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.reading_limits import MEGABYTE, Limits
+from banyan.ingest.reading import MEGABYTE, Limits
 from fpdf import FPDF
 from pptx import Presentation
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from banyan.ingest.document_ids import MAX_ID
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.reading_errors import LoadFailure
+from banyan.ingest.reading import LoadFailure
 from banyan.schemas.naming import UNSEEN
 
 _PARTS = ("warsaw.md", "a", "é", "e\u0301", "..", ".", "/", "\\", "#", " ", "\0", "\n", "\u2028", "\u200b", "\u202e",

@@ -12,7 +12,7 @@ from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.inferring import merge_proposal
 from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.models.llm.parsing import UnusableAnswer
-from banyan.models.llm.typed_answers import read_reply
+from banyan.models.llm.structured import read_reply
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from banyan.evaluation.bench.dataset_loading import load_dataset
+from banyan.evaluation.bench.published_datasets import load_dataset
 
 from .. import command_line, warm_start
 

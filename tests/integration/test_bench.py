@@ -9,7 +9,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.bench.arms import chosen_arms
 from banyan.evaluation.bench.bench_report import make_report
-from banyan.evaluation.bench.dataset_loading import load_dataset
+from banyan.evaluation.bench.published_datasets import load_dataset
 from banyan.evaluation.bench.results import Results
 from banyan.evaluation.bench.running import Plan, identity, run
 

@@ -12,8 +12,8 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import StoreError
 from banyan.graph_store.vectors import server_store
-from banyan.schemas.chroma_server import ChromaServer
 from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.service_addresses import ChromaServer
 
 from .. import chroma_process, command_line, small_base
 

@@ -15,7 +15,7 @@ from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.store_errors import StoreError
 from banyan.graph_store.vectors.backend import COLLECTIONS, KINDS
 from banyan.graph_store.vectors.place import collections_of
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 from banyan.schemas.retrieval import SubQuery
 
 from .. import chroma_process, command_line, scripted

@@ -11,7 +11,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.embedding import onnx_export
 from banyan.models.embedding.embedder import EmbeddingError, encode_distinct
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 from banyan.models.embedding.onnx_export import (
     CHECKSUM_FILE,
     CONFIG,

@@ -6,8 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from banyan.ingest.fetching import Address, is_address
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.reading_errors import IngestError
-from banyan.ingest.reading_limits import Limits
+from banyan.ingest.reading import IngestError, Limits
 
 from .. import scripted
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from banyan.config import Settings
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 
 LATE = {"chromadb", "langchain_core", "langgraph", "networkx", "numpy", "scipy", "sklearn", "torch", "fastapi"}
 

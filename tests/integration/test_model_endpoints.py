@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from banyan.config import Settings
 from banyan.models.embedding.embedder import EmbeddingError, InstructedEmbedder, as_queries
-from banyan.models.embedding.embedder_loading import load_embedder
-from banyan.models.reranking.reranker import RerankerError
-from banyan.models.reranking.reranker_loading import load_reranker
+from banyan.models.embedding.embedding_models import load_embedder
+from banyan.models.reranking.reranker import RerankerError, load_reranker
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 
 from .. import llama_server

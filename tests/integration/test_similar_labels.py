@@ -7,7 +7,7 @@ import pytest
 from banyan.config import Settings
 from banyan.graph_store.bounding.label_words import head_endings, stems, without_voice
 from banyan.graph_store.bounding.similar_labels import FLOOR, SimilarLabels
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 from banyan.schemas.formats.schema_loading import load_schema, seed_names
 from banyan.schemas.graph_schema import GraphSchema
 from hypothesis import given

@@ -9,8 +9,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from ...embedding.embedder import Vectors
-from ...embedding.onnx_export import bundled_tokenizer
-from ...embedding.word_vectors import word_vectors
+from ...embedding.onnx_export import bundled_tokenizer, word_vectors
 from ..lexicon import words
 
 _LIKE = {

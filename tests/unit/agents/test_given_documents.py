@@ -4,7 +4,7 @@ import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.ingest.given import given_documents
 from banyan.ingest.loaders import IngestError
-from banyan.ingest.reading_limits import Limits
+from banyan.ingest.reading import Limits
 
 from ... import scripted
 

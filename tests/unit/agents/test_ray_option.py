@@ -5,8 +5,8 @@ import sys
 import pytest
 from banyan.agents.cluster.joining import ClusterError, join_cluster
 from banyan.cli.main import command
-from banyan.ingest.content import Content
 from banyan.ingest.loaders import load_documents
+from banyan.ingest.reading import Content
 
 
 @pytest.mark.parametrize(("arguments", "ray", "paths"), [

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from banyan.config import Settings
-from banyan.ingest.reading_errors import UnreadableError
-from banyan.ingest.reading_limits import Limits
+from banyan.ingest.reading import Limits, UnreadableError
 from banyan.models.embedding.embedder import EmbeddingError, as_queries
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import process_loop

@@ -6,8 +6,7 @@ import re
 import pytest
 from banyan.agents.construction.asked_review import request
 from banyan.schemas.delta import Candidate, Example
-from banyan.schemas.review import ReviewError
-from banyan.schemas.review_answers import read_answer
+from banyan.schemas.review import ReviewError, read_answer
 from langchain.agents.middleware.human_in_the_loop import HITLRequest, HITLResponse
 from pydantic import TypeAdapter
 

@@ -14,7 +14,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.token_accounts import Calls, Spent, TokenCounts, total
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge, charge_calls
 from banyan.schemas.documents import Document
 from banyan.schemas.errors import BanyanError

@@ -6,7 +6,7 @@ import json
 import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.cli.trace_tree import print_trace
+from banyan.cli.commands.ask import print_trace
 from banyan.schemas.lookups import EntityLookup, PassageLookup, TripleLookup
 from banyan.schemas.trace import TraceStep
 from langgraph.checkpoint.memory import InMemorySaver

@@ -4,7 +4,7 @@ import json
 
 import banyan
 import pytest
-from banyan.ingest.reading_errors import IngestError
+from banyan.ingest.reading import IngestError
 from fsspec.implementations.memory import MemoryFileSystem
 
 from ... import scripted

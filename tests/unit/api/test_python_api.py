@@ -18,7 +18,7 @@ from banyan.graph_store.store_errors import (
     UnknownKnowledgeBaseError,
     WriterBusyError,
 )
-from banyan.ingest.reading_errors import IngestError
+from banyan.ingest.reading import IngestError
 from banyan.schemas.naming import UNSEEN
 from langchain_core.documents import Document as LangChainDocument
 

@@ -10,7 +10,7 @@ import pytest
 import typer.main
 from banyan.cli import main as cli
 from banyan.cli.error_messages import explain_errors
-from banyan.cli.examples import EXAMPLES
+from banyan.cli.main import EXAMPLES
 from banyan.graph_store.layout import Layout
 from typer.testing import CliRunner
 

@@ -2,7 +2,7 @@
 
 import pytest
 from banyan.config import Settings
-from banyan.schemas.chroma_server import ChromaServer
+from banyan.schemas.service_addresses import ChromaServer
 from pydantic import ValidationError
 
 

@@ -4,15 +4,19 @@ import json
 
 import pytest
 from banyan.config import Settings
-from banyan.evaluation.anonymising.anonymous_corpus import anonymise
-from banyan.evaluation.anonymising.leaks import leaks
-from banyan.evaluation.anonymising.replacing import Anonymiser, AnonymityError, Key, revert
-from banyan.evaluation.anonymising.surface_forms import Named, named_entities
-from banyan.evaluation.anonymising.tasks import Task
-from banyan.evaluation.anonymising.written import not_from_memory, written_tasks
-from banyan.evaluation.bench.readers.anony_rag import bench_question
+from banyan.evaluation.bench.anonymous_corpus import Task, anonymise, not_from_memory, written_tasks
+from banyan.evaluation.bench.anonymous_names import (
+    Anonymiser,
+    AnonymityError,
+    AnonymityKey,
+    NamedEntity,
+    leaks,
+    named_entities,
+    revert,
+)
+from banyan.evaluation.bench.published_datasets import bench_question
 from banyan.models.llm.endpoint import Reply
-from banyan.models.llm.retelling import Reteller
+from banyan.models.llm.judging import Reteller
 from banyan.schemas.inquiry import Inquiry, Judgement
 from banyan.schemas.retrieval import Claim, DraftAnswer
 from hypothesis import given
@@ -20,9 +24,9 @@ from hypothesis import strategies as st
 
 from ... import in_memory_calls as in_memory
 
-CURIE = Named("PERSON", "Marie Curie", ("Curie", "Madame Curie", "Marie Curie"))
-SHI = Named("PERSON", "史进", ("九纹龙", "史进"))
-WARSAW = Named("LOCATION", "Warsaw", ("Warsaw",))
+CURIE = NamedEntity("PERSON", "Marie Curie", ("Curie", "Madame Curie", "Marie Curie"))
+SHI = NamedEntity("PERSON", "史进", ("九纹龙", "史进"))
+WARSAW = NamedEntity("LOCATION", "Warsaw", ("Warsaw",))
 NAMED = [CURIE, SHI, WARSAW]
 
 
@@ -72,7 +76,7 @@ def test_a_text_that_was_changed_or_another_key_is_refused():
 
 
 def test_a_leak_is_told():
-    key = Key(entities={"PERSON#1": ("Marie Curie", "Curie"), "PERSON#2": ("史进",)}, places={})
+    key = AnonymityKey(entities={"PERSON#1": ("Marie Curie", "Curie"), "PERSON#2": ("史进",)}, places={})
     assert leaks("[PERSON#1], once Marie  Curie, 见史进。 curie", key) == ["Marie  Curie", "Curie", "史进"]
 
 
@@ -136,7 +140,7 @@ def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_i
         anonymiser.replace("t", text)
     settings = Settings(_env_file=None, language="en")
     # Its own check looks for names by other means than they were replaced by.
-    key = Key(entities={**anonymiser.key.entities, "PERSON#3": ("Zoe Holm",)}, places={})
+    key = AnonymityKey(entities={**anonymiser.key.entities, "PERSON#3": ("Zoe Holm",)}, places={})
     tasks = written_tasks(Reteller(settings, in_memory.InMemoryCalls(), lambda _: author), FACTS, key,
                           lambda text: anonymiser.replace("", text), 5)
     assert len(author.prompts) == 2

@@ -1,7 +1,7 @@
 """Scores of answers, and the curve of abstention."""
 
 import pytest
-from banyan.evaluation.abstention import Judged, area, curve, point
+from banyan.evaluation.agent_answers import JudgedAnswer, area, curve, point
 from banyan.evaluation.answer_scores import exact_match, f1, holds, normal_answer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,9 +34,9 @@ def test_the_expected_answer_stands_in_the_answer(answer, expected, held):
     assert holds(answer, expected) is held
 
 
-JUDGED = [Judged(confidence=0.9, answerable=True, correct=True, grounded=True),
-          Judged(confidence=0.6, answerable=True, grounded=True), Judged(confidence=None, answerable=True),
-          Judged(confidence=0.6, answerable=False), Judged(confidence=0.1, answerable=False)]
+JUDGED = [JudgedAnswer(confidence=0.9, answerable=True, correct=True, grounded=True),
+          JudgedAnswer(confidence=0.6, answerable=True, grounded=True), JudgedAnswer(confidence=None, answerable=True),
+          JudgedAnswer(confidence=0.6, answerable=False), JudgedAnswer(confidence=0.1, answerable=False)]
 
 
 def test_a_point_counts_what_its_threshold_shows():
@@ -62,7 +62,7 @@ def test_the_area_is_the_share_of_pairs_in_order():
     assert area(JUDGED[:3]) is None
 
 
-@given(st.lists(st.builds(Judged, confidence=st.none() | st.floats(0, 1), answerable=st.booleans()), min_size=1))
+@given(st.lists(st.builds(JudgedAnswer, confidence=st.none() | st.floats(0, 1), answerable=st.booleans()), min_size=1))
 def test_more_is_declined_and_less_answered_as_the_threshold_grows(judged):
     found = curve(judged)
     assert [one.declined for one in found] == sorted(one.declined for one in found)

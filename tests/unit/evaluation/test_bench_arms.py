@@ -3,7 +3,7 @@
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.evaluation.bench.arm_answers import Asker
+from banyan.evaluation.bench.arm_answers import ArmAsker
 from banyan.evaluation.bench.arms import ARMS
 from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
 from banyan.evaluation.bench.estimating import estimate
@@ -55,7 +55,7 @@ def asked(opened, monkeypatch):
     def ask(name, **options):
         reader = Reader()
         monkeypatch.setattr(opened, "reasoner", lambda _, models=None: reader)
-        return Asker(opened, "kb", "reject", **options).ask(ARM[name], BORN), reader.inquiries
+        return ArmAsker(opened, "kb", "reject", **options).ask(ARM[name], BORN), reader.inquiries
 
     return ask
 

@@ -4,8 +4,8 @@ import json
 import re
 
 import pytest
-from banyan.evaluation.bench.answer_forms import letters, options, pair_scores, pairs, truth
-from banyan.evaluation.bench.dataset_loading import load_dataset
+from banyan.evaluation.bench.published_datasets import load_dataset
+from banyan.evaluation.bench.scoring import letters, options, pair_scores, pairs, truth
 from banyan.evaluation.datasets import DatasetError
 
 from ... import bench_files as files

@@ -5,13 +5,11 @@ import re
 
 import pytest
 from banyan.evaluation.bench.arms import ARMS, chosen_arms
-from banyan.evaluation.bench.bench_page import to_page
 from banyan.evaluation.bench.bench_report import make_report
-from banyan.evaluation.bench.bench_tables import to_markdown
+from banyan.evaluation.bench.bench_tables import to_markdown, to_page
 from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
-from banyan.evaluation.bench.ranking import fact_scores
-from banyan.evaluation.bench.results import Base, Judged, Outcome, Results, Run
-from banyan.evaluation.bench.scoring import score
+from banyan.evaluation.bench.results import ArmOutcome, Base, JudgedOutcome, Results, Run
+from banyan.evaluation.bench.scoring import fact_scores, score
 from banyan.evaluation.datasets import DatasetError, GoldPassage
 
 RUN = Run(dataset="musique", corpus="c", mode="reject", top_k=20, schema_name="general", model="m", embedding="e")
@@ -56,12 +54,12 @@ def test_arms_are_chosen_by_name_and_by_what_they_need():
 
 def test_results_outlast_a_kill_in_the_middle_of_a_line(tmp_path):
     with Results(tmp_path, RUN) as results:
-        results.add(outcome=Outcome(arm="full", id="a", ranks=(1, None), short="Kalmar"))
+        results.add(outcome=ArmOutcome(arm="full", id="a", ranks=(1, None), short="Kalmar"))
     whole = results.path.read_bytes()
     results.path.write_bytes(whole + b'{"outcome": {"arm": "full", "id": "b"')
     with Results(tmp_path, RUN) as again:
         assert again.outcomes == results.outcomes
-        again.add(outcome=Outcome(arm="full", id="b"))
+        again.add(outcome=ArmOutcome(arm="full", id="b"))
     with Results(tmp_path, RUN) as last:
         assert set(last.outcomes) == {("full", "a"), ("full", "b")}
 
@@ -95,13 +93,14 @@ NASTY = "<img src=http://collector.invalid/x> | [x](javascript:1)"
 def report(tmp_path):
     with Results(tmp_path, RUN) as results:
         for arm, short in (("full", "Kalmar"), ("naive-bm25", "Oslo")):
-            results.add(outcome=Outcome(arm=arm, id="a", short=short, answer=short, grade="inferred", ranks=(2,),
+            results.add(outcome=ArmOutcome(arm=arm, id="a", short=short, answer=short, grade="inferred", ranks=(2,),
                                         facts=((), (0,)),
                                         gold=(False, True), passages=2, calls=3, prompt_tokens=100, seconds=1.5))
-            results.add(outcome=Outcome(arm=arm, id="b", declined=True, ranks=(None,), passages=2))
-            results.add(outcome=Outcome(arm=arm, id="c", answer="A lamp.", short=NASTY))
-            results.add(outcome=Outcome(arm=arm, id="d", declined=arm == "full"))
-            results.add(judged=Judged(arm=arm, id="a", judge="j", correct=short == "Kalmar", reason="r", tokens=7))
+            results.add(outcome=ArmOutcome(arm=arm, id="b", declined=True, ranks=(None,), passages=2))
+            results.add(outcome=ArmOutcome(arm=arm, id="c", answer="A lamp.", short=NASTY))
+            results.add(outcome=ArmOutcome(arm=arm, id="d", declined=arm == "full"))
+            results.add(judged=JudgedOutcome(arm=arm, id="a", judge="j", correct=short == "Kalmar", reason="r",
+                                             tokens=7))
         base = Base(name=NASTY, documents=1, entities=1, triples=1, communities=1, seconds=1, tokens={"extract": 9},
                     by_document=(4, 5))
         return make_report(DATASET, RUN, results, {"full": "everything", "naive-bm25": NASTY}, judge="j",
@@ -127,9 +126,9 @@ def test_answers_to_open_questions_are_covered_as_far_as_the_judge_says(tmp_path
     asked = DATASET.questions[2]
     dataset = DATASET.model_copy(update={"questions": (asked, asked.model_copy(update={"id": "e"}))})
     with Results(tmp_path, RUN) as results:
-        results.add(outcome=Outcome(arm="full", id="c", answer="A lamp."))
-        results.add(outcome=Outcome(arm="full", id="e", declined=True))
-        results.add(judged=Judged(arm="full", id="c", judge="j", correct=False, reason="r", coverage=0.5))
+        results.add(outcome=ArmOutcome(arm="full", id="c", answer="A lamp."))
+        results.add(outcome=ArmOutcome(arm="full", id="e", declined=True))
+        results.add(judged=JudgedOutcome(arm="full", id="c", judge="j", correct=False, reason="r", coverage=0.5))
         made = make_report(dataset, RUN, results, {"full": ""}, judge="j", bases={})
     (row,) = made.rows
     assert (row.accuracy.value, row.coverage.value, row.by_type["two"]["coverage"]) == (0.0, 25.0, 25.0)
@@ -138,7 +137,7 @@ def test_answers_to_open_questions_are_covered_as_far_as_the_judge_says(tmp_path
 
 def test_a_missing_answer_leaves_the_report_incomplete(tmp_path):
     with Results(tmp_path, RUN) as results:
-        results.add(outcome=Outcome(arm="full", id="a", short="Kalmar", ranks=(1,)))
+        results.add(outcome=ArmOutcome(arm="full", id="a", short="Kalmar", ranks=(1,)))
         made = make_report(DATASET, RUN, results, {"full": ""}, judge="", bases={})
     assert (made.complete, made.rows[0].failed, made.rows[0].accuracy.value) == (False, 3, 100.0)
 

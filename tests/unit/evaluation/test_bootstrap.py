@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.evaluation.bootstrap import intervals
+from banyan.evaluation.recall_report import intervals
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -10,8 +10,8 @@ from banyan.cli.commands.evaluation import eval_qa
 from banyan.evaluation.agent_answers import evaluate
 from banyan.evaluation.datasets import (
     DatasetError,
+    DatasetQuestion,
     GoldPassage,
-    Question,
     load_answered_questions,
     load_questions,
 )
@@ -32,10 +32,10 @@ def quoting(document, words, confidence, short=""):
     return reply
 
 
-ULM = Question(id="a", question="Where was Ada Byron born?", gold=(GoldPassage(id="ada"),), answers=("Ulm",))
-TWO = Question(id="b", question="Where?", gold=(GoldPassage(id="ada"), GoldPassage(id="ulm")),
+ULM = DatasetQuestion(id="a", question="Where was Ada Byron born?", gold=(GoldPassage(id="ada"),), answers=("Ulm",))
+TWO = DatasetQuestion(id="b", question="Where?", gold=(GoldPassage(id="ada"), GoldPassage(id="ulm")),
                        answers=("Rome",))
-NONE = Question(id="c", question="Who is Carl?", gold=(), unanswerable=True)
+NONE = DatasetQuestion(id="c", question="Who is Carl?", gold=(), unanswerable=True)
 BORN = "She was born in Ulm"
 
 
@@ -51,9 +51,9 @@ def test_generic_files_keep_their_unanswerable_questions(tmp_path):
         {"id": 2, "question": "Who?", "gold": [], "answers": []},
         {"id": 3, "question": "Which?", "gold": ["d"], "answers": ["x"], "unanswerable": True}])
     assert load_answered_questions(path, "generic") == [
-        Question(id="1", question="谁？", gold=(GoldPassage(id="d"),), answers=("甲", "乙")),
-        Question(id="2", question="Who?", gold=(), unanswerable=True),
-        Question(id="3", question="Which?", gold=(), unanswerable=True)]
+        DatasetQuestion(id="1", question="谁？", gold=(GoldPassage(id="d"),), answers=("甲", "乙")),
+        DatasetQuestion(id="2", question="Who?", gold=(), unanswerable=True),
+        DatasetQuestion(id="3", question="Which?", gold=(), unanswerable=True)]
     assert [question.id for question in load_questions(path, "generic")] == ["1", "3"]
 
 

@@ -5,8 +5,15 @@ import json
 
 import pytest
 from banyan.evaluation.datasets import DatasetError
-from banyan.evaluation.extraction_answers import GoldCase, bounded_answers, load_gold, load_recorded, reasoner_answers
-from banyan.evaluation.extraction_scores import ExtractionScores, score
+from banyan.evaluation.extraction_answers import (
+    ExtractionScores,
+    GoldCase,
+    bounded_answers,
+    load_gold,
+    load_recorded,
+    reasoner_answers,
+    score,
+)
 from banyan.graph_store.bounding.labels import Bounds
 from banyan.models.reasoner import ReasonerError
 from banyan.models.rules.rules_reasoner import RulesReasoner

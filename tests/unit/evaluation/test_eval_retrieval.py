@@ -5,9 +5,8 @@ import json
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.evaluation.comparison import DEFAULT, ablations, evaluate
-from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question
-from banyan.evaluation.recall import Setting
+from banyan.evaluation.datasets import DatasetError, DatasetQuestion, GoldPassage, GoldStep
+from banyan.evaluation.recall import DEFAULT, Setting, ablations, evaluate
 from banyan.evaluation.recall_report import QuestionRecord, compare, summarise
 from banyan.schemas.retrieval import ROUTES, Switches
 from banyan.tools.retriever import Retriever
@@ -67,11 +66,11 @@ def resources(tmp_path_factory, hashed_embedder):
         yield resources
 
 
-QUESTIONS = [Question(id="1", question="On what does the birthplace of Ada Byron lie?",
+QUESTIONS = [DatasetQuestion(id="1", question="On what does the birthplace of Ada Byron lie?",
                       gold=(GoldPassage(id="Ada Byron"), GoldPassage(id="Ulm")),
                       steps=(GoldStep(question="Where was Ada Byron born?", answer="Ulm"),
                              GoldStep(question="On what lies {answer 1}?", answer="a river"))),
-             Question(id="2", question="Carl Berg was born in", gold=(GoldPassage(title="Carl Berg"),))]
+             DatasetQuestion(id="2", question="Carl Berg was born in", gold=(GoldPassage(title="Carl Berg"),))]
 
 
 class Watched:
@@ -157,7 +156,7 @@ def test_the_whole_table(resources, sub_queries):
 
 def test_baselines_answer_gold_sub_queries_in_turns(resources):
     """The second gold passage is the first answer to the second sub-query."""
-    one = [Question(id="1", question="Ines Moreau, Lyon?", gold=(GoldPassage(id="Turku"),), steps=(
+    one = [DatasetQuestion(id="1", question="Ines Moreau, Lyon?", gold=(GoldPassage(id="Turku"),), steps=(
         GoldStep(question="Carl Berg", answer=""), GoldStep(question="Turku lies on a river.", answer="")))]
     bm25 = {way: evaluate(resources, "kb", one, ks=[2], setting=Setting(sub_queries=way), with_baselines=True).rows[1]
             for way in ("none", "gold")}
@@ -165,7 +164,8 @@ def test_baselines_answer_gold_sub_queries_in_turns(resources):
 
 
 def test_gold_that_is_not_there_is_counted_or_refused(resources):
-    absent = Question(id="3", question="Who?", gold=(GoldPassage(id="Nowhere"), GoldPassage(title="Ulm", text="else")))
+    absent = DatasetQuestion(id="3", question="Who?", gold=(GoldPassage(id="Nowhere"),
+                                                            GoldPassage(title="Ulm", text="else")))
     report = evaluate(resources, "kb", [*QUESTIONS, absent], ks=[6])
     assert report.gold_absent == 2
     assert report.recall["6"] == pytest.approx(200 / 3, abs=0.01)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from banyan.evaluation import recall
-from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question, is_gold, load_questions
+from banyan.evaluation.datasets import DatasetError, DatasetQuestion, GoldPassage, GoldStep, is_gold, load_questions
 from banyan.schemas.documents import Chunk
 
 
@@ -26,7 +26,7 @@ MUSIQUE = {"id": "2hop__1", "question": "Q?", "answer": "A", "question_decomposi
 @pytest.mark.parametrize("lines", [False, True])
 def test_musique(tmp_path, lines):
     path = write(tmp_path, [MUSIQUE, MUSIQUE | {"id": "b", "paragraphs": []}], lines=lines)
-    assert load_questions(path, "musique") == [Question(
+    assert load_questions(path, "musique") == [DatasetQuestion(
         id="2hop__1", question="Q?", gold=(GoldPassage(title="T", text="One."), GoldPassage(title="U", text="Three.")),
         steps=(GoldStep(question="First?", answer="Ulm"),
                GoldStep(question="{answer 1} >> river of #3, [PERSON#277]", answer="7")), answers=("A",))]
@@ -40,7 +40,7 @@ def test_musique(tmp_path, lines):
 ])
 def test_gold_titles(tmp_path, form, record):
     assert load_questions(write(tmp_path, [record]), form) == [
-        Question(id="x", question="Q?", gold=(GoldPassage(title="A"), GoldPassage(title="B")))]
+        DatasetQuestion(id="x", question="Q?", gold=(GoldPassage(title="A"), GoldPassage(title="B")))]
 
 
 def test_generic(tmp_path):
@@ -48,8 +48,8 @@ def test_generic(tmp_path):
                 "decomposition": [{"question": "一？", "answer": "二"}]},
                {"id": 6, "question": "Unanswerable?", "gold": []}]
     assert load_questions(write(tmp_path, records, lines=True), "generic") == [
-        Question(id="5", question="谁？", gold=(GoldPassage(id="d2"), GoldPassage(id="d1")),
-                 steps=(GoldStep(question="一？", answer="二"),))]
+        DatasetQuestion(id="5", question="谁？", gold=(GoldPassage(id="d2"), GoldPassage(id="d1")),
+                        steps=(GoldStep(question="一？", answer="二"),))]
 
 
 def test_a_file_with_a_byte_order_mark_and_odd_line_separators_is_read(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.baselines import baselines
-from banyan.evaluation.bench.arm_answers import Asker
+from banyan.evaluation.bench.arm_answers import ArmAsker
 from banyan.evaluation.bench.arms import ARMS
 from banyan.evaluation.bench.dataset_records import BenchQuestion
 from banyan.evaluation.bench.text_agent import STEPS, TOOLS, TextAgent
@@ -127,11 +127,11 @@ def test_the_arm_checks_quotes_and_measures_what_was_shown(resources, monkeypatc
     question = BenchQuestion(id="q", question=QUESTION, answers=("Kalmar",), gold=(GoldPassage(id="ada"),))
     reasoner = Scripted(searching("Ada Brandt"), born)
     monkeypatch.setattr(resources, "reasoner", lambda _: reasoner)
-    asker = Asker(resources, "kb", "reject")
+    asker = ArmAsker(resources, "kb", "reject")
     asker.prepare(arm)
     outcome = asker.ask(arm, question)
     assert (outcome.short, outcome.answer, outcome.declined) == ("Kalmar", "She was born in Kalmar.", False)
     assert outcome.passages == len({item.chunk_id for item in reasoner.inquiries[-1].items()})
     assert outcome.ranks[0] is not None
-    ranked = Asker(resources, "kb", "reject", answers=False).ask(arm, question)
+    ranked = ArmAsker(resources, "kb", "reject", answers=False).ask(arm, question)
     assert (ranked.passages, ranked.declined) == (len(resources.retriever("kb").index.chunks), True)

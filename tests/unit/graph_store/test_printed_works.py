@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from banyan.graph_store.printed_works import PrintedWorks
 from banyan.ingest.page_pictures import draw_page
-from banyan.ingest.reading_errors import UnreadableError
+from banyan.ingest.reading import UnreadableError
 from banyan.schemas.documents import Document
 from PIL import Image
 

@@ -3,8 +3,8 @@
 import shutil
 
 import pytest
-from banyan.ingest.readers.pdf_letters import is_gibberish
-from banyan.ingest.reading_limits import DEFAULT_LIMITS
+from banyan.ingest.readers.pdf_page_checks import is_gibberish
+from banyan.ingest.reading import DEFAULT_LIMITS
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import NameObject, StreamObject

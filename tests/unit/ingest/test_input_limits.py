@@ -16,8 +16,7 @@ from banyan.graph_store.layout import check_name
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.reading_errors import IngestError, LoadFailure
-from banyan.ingest.reading_limits import DEFAULT_LIMITS, Limits
+from banyan.ingest.reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure
 from banyan.ingest.recorded import load_recorded
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.schema_loading import load_schema, parse_schema

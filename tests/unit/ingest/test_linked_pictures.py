@@ -3,7 +3,7 @@
 import pytest
 from banyan.ingest.linked_pictures import count_in_markdown
 from banyan.ingest.readers.web_pages import read_page
-from banyan.ingest.reading_limits import Limits
+from banyan.ingest.reading import Limits
 from banyan.text.metadata_line import UNREAD
 
 from ... import loading

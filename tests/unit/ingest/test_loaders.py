@@ -8,7 +8,7 @@ from pathlib import Path
 import docx
 import pytest
 from banyan.ingest.loaders import FORMATS, IngestError, LoadFailure, load_documents
-from banyan.ingest.reading_limits import DEFAULT_LIMITS, Limits
+from banyan.ingest.reading import DEFAULT_LIMITS, Limits
 from banyan.schemas.documents import Document
 from banyan.text.cleaning import clean_text
 from docx.oxml import OxmlElement

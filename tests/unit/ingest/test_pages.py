@@ -1,7 +1,6 @@
 """Where the pages of a printed work begin in its text."""
 
-from banyan.ingest.loaders import load_documents
-from banyan.ingest.printed_pages import join_pages
+from banyan.ingest.loaders import join_pages, load_documents
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
 

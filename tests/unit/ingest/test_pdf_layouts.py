@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from banyan.ingest.readers import pdf_files
 from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.reading_limits import Limits
+from banyan.ingest.reading import Limits
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
 

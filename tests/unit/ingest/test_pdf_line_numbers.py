@@ -1,7 +1,7 @@
 """Line numbers printed beside the text of PDF files."""
 
 import pytest
-from banyan.ingest.readers.pdf_line_numbers import drop_line_numbers
+from banyan.ingest.readers.pdf_page_checks import drop_line_numbers
 
 from ...pdf_sheets import sheet, text_of
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.readers.pdf_layouts import _is_same
-from banyan.ingest.readers.pdf_words import Box, Word, cell_text
-from banyan.ingest.reading_limits import Limits
+from banyan.ingest.readers.pdf_tables import _is_same
+from banyan.ingest.readers.pdf_words import Box, PageWord, cell_text
+from banyan.ingest.reading import Limits
 from banyan.text.hyphenation import CELL_BREAK
 from fpdf import FPDF, FontFace
 
@@ -118,8 +118,8 @@ def test_type_colons_and_kinds_of_values_tell_what_names_a_row_or_a_column():
     assert rows_of(file)[0] == "| Column 1: Ann | Column 2: Paris | Column 3: 1999 |"
 
 
-def word(text: str, left: float, line: int = 0, width: float = 20) -> Word:
-    return Word(0, text, Box(left, line * 12, left + width, line * 12 + 10), 10, "Times", upright=True)
+def word(text: str, left: float, line: int = 0, width: float = 20) -> PageWord:
+    return PageWord(0, text, Box(left, line * 12, left + width, line * 12 + 10), 10, "Times", upright=True)
 
 
 def test_words_of_a_cell_are_apart_as_on_the_page():
@@ -258,29 +258,6 @@ def test_rules_that_end_within_a_word_and_backgrounds_of_rows_enclose_no_table()
     place(file, [*MODELS, ("Whole", "8", "4"), ("Half", "9", "5")])
     assert rows_of(file) == [*MODEL_ROWS, "| Model: Whole | Recall: 8 | Time (s): 4 |",
                              "| Model: Half | Recall: 9 | Time (s): 5 |"]
-
-
-def test_rows_between_rules_may_have_several_lines_and_no_numbers_below_a_bold_header():
-    file = sheet()
-    file.set_font(style="B")
-    place(file, [("Crop", "Kind", "Field")])
-    file.set_font(style="")
-    place(file, [("Peas", "a legume that", "North"), ("", "keeps well", "")], 46, pitch=4)
-    place(file, [("Oats", "cereal", "South"), ("Rye", "cereal", "")], 56)
-    rules(file, 35, 42, 52, 58, 64)
-    assert rows_of(file) == ["| Crop: Peas | Kind: a legume that keeps well | Field: North |",
-                             "| Crop: Oats | Kind: cereal | Field: South |", "| Crop: Rye | Kind: cereal |"]
-
-
-def test_a_name_over_several_columns_is_theirs_where_a_rule_says_so():
-    for gap, found in ((3, ["| Model: A | 2020 Recall: 1 | 2020 Time: 2 | 2021 Recall: 3 |"]), (0, [])):
-        file = sheet()
-        place(file, [("", "", "2020", "", "2021")], lefts=(20, 60, 75, 100, 140))
-        rules(file, 42, left=58, right=125 - gap)
-        rules(file, 42, left=125, right=158)
-        place(file, [("Model", "Recall", "Time", "Recall"), ("A", "1", "2", "3"), ("B", "4", "5", "6")], 47)
-        rules(file, 35, 49, 61)
-        assert rows_of(file)[:1] == found
 
 
 def test_a_triangle_beside_a_table_costs_no_rows():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.reading_limits import Limits
+from banyan.ingest.reading import Limits
 from banyan.runtime.cancellation import CallCancelled, cancellable
 
 RTF = r"{\rtf1\ansi Good words.}"

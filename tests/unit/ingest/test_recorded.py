@@ -4,7 +4,7 @@ import json
 
 import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
-from banyan.ingest.reading_errors import IngestError
+from banyan.ingest.reading import IngestError
 from banyan.ingest.recorded import load_recorded
 from banyan.schemas.graph_schema import open_schema
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from banyan.ingest.readers import scans
-from banyan.ingest.reading_limits import DEFAULT_LIMITS
+from banyan.ingest.reading import DEFAULT_LIMITS
 from fpdf import FPDF
 from PIL import Image, ImageDraw, ImageFont
 

@@ -3,9 +3,8 @@
 import httpx2
 import openai
 import pytest
-from banyan.models.llm.endpoint_errors import cause_of
-from banyan.models.llm.failures import TooLong, failure
-from banyan.models.llm.refusals import merge_system, refused_parameter
+from banyan.models.llm.capability import merge_system, refused_parameter
+from banyan.models.llm.failures import TooLong, cause_of, failure
 from pydantic import SecretStr
 
 PARAMETERS = ("temperature", "max_completion_tokens", "seed", "stream_options")

@@ -9,8 +9,7 @@ import pytest
 from banyan.models.llm.breaker import EndpointDown, EndpointFailed
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.parsing import UnusableAnswer
-from banyan.models.llm.structured import StructuredChat
-from banyan.models.llm.typed_answers import read_reply
+from banyan.models.llm.structured import StructuredChat, read_reply
 from banyan.models.llm.wire import QUESTION, summaries
 from banyan.prompts import Prompt
 from banyan.runtime.budgets import BudgetExceeded

@@ -5,8 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from banyan.models.llm.mending import mend
-from banyan.models.llm.parsing import UnusableAnswer, json_objects
+from banyan.models.llm.parsing import UnusableAnswer, json_objects, mend
 from hypothesis import given
 from hypothesis import strategies as st
 

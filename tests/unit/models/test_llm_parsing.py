@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from banyan.models.llm import structured, typed_answers
+from banyan.models.llm import structured
 from banyan.models.llm.parsing import UnusableAnswer, json_objects
 from banyan.text.cleaning import clean_json
 from hypothesis import given, settings
@@ -61,7 +61,7 @@ def test_replies_are_read_off_the_event_loop(monkeypatch):
 
     def read(reply, shape):
         threads.append(threading.current_thread().name)
-        return typed_answers.read_reply(reply, shape)
+        return structured.read_reply(reply, shape)
 
     monkeypatch.setattr(structured, "read_reply", read)
     reasoner(ScriptedEndpoint([FOUND])).extract(REQUEST, SCHEMA)

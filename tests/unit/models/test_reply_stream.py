@@ -8,8 +8,8 @@ import pytest
 from banyan.config import Settings
 from banyan.models.claim_stream import claims_to
 from banyan.models.llm import http_client
+from banyan.models.llm.capability import Refusals
 from banyan.models.llm.chat_model import ChatClient
-from banyan.models.llm.refusals import Refusals
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import process_loop
 

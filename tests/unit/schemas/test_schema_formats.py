@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from banyan.schemas.formats.schema_loading import load_schema, parse_schema
-from banyan.schemas.formats.writing import dump_schema
+from banyan.schemas.formats.schema_loading import dump_schema, load_schema, parse_schema
 from banyan.schemas.graph_schema import (
     ANY,
     ROOT_TYPE,

@@ -7,7 +7,7 @@ import time
 import httpx
 import pytest
 from banyan.config import Settings
-from banyan.schemas.issuer_url import is_trustworthy
+from banyan.schemas.service_addresses import is_trustworthy
 from banyan.server.security import oidc
 from banyan.server.security.keys import NONE, Bases
 from banyan.server.security.oidc import BETWEEN, KEPT, IssuerError, TokenError, Tokens

@@ -1,16 +1,20 @@
-"""Limits on how much of a file is read."""
+"""What all readers share: limits on what is read, the content that is returned, and the errors."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
 from ..schemas.documents import Frozen
+from ..schemas.errors import BanyanError
 
 Fetch = Literal["off", "public", "any"]
 Ocr = Literal["auto", "off"]
 MEGABYTE = 1024 * 1024
 LONGEST_LINE = 20_000
 """Characters of a line for parsers of markup: orgparse takes the square of it, docutils bounds substitutions by it."""
+LEFT_OUT = "left out: "
+"""How the reason begins why files that are no documents are not read; this is no failure of a build."""
 
 
 class Limits(Frozen):
@@ -43,3 +47,43 @@ def explain_long_line(text: str) -> str:
     if all(len(line) <= LONGEST_LINE for line in text.splitlines()):
         return ""
     return f"a line is longer than {LONGEST_LINE:,} characters, so its markup was not read: break the line"
+
+
+class LoadFailure(Frozen):
+    """A file or record that gave no document, with the cause and the fix; reading continues with the others."""
+
+    path: str
+    reason: str
+
+
+class IngestError(BanyanError):
+    """Nothing can be read, for example because a path does not exist."""
+
+
+class UnreadableError(ValueError):
+    """One file cannot be read; the message names the cause and the fix."""
+
+
+class Content(NamedTuple):
+    """A file that is one document: its text, not yet cleaned, its title or "", and its metadata.
+
+    A form feed separates the pages of a printed work.
+    """
+
+    text: str
+    title: str = ""
+    metadata: Mapping[str, object] = {}
+    paged: bool = False
+    unread: str = ""
+    """The part of the file that could not be read, and how to fix it."""
+    omitted: str = ""
+    """What is not read in any file of this kind, such as "2 pictures, 1 comment"."""
+
+
+def list_counts(counts: Mapping[str, int]) -> str:
+    """Return counts as text ("2 pictures, 1 comment"); "" if all are 0.
+
+    Args:
+        counts: the number of each kind of thing, named in the singular.
+    """
+    return ", ".join(f"{number:,} {name}{'s' * (number != 1)}" for name, number in counts.items() if number)

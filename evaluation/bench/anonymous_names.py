@@ -1,24 +1,108 @@
-"""Replacement of names by ids and back; the key records the words at each place, so reverting is exact."""
+"""Replacement of names by ids and back, in all surface forms of each entity, and a check for names that are left.
+
+The key records the words at each place, so reverting is exact.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
+from networkx.utils import UnionFind
 from pydantic import Field
 
+from ...graph_store.graph.resolved_graph import ResolvedGraph
 from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
-from .surface_forms import Named
+from ...schemas.naming import normalise
 
+PERSON = "Person"
+_WORD = re.compile(r"[^\W\d_]+")
+_NUMERAL = re.compile(r"[IVX]+")
+_SHORTEST = 3
+_TITLES = frozenset([
+    "mrs", "miss", "lord", "lady", "sir", "madame", "monsieur", "captain", "doctor", "professor", "saint", "king",
+    "queen", "prince", "princess", "count", "uncle", "aunt", "father", "mother", "bishop", "duke", "duchess", "emperor",
+    "pope", "general", "colonel", "president", "the", "and", "von", "van", "der", "den", "della", "del", "los", "las"])
 MARK = re.compile(r"\[([A-Z_]{2,40}#\d{1,9})\]")
 _END = ""
+_HAN = re.compile(r"[\u3040-\u9fff]")
+
+
+class NamedEntity(NamedTuple):
+    """An entity to be anonymised: its type in capitals, the name to show, and its surface forms."""
+
+    kind: str
+    name: str
+    forms: tuple[str, ...]
+
+
+def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence[str]) -> list[NamedEntity]:
+    """Return the entities of some types, one for each set of surface forms, sorted by name.
+
+    A word of a person's name refers to that person if no other person has it ("Curie" for "Marie Curie"), and to a
+    separate entity, the family, if several persons do. Words that the texts also write in lower case are not names.
+
+    Args:
+        graph: the graph, with the names of each entity resolved.
+        types: the entity types, as named in the schema.
+        texts: the texts to anonymise.
+    """
+    bearers: dict[str, set[str]] = {}  # entities with the same name cannot be distinguished
+    entities: dict[str, NamedEntity] = {}
+    for entity in graph.entity_ids():
+        kind = graph.type(entity)
+        if kind in types:
+            forms = tuple(sorted({form.strip() for form in graph.names(entity) if _usable(form)}))
+            if forms:
+                entities[entity] = NamedEntity(kind.upper(), graph.name(entity), forms)
+            for form in forms:
+                bearers.setdefault(normalise(form), set()).add(entity)
+    merged = _merge_by_form(entities, bearers)
+    return sorted([*merged, *_parts(merged, texts)])
+
+
+def _usable(form: str) -> bool:
+    return len(form.strip()) > 1 and any(character.isalpha() for character in form)
+
+
+def _merge_by_form(entities: dict[str, NamedEntity], bearers: dict[str, set[str]]) -> list[NamedEntity]:
+    """Merge entities that share a form, because a form can only have one id."""
+    same = UnionFind(entities)
+    for sharing in bearers.values():
+        same.union(*sharing)
+    groups = [(entities[min(group)], {form for entity in group for form in entities[entity].forms})
+              for group in same.to_sets()]
+    return [NamedEntity(first.kind, first.name, tuple(sorted(forms))) for first, forms in groups]
+
+
+def _parts(entities: Iterable[NamedEntity], texts: Sequence[str]) -> Iterator[NamedEntity]:
+    """Yield the words of persons' names that refer to a person or a family on their own."""
+    small = {word for text in texts for word in _WORD.findall(text) if word.islower()}
+    taken = {normalise(form) for entity in entities for form in entity.forms}
+    bearers: dict[str, list[NamedEntity]] = {}
+    for entity in entities:
+        if entity.kind != PERSON.upper():
+            continue
+        words = {word for form in entity.forms for word in _WORD.findall(form)}
+        for word in sorted(words):
+            lower = word.lower()
+            if (len(word) >= _SHORTEST and word[0].isupper() and not _NUMERAL.fullmatch(word)
+                    and lower not in small | _TITLES and normalise(word) not in taken):
+                bearers.setdefault(word, []).append(entity)
+    mentioned = Counter(word for text in texts for word in _WORD.findall(text))
+    for word, persons in bearers.items():
+        if not mentioned[word] and not mentioned[word.upper()]:
+            continue
+        only = persons[0]
+        yield NamedEntity(only.kind, only.name, (word,)) if len(persons) == 1 else NamedEntity(only.kind, word, (word,))
 
 
 class AnonymityError(BanyanError):
     """A text and a key that do not match, or texts that cannot be anonymised; the message says why."""
 
 
-class Key(Frozen):
+class AnonymityKey(Frozen):
     """The names of the ids. `places`: the ids of each document in order, each with the words that it replaced."""
 
     entities: dict[str, tuple[str, ...]] = Field(description="an id's names, the usual one first")
@@ -37,7 +121,7 @@ class Anonymiser:
         entities: the entities to replace; a form of several entities refers to the first.
     """
 
-    def __init__(self, entities: Sequence[Named]) -> None:
+    def __init__(self, entities: Sequence[NamedEntity]) -> None:
         self._trie: dict[str, Any] = {}
         self._ids: dict[tuple[str, str], str] = {}
         self._entities: dict[tuple[str, str], list[str]] = {}
@@ -54,10 +138,10 @@ class Anonymiser:
                 node.setdefault(_END, identity)
 
     @property
-    def key(self) -> Key:
+    def key(self) -> AnonymityKey:
         """The key of everything replaced so far."""
-        return Key(entities={self._ids[identity]: tuple(names) for identity, names in self._entities.items()
-                             if identity in self._ids}, places=dict(self._places))
+        return AnonymityKey(entities={self._ids[identity]: tuple(names) for identity, names in self._entities.items()
+                                      if identity in self._ids}, places=dict(self._places))
 
     def replace(self, name: str, text: str) -> str:
         """Replace the names in a text by ids, and record the places under the document's name."""
@@ -112,7 +196,7 @@ class Anonymiser:
         return best
 
 
-def revert(name: str, text: str, key: Key) -> str:
+def revert(name: str, text: str, key: AnonymityKey) -> str:
     """Return the original text of an anonymised document.
 
     Raises:
@@ -158,3 +242,27 @@ def _may_begin(text: str, place: int) -> bool:
 
 def _may_end(text: str, place: int) -> bool:
     return place == len(text) or not (_is_spaced(text[place]) and _is_spaced(text[place - 1]))
+
+
+def leaks(text: str, key: AnonymityKey) -> list[str]:
+    """Return the names of the key that occur in a text outside its ids, each once, as written there.
+
+    A name within a longer word does not count, and neither does one in lower case, which is a word ("may" for "May").
+    """
+    bare = MARK.sub("\0", text)
+    folded = " ".join(bare.lower().split())
+    found = []
+    for name in dict.fromkeys(name for names in key.entities.values() for name in names):
+        plain = " ".join(name.lower().split())
+        if plain not in folded:
+            continue
+        edge = "" if _HAN.search(name) else r"(?:(?<=^)|(?<=[^\w]))"
+        end = "" if _HAN.search(name) else r"(?!\w)"
+        pattern = edge + r"\s+".join(map(re.escape, name.split())) + end
+        found += [match[0] for match in re.finditer(pattern, bare, re.IGNORECASE) if not match[0][0].islower()][:1]
+    return found
+
+
+def all_leaks(texts: Iterable[tuple[str, str]], key: AnonymityKey) -> list[str]:
+    """Return the leaks of several texts as "NAME: words"."""
+    return [f"{name}: {words!r}" for name, text in texts for words in leaks(text, key)]

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from ....schemas.formats.small_files import parse_json, read_text, validate_record
-from ...datasets import DatasetError, Question, QuestionFormat, load_answered_questions
-from ..dataset_records import BenchDocument, BenchQuestion, Kind
+from ...schemas.formats.small_files import parse_json, read_text, validate_record
+from ..datasets import DatasetError, DatasetQuestion, QuestionFormat, load_answered_questions
 from .dataset_files import any_files, models, rows, the_file
+from .dataset_records import BenchDocument, BenchQuestion, Kind
 
 _NAMES: dict[QuestionFormat, tuple[str, ...]] = {
     "hotpotqa": ("hotpot*.json*",), "2wiki": ("2wiki*.json*", "dev.json*", "train.json*", "test.json*"),
@@ -57,7 +57,7 @@ def read_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
     return numbered
 
 
-def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[Question]) -> list[BenchDocument]:
+def read_documents(folder: Path, form: QuestionFormat, asked: Sequence[DatasetQuestion]) -> list[BenchDocument]:
     """Read the corpus, or without a corpus file the contexts of the asked questions, as HippoRAG built its corpora.
 
     Raises:

@@ -1,13 +1,21 @@
-"""The lines of the parts of a JSON or YAML text, so an error can name the line of a field."""
+"""YAML with a limit on its expanded size, and the lines of a text's parts, so an error can name that of a field.
+
+A kilobyte of aliases can expand to a thousand million values.
+"""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import yaml
 
+from .small_files import MAX_DEPTH, check_size
+
 # JSON is YAML, except for tabs between its tokens and characters that YAML forbids.
 _NOT_YAML = re.compile(rf"\t|{yaml.reader.Reader.NON_PRINTABLE.pattern}")
+MAX_VALUES = 1_000_000
+"""The most values that a YAML file may expand to."""
 
 
 class RepeatedKeyError(ValueError):
@@ -75,3 +83,41 @@ def _yaml_positions(node: yaml.Node, walked: dict[int, Position]) -> Position:
         for number, value in enumerate(node.value):
             place.add(number, value.start_mark.line + 1, _yaml_positions(value, walked))
     return place
+
+
+class Loader(yaml.SafeLoader):
+    """A loader that reads numbers with colons as text, because adding up a sexagesimal of 300 KB would take minutes."""
+
+    def construct_number(self, node: yaml.ScalarNode) -> object:
+        """Return the number that a scalar contains."""
+        if ":" in node.value:
+            return node.value
+        return (self.construct_yaml_int if node.tag.endswith(":int") else self.construct_yaml_float)(node)
+
+
+for _kind in ("int", "float"):
+    Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", Loader.construct_number)
+
+
+def load_yaml(text: str) -> tuple[Any, yaml.Node | None]:
+    """Return the value of a YAML text and its node, or None for an empty text.
+
+    Raises:
+        SizeError: it expands to more than `MAX_VALUES` values, is nested too deeply, or contains itself.
+        yaml.YAMLError, ValueError, RecursionError: it is not YAML.
+    """
+    loader = Loader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None, None
+        check_size(node, _parts, MAX_DEPTH, MAX_VALUES)
+        return loader.construct_document(node), node
+    finally:
+        loader.dispose()
+
+
+def _parts(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []

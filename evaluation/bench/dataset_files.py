@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from ....schemas.formats.small_files import json_records, validate_record
-from ...datasets import DatasetError
+from ...schemas.formats.small_files import json_records, validate_record
+from ..datasets import DatasetError
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

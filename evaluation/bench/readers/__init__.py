@@ -1,1 +1,0 @@
-"""Readers of the published datasets: each yields the same records."""

@@ -1,0 +1,138 @@
+"""Addresses of services in the settings: Chroma's server, PostgreSQL, models' endpoints, OpenID Connect issuers."""
+
+import ipaddress
+import re
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from .documents import Frozen
+
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+# Strict: clients misread an unencoded sign in a password as the host or the database, and show it in errors.
+_ADDRESS = re.compile(r"postgresql(?:\+psycopg)?://(?:[^\s@/?#\[\]]*@)?[^\s@/?#]*/[^\s@/?#]+/?(?:\?[^\s@#]*)?")
+
+
+def check_url(url: str) -> str:
+    """Check a server's URL and return it without a trailing slash.
+
+    Raises:
+        ValueError: the text is not a URL, or contains more than the server's address.
+    """
+    if not url:
+        return url
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and not re.search(r"\s", url)
+    except ValueError:
+        sound = False
+    # The message does not repeat the URL, which may contain a password.
+    if not sound:
+        raise ValueError("it should be the URL of a Chroma server, such as http://127.0.0.1:8000")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("it has a name or password in it: set BANYAN_CHROMA_TOKEN instead, which is never shown")
+    if parts.query or parts.fragment:
+        raise ValueError("it ends with ? or #: give the server's URL alone, such as http://127.0.0.1:8000")
+    return url.rstrip("/")
+
+
+def _check_header(name: str) -> str:
+    if not _HEADER.fullmatch(name):
+        raise ValueError(f"{name!r} is not a valid name of an HTTP header")
+    return name
+
+
+def _check_token(token: SecretStr) -> SecretStr:
+    if token.get_secret_value() and not _TOKEN.fullmatch(token.get_secret_value()):
+        raise ValueError("it has characters that an HTTP header cannot hold")
+    return token
+
+
+ChromaUrl = Annotated[str, AfterValidator(check_url)]
+HeaderName = Annotated[str, AfterValidator(_check_header)]
+HeaderToken = Annotated[SecretStr, AfterValidator(_check_token)]
+
+
+class ChromaServer(Frozen):
+    """The URL of a Chroma server, and the token that it requires."""
+
+    url: ChromaUrl = Field(min_length=1)
+    token: HeaderToken = SecretStr("")
+    token_header: HeaderName = Field(default="Authorization")
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers of each request: the token, as a bearer token in the standard header."""
+        token = self.token.get_secret_value()
+        if not token:
+            return {}
+        return {self.token_header: f"Bearer {token}" if self.token_header.lower() == "authorization" else token}
+
+
+def _check(url: SecretStr) -> SecretStr:
+    text = url.get_secret_value()
+    try:
+        sound = not text or (_ADDRESS.fullmatch(text) and urlsplit(text).port != 0)
+    except ValueError:
+        sound = False
+    # The message does not repeat the URL, which may contain a password.
+    if not sound:
+        raise ValueError("it should be the address of a PostgreSQL database, such as "
+                         "postgresql+psycopg://banyan:PASSWORD@127.0.0.1/banyan, with user and password "
+                         "percent-encoded (%40 for @, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %)")
+    return url
+
+
+DatabaseUrl = Annotated[SecretStr, AfterValidator(_check)]
+
+
+def check_endpoint(url: str) -> str:
+    """Return an endpoint's address without surrounding blanks; it is shown and logged, so it must not contain secrets.
+
+    Raises:
+        ValueError: the address contains a name or password, or is not an address.
+    """
+    url = url.strip()
+    try:
+        parts = urlsplit(url)
+        secret = "@" in parts.netloc
+    except ValueError:
+        raise ValueError("it is not an address: use one such as http://127.0.0.1:11434/v1") from None
+    if secret:
+        raise ValueError("it has a name or password in it: set the key in its own setting, such as "
+                         "BANYAN_LLM_API_KEY, which is never shown")
+    return url
+
+
+EndpointUrl = Annotated[str, AfterValidator(check_endpoint)]
+
+
+def is_trustworthy(url: str) -> bool:
+    """Return True if the content of an address cannot be changed in transit: it uses https, or is on this machine."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    plain = parts.username is None and parts.password is None and port != 0 and not re.search(r"\s", url)
+    return bool(host) and plain and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _check_issuer(url: str) -> str:
+    parts = urlsplit(url) if is_trustworthy(url) else None
+    if url and (parts is None or parts.query or parts.fragment):
+        raise ValueError("it should be the issuer's URL as its tokens have it, by https (or http on this machine), "
+                         "such as https://login.example.org/realms/main")
+    return url
+
+
+IssuerUrl = Annotated[str, AfterValidator(_check_issuer)]
+"""An issuer's URL as in its tokens, or empty; a trailing slash is significant."""
