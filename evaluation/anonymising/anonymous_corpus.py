@@ -1,12 +1,14 @@
 """An anonymised corpus with its questions: entities from a build, then ids, tasks and a check for leaks."""
 
 from collections.abc import Collection, Mapping
+from functools import partial
 
 from ...agents.construction.graph import build_graph
 from ...agents.construction.state import BuildContext, BuildInput
 from ...agents.resources import Resources
 from ...models.llm.retelling import Reteller
 from ...runtime.budgets import Budget, charge_calls
+from ...runtime.event_loop import run
 from ...schemas.documents import Frozen
 from ...schemas.naming import content_id
 from .leaks import all_leaks
@@ -56,7 +58,7 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
     given: BuildInput = {"knowledge_base": name, "schema": schema,
                          "documents": [{"id": key, "text": text} for key, text in texts.items() if text.strip()]}
     context = BuildContext(max_tokens=max_tokens, retry_failed=True)
-    report = build_graph(resources).invoke(given, context=context)["report"]
+    report = run(partial(build_graph(resources).ainvoke, given, context=context))["report"]
     if budget:
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"] or report["chunks_failed"]:

@@ -3,10 +3,9 @@
 from collections.abc import Collection, Sequence
 from itertools import islice
 
-from langchain_core.runnables.config import ContextThreadPoolExecutor
-
 from ...models.llm.retelling import Reteller
 from ...models.reasoner import Reasoner
+from ...runtime.event_loop import in_parallel, run
 from ...schemas.inquiry import Inquiry
 from ...schemas.retrieval import DraftAnswer
 from ..bench.readers.anony_rag import bench_question
@@ -46,7 +45,7 @@ def written_tasks(reteller: Reteller, facts: Sequence[Fact], key: Key, anonymise
         groups.append([f"{names[head]} | {relation} | {names[tail]}"
                        for head, relation, tail in islice(dict.fromkeys(near), _FACTS)])
     tasks = []
-    for passage in map(anonymised, reteller.retell(groups)):
+    for passage in map(anonymised, run(reteller.retell, groups)):
         ids = [mark for mark in dict.fromkeys(MARK.findall(passage)) if mark in names]
         if len(ids) >= _FEWEST_IDS and not leaks(passage, key):
             tasks.append(reversion(passage, ids, names))
@@ -65,16 +64,12 @@ def not_from_memory(tasks: Collection[Task], reasoner: Reasoner, workers: int) -
         ReasonerError: the endpoint failed, or gave no usable answer.
         BudgetExceeded: a call would exceed the budget.
     """
-    def knows(task: Task) -> bool:
+    async def knows(task: Task) -> bool:
         asked = Inquiry(question=task.question, mode="open", is_last=True)
-        draft = reasoner.judge(asked).draft or DraftAnswer(answerable=False)
+        draft = (await reasoner.judge(asked)).draft or DraftAnswer(answerable=False)
         question = bench_question("", task.question, task.answer)
         answer = "\n".join(claim.text for claim in draft.claims)
         right = score(question, draft.short, answer, declined=not draft.answerable).right if question else None
         return (right or 0) > _KNOWN
 
-    pool = ContextThreadPoolExecutor(workers)
-    try:
-        return [task for task, known in zip(tasks, pool.map(knows, tasks), strict=True) if not known]
-    finally:
-        pool.shutdown(cancel_futures=True)  # start no further call after a failure
+    return [task for task, known in zip(tasks, run(in_parallel, knows, [*tasks], workers), strict=True) if not known]

@@ -1,6 +1,7 @@
 """The knowledge bases of a benchmark: one with the seed schema, and one with an open schema if an arm needs it."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from ...agents.construction.graph import build_graph
@@ -9,6 +10,7 @@ from ...agents.resources import Resources
 from ...config import Settings
 from ...graph_store.layout import knowledge_bases
 from ...runtime.budgets import Budget, BudgetExceeded
+from ...runtime.event_loop import run
 from ...schemas.errors import BanyanError
 from ...schemas.naming import content_id
 from .dataset_records import BenchDocument, Dataset
@@ -61,7 +63,7 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
         given["documents"] = [{"id": document.id, "title": document.title, "text": document.text,
                                "metadata": document.metadata} for document in dataset.documents]
     context = BuildContext(max_tokens=budget.tokens_left if budget else None, retry_failed=True)
-    report: BuildReport = build_graph(resources).invoke(given, context=context)["report"]
+    report: BuildReport = run(partial(build_graph(resources).ainvoke, given, context=context))["report"]
     if budget:
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"]:

@@ -120,8 +120,8 @@ def _ask_all(resources: Resources, arm: Arm, asker: Asker, dataset: Dataset, res
         return
     asker.prepare(arm)
 
-    def ask(question: BenchQuestion) -> None:
-        results.add(outcome=asker.ask(arm, question, budget))
+    async def ask(question: BenchQuestion) -> None:
+        results.add(outcome=await asker.ask(arm, question, budget))
 
     with watch(arm.name) as progress:
         for_each(ask, left, _at_once(resources), progress=progress, on_failure=lambda question, error: (
@@ -138,10 +138,10 @@ def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, model: str, r
     with resources.standalone_calls() as calls, watch("judging") as progress:
         judge = Judge(resources.settings.model_copy(update={"llm_model": model}), calls)
 
-        def weigh(outcome: Outcome) -> None:
+        async def weigh(outcome: Outcome) -> None:
             question, usage = questions[outcome.id], Usage()
             with charge_calls(build="bench judge", budget=budget, usage=usage):
-                verdict = judge.judge(question.question, question.answers, prediction(outcome))
+                verdict = await judge.judge(question.question, question.answers, prediction(outcome))
             results.add(judged=Judged(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
                                       reason=verdict.reason, coverage=verdict.coverage,
                                       tokens=usage.prompt + usage.completion))

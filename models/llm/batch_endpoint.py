@@ -48,7 +48,7 @@ class BatchState(NamedTuple):
 
 
 class BatchEndpoint:
-    """The batches of the settings' endpoint. Used only on the process's event loop.
+    """The batches of the settings' endpoint; made in a thread of `in_thread` for the event loop that waits.
 
     Raises:
         ReasonerError: the model is not behind an OpenAI-compatible endpoint, or a key is missing.
@@ -59,7 +59,7 @@ class BatchEndpoint:
         if not settings.speaks_openai:
             raise self._has_none()
         try:
-            self._client = open_openai(settings, self, files=True)
+            self._client = open_openai(settings, files=True)
         except openai.OpenAIError as error:
             raise failure(error, self._asked, self._key, fix=NOT_SET_UP) from None
 

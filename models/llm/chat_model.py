@@ -31,7 +31,7 @@ _OF_ODD_BODIES = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class ChatClient:
-    """The client of the model named in the settings. Used only on the process's event loop.
+    """The client of the model named in the settings. Used only on the event loop for which it was opened.
 
     Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx, timeouts and lost
     connections are those of the provider's client, bounded by `llm_retries`.
@@ -59,7 +59,7 @@ class ChatClient:
             raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=NO_OPTIONS)
 
     def _connect(self, settings: Settings) -> BaseChatModel:
-        client = open_openai(settings, self)
+        client = open_openai(settings)
         return CompletionsChat(
             model=settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI),
             completions=client.chat.completions, seconds=settings.llm_timeout, retries=settings.llm_retries, **_QUIET)

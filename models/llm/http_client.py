@@ -1,6 +1,6 @@
 """The HTTP clients of endpoints: what they read of a response is bounded, from any server."""
 
-import weakref
+import ssl
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
@@ -9,7 +9,8 @@ import httpx2
 import openai
 
 from ...config import Settings
-from ...runtime.event_loop import process_loop
+from ...runtime.event_loop import close_with_loop, run
+from ...runtime.once import once
 from .failures import NO_KEY, ResponseRefused
 from .hidden_errors import reveal_error
 
@@ -17,6 +18,12 @@ MAX_BODY = 32 * 1024 * 1024
 """Bytes of a response: far more than the longest answer, or a batch of embeddings."""
 MAX_FILE = 64 * MAX_BODY
 """Bytes of a file with the answers of a batch, which is read line by line."""
+
+
+@once
+def _certificates() -> ssl.SSLContext:
+    """Load the certificates of all clients, which takes a tenth of a second."""
+    return httpx2.create_ssl_context()
 
 
 class _Refused(ResponseRefused, httpx2.DecodingError):
@@ -57,18 +64,18 @@ def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAs
         timeout: seconds without a byte after which a call fails.
         files: True if the client reads files, which may be larger, and whose lines may report errors of their own.
     """
-    return openai.DefaultAsyncHttpxClient(timeout=timeout, headers={"Accept-Encoding": "identity"}, event_hooks={
-        "response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]})
+    return openai.DefaultAsyncHttpxClient(
+        timeout=timeout, verify=_certificates(), headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]})
 
 
-def open_openai(settings: Settings, owner: object, *, files: bool = False) -> openai.AsyncOpenAI:
+def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenAI:
     """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
 
-    Its connections are closed when `owner` is no longer used. Used only on the process's event loop.
+    Called in a thread of `in_thread`. The client belongs to the event loop that waits, and is closed with it.
 
     Args:
         settings: the endpoint's address, key and timeouts.
-        owner: what uses the client.
         files: True if the client reads files (see `open_http_client`).
 
     Raises:
@@ -81,6 +88,5 @@ def open_openai(settings: Settings, owner: object, *, files: bool = False) -> op
         api_key=None if settings.llm_base_url is None and key == NO_KEY else key,
         timeout=settings.llm_timeout, max_retries=settings.llm_retries,
         http_client=open_http_client(settings.llm_timeout, files=files))
-    # They can be closed only on the event loop that opened them.
-    weakref.finalize(owner, lambda: process_loop().submit(client.close())).atexit = False
+    run(close_with_loop, client.close)
     return client

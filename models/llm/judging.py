@@ -36,7 +36,7 @@ class Judge(ModelCalls):
     outside its place.
     """
 
-    def judge(self, question: str, gold: Sequence[str], prediction: str) -> Verdict:
+    async def judge(self, question: str, gold: Sequence[str], prediction: str) -> Verdict:
         """Judge one prediction.
 
         Args:
@@ -48,7 +48,7 @@ class Judge(ModelCalls):
             ReasonerError: the endpoint failed, or gave no verdict.
             BudgetExceeded: the call would exceed the budget.
         """
-        return self._run("judge", lambda: (
+        return await self._ask("judge", lambda: (
             render("judge", prompt_language(self._settings, question), question=question,
                    gold="\n".join(f"- {answer}" for answer in gold),
                    prediction=prediction[:first_tokens(prediction, PREDICTION_TOKENS)]),

@@ -10,7 +10,7 @@ from .model_calls import ModelCalls, prompt_language
 class Reteller(ModelCalls):
     """Asks a model for short passages."""
 
-    def retell(self, groups: Sequence[Sequence[str]]) -> list[str]:
+    async def retell(self, groups: Sequence[Sequence[str]]) -> list[str]:
         """Write a passage for each group of facts, in order and in the facts' language.
 
         Raises:
@@ -21,4 +21,4 @@ class Reteller(ModelCalls):
             text = "\n".join(f"- {fact}" for fact in facts)
             return render("retell", prompt_language(self._settings, text), facts=text), wire.RETELLING
 
-        return self._run_each("retell", make, groups)
+        return await self._ask_each("retell", make, groups)

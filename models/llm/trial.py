@@ -5,7 +5,8 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from ...config import Settings
-from ...runtime.event_loop import process_loop
+from ...runtime.event_loop import run
+from ...runtime.threads import in_thread
 from ..reasoner import ReasonerError
 from .capability import FORMS
 from .endpoint import Reply, name_of, open_client
@@ -33,12 +34,12 @@ def try_out(settings: Settings) -> Trial:
     """
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _SECONDS)})
     started = monotonic()
-    reply = process_loop().run(_send(settings))
+    reply = run(_send, settings)
     return Trial(monotonic() - started, reply.prompt_tokens + reply.completion_tokens)
 
 
 async def _send(settings: Settings) -> Reply:
-    send = open_client(settings)
+    send = await in_thread(open_client, settings)
     try:
         # The client's own limit is on each wait for a byte, of which there may be many.
         async with asyncio.timeout(settings.llm_timeout):
