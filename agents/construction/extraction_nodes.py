@@ -86,8 +86,7 @@ class ExtractionNodes:
         calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
                  for schema, readings in asked if readings]
         try:
-            batched = BatchedCalls(self._resources.batched_extraction(name),
-                                   await in_thread(self._resources.batch_endpoint),
+            batched = BatchedCalls(self._resources.batched_extraction(name), self._resources.batch_endpoint(),
                                    partial(self._in_step, name, run), run, self._budget(name, run, context))
             await batched.answer(calls, submits=context.batch)
         except (BudgetExceeded, ReasonerError) as error:

@@ -48,7 +48,7 @@ class BatchState(NamedTuple):
 
 
 class BatchEndpoint:
-    """The batches of the settings' endpoint; made in a thread of `in_thread` for the event loop that waits.
+    """The batches of the settings' endpoint, for one event loop.
 
     Raises:
         ReasonerError: the model is not behind an OpenAI-compatible endpoint, or a key is missing.

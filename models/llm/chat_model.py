@@ -31,7 +31,7 @@ _OF_ODD_BODIES = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class ChatClient:
-    """The client of the model named in the settings. Used only on the event loop for which it was opened.
+    """The client of the model named in the settings. Used only on one event loop.
 
     Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx, timeouts and lost
     connections are those of the provider's client, bounded by `llm_retries`.

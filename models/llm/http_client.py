@@ -9,7 +9,7 @@ import httpx2
 import openai
 
 from ...config import Settings
-from ...runtime.event_loop import close_with_loop, run
+from ...runtime.event_loop import close_with_loop
 from ...runtime.once import once
 from .failures import NO_KEY, ResponseRefused
 from .hidden_errors import reveal_error
@@ -58,21 +58,28 @@ async def _bound(response: httpx2.Response, most: int = MAX_BODY) -> None:
 def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAsyncHttpxClient:
     """Return a client for the openai package that asks for uncompressed responses, and reads at most `MAX_BODY`.
 
+    It belongs to the event loop of its first request, and is closed with it.
+
     Errors in responses with the status of a success get the status of the error.
 
     Args:
         timeout: seconds without a byte after which a call fails.
         files: True if the client reads files, which may be larger, and whose lines may report errors of their own.
     """
-    return openai.DefaultAsyncHttpxClient(
-        timeout=timeout, verify=_certificates(), headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]})
+    client = openai.DefaultAsyncHttpxClient(timeout=timeout, verify=_certificates(),
+                                            headers={"Accept-Encoding": "identity"})
+    read = {"response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]}
+
+    async def begin(_: httpx2.Request) -> None:
+        client.event_hooks = read
+        await close_with_loop(client.aclose)
+
+    client.event_hooks = {"request": [begin], **read}
+    return client
 
 
 def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenAI:
     """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
-
-    Called in a thread of `in_thread`. The client belongs to the event loop that waits, and is closed with it.
 
     Args:
         settings: the endpoint's address, key and timeouts.
@@ -82,11 +89,9 @@ def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenA
         openai.OpenAIError: a key is missing.
     """
     key = settings.llm_api_key.get_secret_value()
-    client = openai.AsyncOpenAI(
+    return openai.AsyncOpenAI(
         base_url=settings.llm_base_url,
         # OpenAI's own client knows the variable with the key.
         api_key=None if settings.llm_base_url is None and key == NO_KEY else key,
         timeout=settings.llm_timeout, max_retries=settings.llm_retries,
         http_client=open_http_client(settings.llm_timeout, files=files))
-    run(close_with_loop, client.close)
-    return client

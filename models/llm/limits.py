@@ -17,7 +17,6 @@ import anyio
 
 from ...config import Settings
 from ...runtime.once import once_in_each_process
-from ...runtime.threads import in_thread
 from ...text.tokens import estimate_tokens
 from .breaker import Breaker, EndpointFailed
 from .capability import Capability
@@ -146,7 +145,7 @@ class LimitedCalls(Generic[_Client]):
         self._connect = connect
         self._operation = operation
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Client] = WeakKeyDictionary()
-        self._connecting = Lock()
+        self._connecting: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
         self._model = settings.llm_model
         self._limits = process_endpoints().limits(settings)
         tries = settings.llm_retries + 1
@@ -180,18 +179,13 @@ class LimitedCalls(Generic[_Client]):
 
     async def _client_of_loop(self, loop: asyncio.AbstractEventLoop) -> _Client:
         """Return the client of an event loop, to which its connections belong."""
-        def connect() -> _Client:
-            with self._connecting:
-                if loop not in self._clients:
-                    self._clients[loop] = self._connect()
-                return self._clients[loop]
-
-        if loop in self._clients:
+        async with self._connecting.setdefault(loop, anyio.Lock()):
+            if loop not in self._clients:
+                try:
+                    self._clients[loop] = await asyncio.to_thread(self._connect)
+                except EndpointFailed as failure:
+                    raise self._limits.breaker.record_failure(failure) from None
             return self._clients[loop]
-        try:
-            return await in_thread(connect)
-        except EndpointFailed as failure:
-            raise self._limits.breaker.record_failure(failure) from None
 
     async def _end_in_time(self, call: Awaitable[_T]) -> _T:
         try:

@@ -1,6 +1,7 @@
 """The message in a completion: endpoints put its text into different places."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 _REASONING = ("reasoning_content", "reasoning")
@@ -23,12 +24,12 @@ def normalise_message(completion: Any) -> None:
             if not isinstance(function.arguments, str):
                 function.arguments = json.dumps(function.arguments)
         if not message.content.strip() and not calls and not getattr(message, "refusal", None):
-            message.content = reasoning_of(message)
+            message.content = reasoning_of({name: getattr(message, name, None) for name in _REASONING})
 
 
-def reasoning_of(message: Any) -> str:
+def reasoning_of(fields: Mapping[str, Any]) -> str:
     """Return the text that a message, or a part of one, has in the fields of thinking models."""
-    found = (getattr(message, name, None) for name in _REASONING)
+    found = map(fields.get, _REASONING)
     return next((text for text in found if isinstance(text, str) and text), "")
 
 

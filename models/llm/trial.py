@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from ...config import Settings
 from ...runtime.event_loop import run
-from ...runtime.threads import in_thread
 from ..reasoner import ReasonerError
 from .capability import FORMS
 from .endpoint import Reply, name_of, open_client
@@ -39,7 +38,7 @@ def try_out(settings: Settings) -> Trial:
 
 
 async def _send(settings: Settings) -> Reply:
-    send = await in_thread(open_client, settings)
+    send = open_client(settings)
     try:
         # The client's own limit is on each wait for a byte, of which there may be many.
         async with asyncio.timeout(settings.llm_timeout):

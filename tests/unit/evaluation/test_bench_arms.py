@@ -28,16 +28,13 @@ class Reader:
     def __init__(self):
         self.inquiries = []
 
-    def judge(self, inquiry):
+    async def judge(self, inquiry):
         self.inquiries.append(inquiry)
         if not inquiry.is_last and len(inquiry.rounds) == 1:
             return Judgement(lookups=[EntityLookup(entity="Ada Byron"), TripleLookup(relation="born_in")])
         quotes = [Quote(item=n, words="born in Ulm") for n, item in enumerate(inquiry.items(), 1)
                   if "born in Ulm" in item.text and item.kind == "passage"]
         return Judgement(draft=DraftAnswer(answerable=True, short="Ulm", claims=[Claim(text="In Ulm.", quotes=quotes)]))
-
-    async def ajudge(self, inquiry):
-        return self.judge(inquiry)
 
 
 @pytest.fixture(scope="module")

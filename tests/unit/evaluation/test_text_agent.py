@@ -47,7 +47,7 @@ class Scripted:
         self.judgements = list(judgements)
         self.inquiries = []
 
-    def judge(self, inquiry):
+    async def judge(self, inquiry):
         self.inquiries.append(inquiry)
         found = self.judgements.pop(0) if len(self.judgements) > 1 else self.judgements[0]
         return found(inquiry) if callable(found) else found

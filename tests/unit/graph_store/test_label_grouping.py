@@ -168,9 +168,9 @@ def test_the_next_batch_is_shown_what_grew(grouping):
     shown = []
 
     class Watching(ScriptedReasoner):
-        def extract(self, request, schema):
+        def extract_one(self, request, schema):
             shown.append({r.name for r in schema.relation_types})
-            return super().extract(request, schema)
+            return super().extract_one(request, schema)
 
     shop.scripted = Watching()
     shop.build(shop.write(dict(sorted(LEADERS.items()))))
