@@ -256,14 +256,8 @@ class KnowledgeBase:
         A step "claim" has a line of the answer whose quotes were checked, while the model still writes; "withdrawn"
         takes all of them back.
         """
-        output: Any = None
-        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
-        for kind, event in iterate(lambda: self._retrieval.astream(**arguments, stream_mode=_STREAMED)):
-            if kind == "custom":
-                yield step_of(event)
-            else:
-                output = event
-        yield self._answer(output, arguments)
+        yield from iterate(lambda: self.astream(question, mode=mode, history=history, instructions=instructions,
+                                                documents=documents, where=where, context=context))
 
     async def astream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                       instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
