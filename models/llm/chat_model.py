@@ -23,6 +23,7 @@ from .http_client import open_openai
 from .refusals import SYSTEM_ROLE, Refusals, leave_out, merge_system, refused_parameter
 from .usage import token_count
 
+_STREAM = "stream"
 # Other providers' words for what OpenAI calls them.
 _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
 
@@ -75,7 +76,9 @@ class ChatClient:
             ReasonerError: the call failed for good; names the model, the cause and the fix, not the key.
                 `EndpointFailed` if it was not the request's fault, `TooLong` if it is longer than the endpoint takes.
         """
-        refused = set(refusals.names)
+        refused, own = set(refusals.names), isinstance(self._chat, CompletionsChat) and self._chat
+        if own:
+            own.streams = _STREAM not in refused
         for form in forms:
             try:
                 message = await self._send_as(form, messages, json_schema, refused)
@@ -86,6 +89,8 @@ class ChatClient:
             except _OF_ODD_BODIES as error:
                 raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
             else:
+                if own and not own.streams:
+                    refused.add(_STREAM)
                 # Refused under its other name too, the limit that the user set for replies does not hold.
                 refusals.remember(refused, {*self._chosen, "max_tokens"})
                 return _reply(messages, message, form)

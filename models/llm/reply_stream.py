@@ -62,7 +62,9 @@ async def _read(response: Any, on_text: OnText, seconds: float) -> ChatCompletio
             return await _receive(_chunks(response), on_text)
     except TimeoutError as error:
         raise openai.APITimeoutError(request=response.http_request) from error
-    except (openai.APIError, httpx2.HTTPError) as error:
+    except httpx2.HTTPError as error:
+        raise StreamFailed(openai.APIConnectionError(request=response.http_request), broken_off=True) from error
+    except openai.APIError as error:
         raise StreamFailed(error, broken_off=True) from error
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise StreamFailed(error) from error

@@ -61,7 +61,7 @@ class Cluster:
         except RayError as error:
             task.done.set_exception(error)
         else:
-            if result is not ...:  # never done
+            if result is not ... and not task.done.cancelled():  # never done, or given up
                 task.done.set_result(result)
 
 

@@ -9,6 +9,7 @@ from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion
 from banyan.evaluation.bench.estimating import estimate
 from banyan.evaluation.bench.running import Plan
 from banyan.evaluation.datasets import GoldPassage
+from banyan.runtime.event_loop import run
 from banyan.schemas.inquiry import Judgement
 from banyan.schemas.lookups import EntityLookup, TripleLookup
 from banyan.schemas.retrieval import ROUTES, Claim, DraftAnswer, Quote
@@ -52,7 +53,7 @@ def asked(opened, monkeypatch):
     def ask(name, **options):
         reader = Reader()
         monkeypatch.setattr(opened, "reasoner", lambda _, models=None: reader)
-        return Asker(opened, "kb", "reject", **options).ask(ARM[name], BORN), reader.inquiries
+        return run(Asker(opened, "kb", "reject", **options).ask, ARM[name], BORN), reader.inquiries
 
     return ask
 

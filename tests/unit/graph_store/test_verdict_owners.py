@@ -40,7 +40,7 @@ class Obedient:
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
 
-    def group(self, labels: list[Candidate], schema: object) -> list[SameLabel]:
+    async def group(self, labels: list[Candidate], schema: object) -> list[SameLabel]:
         names = [label.name for label in labels]
         self.asked.append(names)
         orders = [name.split(" means ") for name in names if " means " in name]

@@ -1,6 +1,7 @@
 """Limits around the endpoint: rates, slots and the circuit breaker."""
 
 import asyncio
+import os
 import signal
 import threading
 import time
@@ -159,7 +160,7 @@ def test_a_call_that_waits_does_not_begin_when_ctrl_c_ends_the_one_before_it():
 
     async def noted(*_: Any) -> Reply:
         sent.append(1)
-        threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+        threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT]).start()
         await asyncio.sleep(60)
         return Reply("{}", 1, 1)
 

@@ -1,6 +1,7 @@
 """Calls from synchronous code, work in threads, and what ends when either is cancelled."""
 
 import asyncio
+import os
 import signal
 import threading
 import time
@@ -124,7 +125,7 @@ def test_ctrl_c_cancels_a_call_and_waits_for_its_end():
     ended = []
 
     async def main() -> None:
-        threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+        threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT]).start()
         try:
             await asyncio.sleep(SOON)
         finally:
