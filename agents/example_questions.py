@@ -9,7 +9,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, cast
@@ -21,6 +21,7 @@ from langgraph.graph.state import CompiledStateGraph
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..models.rules.content_words import language_of
 from ..models.rules.recognition.names import has_name
+from ..runtime.event_loop import run
 from ..schemas.documents import Frozen
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import is_named_in_text, link_by_sentences
@@ -236,7 +237,7 @@ class TriedQuestions:
             if key in self._answered:
                 return self._answered[key]
         given = cast("Any", {"knowledge_base": kb, "messages": [HumanMessage(question)]})
-        output = self._graph.invoke(given, context=AskContext())
+        output = run(partial(self._graph.ainvoke, given, context=AskContext()))
         cited = output["citations"]
         tried = None if output["abstained"] else Tried(
             output["short"], tuple(one["quote"] for one in cited), tuple(one["document"] for one in cited))

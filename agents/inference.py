@@ -20,6 +20,7 @@ from ..ingest.loaders import FORMATS, IngestError, load_documents
 from ..models.llm.inferring import SchemaWriter
 from ..models.reasoner import Reasoner
 from ..models.rules.table_facts import read_rows
+from ..runtime.event_loop import run
 from ..schemas.delta import Candidate, Decided, ElementKind, Example
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import Ask
@@ -67,7 +68,7 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
     read, documents = _read(resources, paths, failures)
     if resources.settings.uses_llm:
         excerpts = choose_excerpts(read, sum(len(chunk.text) for chunk in read))
-        schema = propose_schema(SchemaWriter(resources.settings, calls), excerpts)
+        schema = run(propose_schema, SchemaWriter(resources.settings, calls), excerpts)
         return Inferred(graph_schema=schema.model_copy(update={"name": name}), documents=documents,
                         decided=tuple(reasons_of(schema, sum(map(len, excerpts)), documents)),
                         chunks=sum(map(len, excerpts)), files_failed=tuple(failures))
@@ -102,7 +103,7 @@ def _asks(reasoner: Reasoner, sample: Sequence[Chunk], progress: Callable[[int, 
     def read(chunk: Chunk) -> list[tuple[Chunk, Ask]]:
         rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, opened)
         request = extraction_request(chunk, prose, {})
-        extraction = rows.combine(reasoner.extract(request, opened)) if prose.strip() else rows
+        extraction = rows.combine(*run(reasoner.extract, [request], opened)) if prose.strip() else rows
         return [(chunk, ask) for ask in bound(extraction, chunk, bounds).asks]
 
     asked: list[tuple[Chunk, Ask]] = []

@@ -12,7 +12,7 @@ from typing import Protocol
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.store_errors import WriterBusyError
 from ..runtime.budgets import charge_calls
-from ..runtime.cancellation import current
+from ..runtime.threads import check_cancelled
 
 _BEGUN: ContextVar[list[tuple[str, str]]] = ContextVar("begun")
 """The runs that a caller began, as (knowledge base, run); see `Runs.abandoned_on_error`."""
@@ -87,11 +87,11 @@ class Runs:
         Raises:
             UnknownKnowledgeBaseError: there is none of that name, and it is not to be made.
             WriterBusyError: another run or process is writing to it.
-            CallCancelled: the run was cancelled before this step.
+            asyncio.CancelledError: the run was cancelled before this step.
         """
         writer = self._begin_step(name, run, create, any_embedding)
         try:
-            current().check()  # the run may have been cancelled between two steps
+            check_cancelled()  # the run may have been cancelled between two steps
             with charge_calls(account=writer.kb.calls.record_usage):
                 yield writer.kb
         except BaseException as error:
@@ -99,9 +99,6 @@ class Runs:
 
             self._end(name, run, failed=not isinstance(error, GraphBubbleUp))
             raise
-        else:
-            if current().is_cancelled:  # no further step will come, nor `finish`
-                self.abandon(name, run)
         finally:
             with self._lock:
                 writer.steps -= Counter([run])

@@ -1,7 +1,6 @@
 """A schema that fits the documents, proposed by a model from a sample of them and merged with a small core."""
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
 
 from ..graph_store.evolution.elements import KIND_NAMES, find_element
 from ..graph_store.evolution.forgetting import CORE
@@ -55,14 +54,17 @@ def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]
     return [excerpts for excerpts in calls if excerpts]
 
 
-def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -> GraphSchema:
+async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -> GraphSchema:
     """Return the core schema with what a model proposes; each call adds to what the one before proposed.
 
     Raises:
         ReasonerError: a call failed for good.
         BudgetExceeded: a call would exceed the budget.
     """
-    return reduce(lambda known, excerpts: writer.propose(excerpts, known), calls, core_schema())
+    schema = core_schema()
+    for excerpts in calls:
+        schema = await writer.propose(excerpts, schema)
+    return schema
 
 
 def reasons_of(schema: GraphSchema, excerpts: int, documents: int) -> list[Decided]:

@@ -31,6 +31,7 @@ from ..graph_store.layout import check_name, knowledge_bases
 from ..graph_store.ledger.document_rows import DocumentEntry
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..ingest.remote_folders import is_remote, mirrored
+from ..runtime.event_loop import iterate, run
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
@@ -144,8 +145,8 @@ class KnowledgeBase:
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
               show_progress(progress) as show):
-            for kind, event in construction_graph(resources).stream(
-                    given, context=_build_context(context, reread=reread, batch=batch), stream_mode=_STREAMED):
+            graph, options = construction_graph(resources), _build_context(context, reread=reread, batch=batch)
+            for kind, event in iterate(lambda: graph.astream(given, context=options, stream_mode=_STREAMED)):
                 follow_build(kind, event, show, report)
         return log_failures(report)
 
@@ -248,7 +249,7 @@ class KnowledgeBase:
             ScopeError: `documents` or `where` fit no document.
         """
         arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
-        return self._answer(self._retrieval.invoke(**arguments), arguments)
+        return self._answer(run(partial(self._retrieval.ainvoke, **arguments)), arguments)
 
     async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                    instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
@@ -265,14 +266,8 @@ class KnowledgeBase:
         A step "claim" has a line of the answer whose quotes were checked, while the model still writes; "withdrawn"
         takes all of them back.
         """
-        output: Any = None
-        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
-        for kind, event in self._retrieval.stream(**arguments, stream_mode=_STREAMED):
-            if kind == "custom":
-                yield step_of(event)
-            else:
-                output = event
-        yield self._answer(output, arguments)
+        yield from iterate(lambda: self.astream(question, mode=mode, history=history, instructions=instructions,
+                                                documents=documents, where=where, context=context))
 
     async def astream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                       instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,

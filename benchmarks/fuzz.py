@@ -34,7 +34,6 @@ from tests.fuzz import (  # noqa: E402
     replies,
     restoring,
     serving_requests,
-    slow_readers,
 )
 from tests.hashed_embedding import HashedEmbedder  # noqa: E402
 
@@ -42,7 +41,7 @@ _WARM = 0.4
 """The share of the time after which the memory has to stay as it is: caches are full then."""
 _MOST_GROWTH = 1.25
 _MOST_FINDINGS = 20
-_TARGETS = "readers,ids,front,words,replies,lookups,restore,questions,rest,mcp,slow"
+_TARGETS = "readers,ids,front,words,replies,lookups,restore,questions,rest,mcp"
 _MOST_MEMORY = 6 << 30
 """Bytes of addresses of the fuzzer's own process; the server and the readers of files are others."""
 
@@ -66,8 +65,7 @@ def main() -> int:
         made: list[Any] = [readers.Readers(folder), record_ids.RecordIds(folder),
                            front_matter.FrontMatters(folder), model_words.ModelWords(folder, embedder),
                            replies.Replies(), lookups.Lookups(folder, embedder), restoring.Restoring(folder, embedder)]
-        made += [target(server) for target in (serving_requests.Questions, serving_requests.Rest, serving_requests.Mcp,
-                                               slow_readers.SlowReaders)]
+        made += [target(server) for target in (serving_requests.Questions, serving_requests.Rest, serving_requests.Mcp)]
         targets = [target for target in made if target.name in chosen.only.split(",")]
         return _run(targets, server, chosen.seed, chosen.seconds)
 

@@ -43,7 +43,7 @@ def refuse(failure):
     raise SystemExit(f"{failure.path}: {failure.reason}")
 
 settings, schema, reasoner = Settings(_env_file=None), load_schema("general"), RulesReasoner()
-reasoner.extract(ExtractionRequest(text="Ada Blum was born in Oslo.", title="Ada Blum"), schema)
+reasoner.extract_one(ExtractionRequest(text="Ada Blum was born in Oslo.", title="Ada Blum"), schema)
 paths, every = json.loads(sys.stdin.read())
 began = processor_time()
 documents = list(load_documents([Path(path) for path in paths], on_failure=refuse))
@@ -53,7 +53,7 @@ loaded = processor_time()
 for chunk in chunks[::every]:
     _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)
     if prose.strip():
-        reasoner.extract(ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading), schema)
+        reasoner.extract_one(ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading), schema)
 read = processor_time() - loaded
 characters = sum(len(chunk.text) for chunk in chunks)
 print(json.dumps([len(chunks), characters, loaded - began, read * len(chunks) / len(chunks[::every])]))

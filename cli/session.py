@@ -9,7 +9,6 @@ import typer
 from ..agents.resources import Resources
 from ..config import Settings
 from ..graph_store.layout import knowledge_bases
-from ..runtime.cancellation import cancelled_by_ctrl_c
 from ..schemas.retrieval import Mode
 from ..text.times import DateError, read_day
 from .console import tell_reasoner
@@ -100,7 +99,7 @@ def open_resources(*, reasons: bool = True, settings: Settings | None = None) ->
     """
     settings = settings or Settings()
     set_up_logs(settings)
-    with cancelled_by_ctrl_c(), Resources(settings) as resources:
+    with Resources(settings) as resources:
         if reasons:
             tell_reasoner(resources.settings)
         yield resources

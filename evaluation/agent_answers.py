@@ -1,7 +1,8 @@
 """Answers of the whole agent: correct, cited, and declined if the question is unanswerable, by the confidence."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.shown_text import without_marks
 from ..agents.retrieval.state import AskContext
 from ..graph_store.ledger.document_rows import Documents
+from ..runtime.event_loop import run
 from ..schemas.documents import Frozen
 from ..schemas.retrieval import Mode
 from .answer_scores import exact_match, f1, holds
@@ -162,12 +164,13 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
         progress: called with (done, all) after each question.
     """
     threshold = 0.0 if mode == "open" else resources.settings.abstain_below
-    graph = build_graph(resources)
+    graph = cast("Any", build_graph(resources))
     context = AskContext(mode=mode, agent=agent, decompose=decompose, abstain_below=0.0)
     documents = resources.knowledge_base(name).documents
     records: list[AnswerRecord] = []
     for number, question in enumerate(questions, 1):
-        reply = graph.invoke({"knowledge_base": name, "question": question.question}, context=context)
+        reply: dict[str, Any] = run(partial(
+            graph.ainvoke, {"knowledge_base": name, "question": question.question}, context=context))
         records.append(_record(question, reply, documents, threshold))
         progress(number, len(questions))
     return _report(records, threshold)

@@ -133,8 +133,8 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
     """
     extractions: dict[str, Extraction] = {}
 
-    def read(case: GoldCase) -> None:
-        extractions[case.id] = reasoner.extract(ExtractionRequest(text=case.text), bounds.schema)
+    async def read(case: GoldCase) -> None:
+        (extractions[case.id],) = await reasoner.extract([ExtractionRequest(text=case.text)], bounds.schema)
 
     for_each(read, cases, concurrency, on_failure=lambda case, error: on_failure(f"{case.id}: {error}"),
              progress=progress)

@@ -11,6 +11,7 @@ from functools import partial
 
 from ..models.reasoner import Reasoner, ReasonerError
 from ..runtime.budgets import BudgetExceeded
+from ..runtime.event_loop import run
 from .evolution.growth import Thresholds
 from .knowledge_base import KnowledgeBase
 
@@ -81,7 +82,7 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = Fal
         kb.schema_control.drop_outdated_verdicts, kb.schema_control.write_all, kb.refresh,
         partial(kb.resolution.drop_outdated_verdicts, all_of_them=fresh_verdicts), kb.resolution.resolve,
         kb.vector_synchroniser.rebuild, kb.reliability.measure,
-        partial(kb.tree.build, reasoner.summarise, whole=True), kb.save_graph, kb.save_index]
+        partial(kb.tree.build, partial(run, reasoner.summarise), whole=True), kb.save_graph, kb.save_index]
     if fresh_verdicts:
         steps[-3:-3] = [partial(_resolve, kb, reasoner), kb.vector_synchroniser.sync]
     for done, step in enumerate(steps):
@@ -103,11 +104,11 @@ def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
 def _describe(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     if kb.documents.is_deleting():
         kb.tree.forget_outdated_reports()
-    kb.tree.update(reasoner.summarise)
+    kb.tree.update(partial(run, reasoner.summarise))
 
 
 def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     """Make one node of each entity that has several names, if the ledger has moved on since that was last done."""
-    ask, fingerprint = (reasoner.resolve, reasoner.fingerprint) if reasoner.resolves else (None, "")
+    ask, fingerprint = (partial(run, reasoner.resolve), reasoner.fingerprint) if reasoner.resolves else (None, "")
     if kb.resolution.is_behind(fingerprint):
         kb.resolution.resolve(ask, fingerprint)

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import httpcore
 
-from ..runtime.cancellation import current
+from ..runtime.threads import check_cancelled
 from .formats import PARSED, PLAIN
 from .reading import IngestError, Limits, UnreadableError
 
@@ -125,7 +125,7 @@ def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes
         raise UnreadableError("the server sends it compressed, which is not supported: download it, and add the file")
     parts, size = list[bytes](), 0
     for part in response.iter_stream():
-        current().check()
+        check_cancelled()
         size += len(part)
         if size > limits.file_bytes:
             raise UnreadableError(f"it is larger than {limits.size()}")

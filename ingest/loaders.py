@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from ..runtime.cancellation import current
+from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document
 from ..text.cleaning import clean_text
 from ..text.metadata_line import UNREAD
@@ -128,7 +128,7 @@ def _load_with(read_ahead: ReadAhead, paths: Sequence[Path | Address], on_failur
         else:
             files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
         for file, reading in _with_readings(files, read_ahead):
-            current().check()
+            check_cancelled()
             for document in _documents(file, reading, on_failure, limits):
                 if document.id in sources:
                     _fail(on_failure, document.source, f"the id {document.id!r} was already given by "
@@ -249,7 +249,7 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
     for record in read(note):
         count += 1
         if count % _LOOK == 0:
-            current().check()
+            check_cancelled()
         where = file.place if record.number is None else f"{file.place}, record {record.number}"
         try:
             own = _record_id(file.id, record)

@@ -16,7 +16,7 @@ from concurrent.futures import TimeoutError as NotYet
 from pathlib import Path
 from typing import IO, Any
 
-from ..runtime.cancellation import current
+from ..runtime.threads import check_cancelled
 from ..text.cleaning import clean_text
 from .decoding import read_bytes
 from .formats import load_reader
@@ -55,7 +55,7 @@ class ReadingProcess:
 
         Raises:
             UnreadableError: the file cannot be read.
-            CallCancelled: the run was cancelled.
+            asyncio.CancelledError: the run was cancelled.
         """
         process = self._process or self._start()
         # A thread waits, because a pipe cannot be waited for with a deadline on every system.
@@ -81,7 +81,7 @@ class ReadingProcess:
             try:
                 return answer.result(_LOOK)
             except NotYet:
-                current().check()
+                check_cancelled()
                 if time.monotonic() > deadline:
                     raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
                                           "split it, or convert it to text") from None

@@ -18,22 +18,18 @@ class ReasonerError(BanyanError):
 class Reasoner(Protocol):
     """Understands language. Implementations: `rules` (no model) and `llm` (any OpenAI endpoint).
 
-    Methods are called from several threads at once and must be safe for that. Each raises
-    `ReasonerError` when it failed for good.
+    Its coroutines may run on several event loops at once. Each raises `ReasonerError` when it failed for good.
     """
 
     @property
     def fingerprint(self) -> str:
         """Names the implementation and model; part of the identity of what it extracted."""
 
-    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Return the entities, triples and attributes in one chunk, in the schema's terms where they fit."""
+    async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Return the entities, triples and attributes of each of some chunks, which may share a call.
 
-    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Extract for callers on an event loop, which goes on meanwhile."""
-
-    async def aextract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Return the extraction of each of several chunks, which may share a call."""
+        They are in the schema's terms where they fit.
+        """
 
     @property
     def resolves(self) -> bool:
@@ -49,24 +45,18 @@ class Reasoner(Protocol):
     def with_instructions(self, instructions: str) -> "Reasoner":
         """Return a reasoner whose answers follow these wishes for their wording: tone, length, format, language."""
 
-    def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
+    async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; None where it cannot tell."""
 
-    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+    async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order."""
 
-    def judge(self, inquiry: Inquiry) -> Judgement:
+    async def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence, or say what to look up next.
 
         A claim names the items that support it, by their number. Whether a doubtful answer is shown is for the caller
         to decide, by its `confidence`.
         """
 
-    def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+    async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Return a follow-up question made to stand alone; `messages` are (role, text), oldest first."""
-
-    async def ajudge(self, inquiry: Inquiry) -> Judgement:
-        """Judge without holding a thread while a model works."""
-
-    async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """Condense without holding a thread while a model works."""

@@ -1,1 +1,1 @@
-"""Services that all runs share: cancellation, budgets, threads, the audit log."""
+"""Services that all runs share: event loops, budgets, threads, the audit log."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from .cancellation import current
+from .threads import is_cancelled
 
 _T = TypeVar("_T")
 
@@ -32,11 +32,10 @@ def call_within(seconds: float, call: Callable[[], _T]) -> _T:
         threading.Thread(target=_settle, args=(answer, call), name="banyan-call", daemon=True).start()
     except RuntimeError:  # no thread starts while the interpreter shuts down
         return call()
-    run, deadline = current(), time.monotonic() + seconds
-    is_cancelled = False
+    deadline, is_abandoned = time.monotonic() + seconds, False
     while True:
-        if run.is_cancelled and not is_cancelled:
-            is_cancelled, deadline = True, min(deadline, time.monotonic() + GRACE)
+        if is_cancelled() and not is_abandoned:
+            is_abandoned, deadline = True, min(deadline, time.monotonic() + GRACE)
         try:
             return answer.result(timeout=_POLL)
         except TimeoutError:

@@ -1,68 +1,97 @@
-"""One event loop per process, on which all calls to endpoints wait, whichever thread or event loop makes them.
+"""Calls of asynchronous functions from synchronous code: the edges of the command line and of the Python interface.
 
-asyncio's clients, semaphores and limiters belong to one event loop, and LangGraph runs nodes in several threads and
-event loops. So all calls of a process run on one dedicated loop, and their callers wait for a future.
+Everything that waits for an endpoint is asynchronous and runs on its caller's event loop. Synchronous callers have no
+event loop, or one that they block, as a notebook does: their calls that overlap share one, which ends with the last.
 """
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from concurrent.futures import CancelledError, Future
+import queue
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import CancelledError
 from typing import Any, TypeVar, cast
 
-from .cancellation import CallCancelled, current
+import anyio
+import anyio.from_thread
+from anyio.from_thread import BlockingPortalProvider
+
 from .once import once_in_each_process
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")
 
 
-class EventLoopThread:
-    """An event loop in a daemon thread. Coroutines run in the context of the caller that submits them."""
-
-    def __init__(self, name: str) -> None:
-        self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, name=name, daemon=True).start()
-
-    def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
-        """Run a coroutine to its end while the calling thread waits.
-
-        Raises:
-            CallCancelled: the caller's run was cancelled (`cancellable`); the coroutine is cancelled as well.
-        """
-        if current().is_cancelled:
-            coroutine.close()
-            raise CallCancelled
-        return self.result(self.submit(coroutine))
-
-    def submit(self, coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
-        """Start a coroutine; `result` returns its outcome."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-
-    def result(self, future: Future[_T]) -> _T:
-        """Wait for a submitted coroutine and return its result, blocking the calling thread.
-
-        Raises:
-            CallCancelled: the caller's run was cancelled; the coroutine is cancelled as well.
-        """
-        try:
-            with current().cancelling(future):
-                return future.result()
-        except CancelledError:
-            raise CallCancelled from None
-        except BaseException:  # an interrupt of the waiting thread
-            future.cancel()
-            raise
-
-    async def arun(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
-        """Run a coroutine to its end while the calling task waits; cancelling the task cancels the coroutine."""
-        return await asyncio.wrap_future(self.submit(coroutine))
-
-
 @once_in_each_process
-def process_loop() -> EventLoopThread:
-    """Return the event loop of this process, started at the first call."""
-    return EventLoopThread("banyan-event-loop")
+def _shared_loop() -> BlockingPortalProvider:
+    return BlockingPortalProvider()
+
+
+def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
+    """Call an asynchronous function from synchronous code, and return its result.
+
+    A thread of `in_thread` uses the event loop that waits for it. Ctrl-C cancels the call and waits for its end.
+
+    Raises:
+        asyncio.CancelledError: the run that the thread works for was cancelled, and the call with it.
+    """
+    try:
+        anyio.from_thread.check_cancelled()
+    except anyio.NoEventLoopError:
+        return _run_on_shared_loop(function, *arguments)
+    try:
+        return anyio.from_thread.run(function, *arguments)
+    except CancelledError:
+        raise asyncio.CancelledError from None
+
+
+def _run_on_shared_loop(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
+    with _shared_loop() as loop:
+        call = loop.start_task_soon(function, *arguments)
+        try:
+            result: _T = call.result()
+        finally:
+            call.cancel()
+    return result
+
+
+def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
+    """Yield the items of an asynchronous iterable in synchronous code.
+
+    They are made on an event loop meanwhile, which is cancelled when this iterator is closed.
+    """
+    made: queue.SimpleQueue[list[_T]] = queue.SimpleQueue()
+
+    async def make() -> None:
+        try:
+            async for item in items():
+                made.put([item])
+        finally:
+            made.put([])
+
+    with _shared_loop() as loop:
+        making = loop.start_task_soon(make)
+        try:
+            while item := made.get():
+                yield from item
+            making.result()
+        finally:
+            making.cancel()
+
+
+_WAITING = set[AsyncGenerator[None]]()
+
+
+async def close_with_loop(close: Callable[[], Awaitable[None]]) -> None:
+    """Await a function when the running event loop ends: asyncio then closes generators that are still open."""
+    async def wait() -> AsyncGenerator[None]:
+        try:
+            yield
+        finally:
+            _WAITING.remove(waiting)
+            await close()
+
+    waiting = wait()
+    _WAITING.add(waiting)
+    await anext(waiting)
 
 
 async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:

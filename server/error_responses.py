@@ -22,7 +22,6 @@ from ..graph_store.store_errors import (
 from ..models.embedding.embedder import EmbeddingError
 from ..models.reasoner import ReasonerError
 from ..runtime.budgets import AllowanceSpent
-from ..runtime.cancellation import CallCancelled
 from ..schemas.errors import BanyanError
 from .responses import ErrorBody, ErrorDetail
 from .security.keys import KeysError
@@ -110,7 +109,7 @@ class DeadlineError(RefusedError):
 _STATUS: dict[type[BaseException], int] = {
     UnknownKnowledgeBaseError: 404, UnknownDocumentError: 404, StoreError: 409, KnowledgeBaseNameError: 422,
     AllowanceSpent: 429, VectorServerError: 503, DatabaseError: 503, BanyanError: 422, KeysError: 503,
-    ReasonerError: 503, EmbeddingError: 503, CallCancelled: 503, sqlite3.OperationalError: 503, OSError: 503}
+    ReasonerError: 503, EmbeddingError: 503, sqlite3.OperationalError: 503, OSError: 503}
 _TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
 
 

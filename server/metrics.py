@@ -20,7 +20,7 @@ from .responses import Build
 
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-_NO_FAILURES = {"ok", "CancelledError", "CallCancelled"}
+_NO_FAILURES = {"ok", "CancelledError"}
 _STATES = ("queued", "running", "waiting")
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
 

@@ -26,7 +26,6 @@ BUSY = Table("banyan_busy", METADATA, _text("conversation", key=True), _text("pr
 BUILDS = Table(
     "banyan_jobs", METADATA, _text("id", key=True), _text("kb"), _text("state"), _text("process"), _text("record"),
     Index("banyan_jobs_by_state", "state"))
-BUILDS_TO_CANCEL = Table("banyan_builds_to_cancel", METADATA, _text("id", key=True))
 UPLOADS = Table(
     "banyan_uploads", METADATA, _text("build", key=True), _number("file", key=True), _number("part", key=True),
     _text("name"), Column("content", LargeBinary, nullable=False))

@@ -13,6 +13,7 @@ from ..agents.retrieval.shown_text import source_text
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..config import Settings
 from ..graph_store.layout import check_name
+from ..runtime.event_loop import run
 
 # Names of functions and message authors that OpenAI-compatible endpoints accept.
 _ASKABLE = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -55,7 +56,7 @@ class LocalAsker:
 
     def ask(self, given: AskInput) -> AskOutput:
         """Answer a question or conversation."""
-        return cast("AskOutput", self._graph.invoke(self._input(given), context=self.context))
+        return run(self.aask, given)
 
     async def aask(self, given: AskInput) -> AskOutput:
         """Answer like `ask`, for an event loop."""

@@ -28,7 +28,6 @@ class Fake:
     fingerprint = "fake"
     reasons = True
     resolves = False
-    summarise = staticmethod(summarise)
 
     def __init__(self) -> None:
         self.inquiries: list[Inquiry] = []
@@ -41,19 +40,16 @@ class Fake:
         self.instructions = instructions
         return self
 
-    def judge(self, inquiry):
+    async def summarise(self, communities):
+        return summarise(communities)
+
+    async def judge(self, inquiry):
         self.inquiries.append(inquiry)
         return self.replies.pop(0) if self.replies else self.reply(inquiry)
 
-    def condense(self, question, messages):
+    async def condense(self, question, messages):
         self.condensed.append((question, list(messages)))
         return f"{question} (of Ada Byron)"
-
-    async def ajudge(self, inquiry):
-        return self.judge(inquiry)
-
-    async def acondense(self, question, messages):
-        return self.condense(question, messages)
 
 
 class FakeResources(Resources):

@@ -94,15 +94,15 @@ class ScriptedReasoner(RulesReasoner):
         self.before: Callable[[str], None] = lambda _: None
         self._counting = threading.Lock()
 
-    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+    def extract_one(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         self.before(request.text)
         with self._counting:
             self.extracted[request.text] += 1
         return read_facts(request.text)
 
-    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+    async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         self.summarised.update(communities)
-        return super().summarise(communities)
+        return await super().summarise(communities)
 
 
 class ScriptedResources(Resources):

@@ -11,6 +11,7 @@ from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 
 from .in_memory_calls import InMemoryCalls
+from .waited import Waited
 
 SCHEMA = GraphSchema(
     name="small",
@@ -40,5 +41,5 @@ class ScriptedEndpoint:
         return Reply(answer if isinstance(answer, str) else json.dumps(answer), 10, 5)
 
 
-def reasoner(endpoint: ScriptedEndpoint, ledger: InMemoryCalls | None = None, **changes: Any) -> LlmReasoner:
-    return LlmReasoner(Settings(_env_file=None, **changes), ledger or InMemoryCalls(), lambda _: endpoint)
+def reasoner(endpoint: ScriptedEndpoint, ledger: InMemoryCalls | None = None, **changes: Any) -> Any:
+    return Waited(LlmReasoner(Settings(_env_file=None, **changes), ledger or InMemoryCalls(), lambda _: endpoint))

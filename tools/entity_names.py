@@ -52,11 +52,11 @@ def named_entities(index: RetrievalIndex, question: str) -> dict[str, str]:
 
 def near_names(index: RetrievalIndex, name: str, limit: int = _SHOWN) -> tuple[str, ...]:
     """Return the knowledge base's names that are spelt like a name or share its words, nearest first."""
-    found = process.extract(name, index.spellings, scorer=fuzz.token_sort_ratio, processor=str.casefold,
-                            score_cutoff=_NEAR, limit=limit)
-    parts = process.extract(name, index.spellings, scorer=fuzz.token_set_ratio, processor=str.casefold,
-                            score_cutoff=_CONTAINED, limit=limit)
-    return tuple(dict.fromkeys(other for other, _, _ in (*found, *parts)))[:limit]
+    spellings, folded = [*index.spellings], name.casefold()
+    choices = [other.casefold() for other in spellings]
+    found = process.extract(folded, choices, scorer=fuzz.token_sort_ratio, score_cutoff=_NEAR, limit=limit)
+    parts = process.extract(folded, choices, scorer=fuzz.token_set_ratio, score_cutoff=_CONTAINED, limit=limit)
+    return tuple(dict.fromkeys(spellings[row] for _, _, row in (*found, *parts)))[:limit]
 
 
 def unknown_names_near(index: RetrievalIndex, names: Sequence[str], limit: int) -> list[str]:

@@ -8,6 +8,7 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, Tool
 from pydantic import BaseModel, Field, create_model
 
 from ..prompts import block_text
+from ..runtime.threads import in_thread
 from ..schemas.errors import BanyanError
 from ..schemas.inquiry import Block
 from ..schemas.lookups import (
@@ -87,8 +88,11 @@ def _tool(retriever_of: Callable[[], Retriever], tool: Tool) -> BaseTool:
             raise ToolException(str(error)) from error
         return "\n\n".join(map(block_text, found)), found
 
+    async def asearch(**arguments: Any) -> tuple[str, list[Block]]:
+        return await in_thread(search, **arguments)
+
     return StructuredTool(name=tool, description=TOOL_DESCRIPTIONS[tool], args_schema=_arguments(tool), func=search,
-                          response_format="content_and_artifact", handle_tool_error=True)
+                          coroutine=asearch, response_format="content_and_artifact", handle_tool_error=True)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import signal
 import socket
 import sys
 import tempfile
@@ -9,11 +10,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...runtime.cancellation import ctrl_c_deferred
 from ...runtime.own_folder import own_folder
 from ...schemas.errors import BanyanError
 
@@ -127,7 +127,7 @@ def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
     leaving.callback(ray.shutdown)
     try:
         # If interrupted while starting, Ray leaves processes behind or crashes.
-        with ctrl_c_deferred(), _environment(_ON_LOOPBACK if address == LOCAL else {}):
+        with _ctrl_c_deferred(), _environment(_ON_LOOPBACK if address == LOCAL else {}):
             ray.init(**options)
     except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
         reason = " ".join(str(error).split())
@@ -151,3 +151,28 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
                     del os.environ[name]
                 else:
                     os.environ[name] = value
+
+
+@contextmanager
+def _ctrl_c_deferred() -> Iterator[None]:
+    """Delay Ctrl-C until the end of the block, because Ray crashes when it interrupts it.
+
+    Does nothing outside the main thread, the only one that receives signals.
+    """
+    outer = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(outer):
+        yield
+        return
+    heard = False
+
+    def hear(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  (as handlers are called)
+        nonlocal heard
+        heard = True
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, outer)
+        if heard:
+            signal.raise_signal(signal.SIGINT)

@@ -1,14 +1,12 @@
 """Models that run on workers, behind the same interfaces as local ones."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder, as_queries, encode_distinct
 from ...models.parsing.parser import Parser
 from ...models.rules.rules_reasoner import RulesReasoner
-from ...runtime.event_loop import process_loop
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from .ray_workers import Workers
@@ -26,15 +24,9 @@ class ClusterRulesReasoner(RulesReasoner):
         super().__init__(parser)
         self._workers = workers
 
-    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Extract a chunk's facts on a worker; see `RulesReasoner.extract`."""
-        extraction: Extraction = process_loop().run(self._workers.compute("extract", request, schema))
-        return extraction
-
-    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Extract a chunk's facts on a worker without blocking a thread; see `extract`."""
-        extraction: Extraction = await process_loop().arun(self._workers.compute("extract", request, schema))
-        return extraction
+    async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Extract facts on workers; see `RulesReasoner.extract`."""
+        return [await self._workers.compute("extract", request, schema) for request in requests]
 
 
 class ClusterEmbedder(WrappedEmbedder):
@@ -66,8 +58,8 @@ class ClusterEmbedder(WrappedEmbedder):
         size = min(_MOST, max(_FEWEST, -(-len(texts) // self._workers.at_once)))
         parts = [order[start:start + size] for start in range(0, len(order), size)]
         vectors = np.empty((len(texts), self.dimension), np.float32)
-        encoded = self._workers.ahead(([texts[row] for row in part] for part in parts),
-                                      partial(self._workers.compute, "encode", self.name, self.fingerprint))
+        encoded = self._workers.ahead(self._workers.start("encode", self.name, self.fingerprint,
+                                                          [texts[row] for row in part]) for part in parts)
         for part, rows in zip(parts, encoded, strict=True):
             vectors[part] = rows
         return vectors

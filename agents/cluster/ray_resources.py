@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ...config import Settings
 from ...graph_store.ledger.token_accounts import Calls
@@ -53,7 +54,12 @@ class ClusterResources(Resources):
         return load_documents(paths, on_failure=on_failure, limits=self.limits, read_ahead=self._read_ahead)
 
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
-        return self._workers.ahead(map(self._data, files), self._read)
+        return map(_reading_of, self._workers.ahead(map(self._start_reading, files)))
+
+    def _start_reading(self, file: Path) -> Any:
+        """Start parsing a file on a worker, or return what `_data` has instead of bytes."""
+        name, data = self._data(file)
+        return self._workers.start("read", name, data) if isinstance(data, bytes) else data
 
     def _data(self, file: Path) -> tuple[str, bytes | Exception | None]:
         """Return a file's name and, if a worker should parse it, its bytes or the error of reading them; else None."""
@@ -64,19 +70,18 @@ class ClusterResources(Resources):
         except (OSError, UnreadableError) as error:
             return file.name, error
 
-    async def _read(self, file: tuple[str, bytes | Exception | None]) -> Reading:
-        name, data = file
-        content = await self._workers.compute("read", name, data) if isinstance(data, bytes) else data
-        return partial(_content_or_raise, content)
-
     def chunk_groups(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
         """Chunk groups of documents on workers, some groups ahead, and yield them in order."""
-        return self._workers.ahead(groups, partial(self._workers.compute, "chunk"))
+        return self._workers.ahead(self._workers.start("chunk", group) for group in groups)
 
     def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         if self.settings.uses_llm:
             return super()._make_reasoner(calls, models)
         return ClusterRulesReasoner(self._workers, Parser(self.settings.spacy_pipelines))
+
+
+def _reading_of(content: Content | Exception | None) -> Reading:
+    return partial(_content_or_raise, content)
 
 
 def _content_or_raise(content: Content | Exception | None) -> Content:

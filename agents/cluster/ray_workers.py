@@ -1,17 +1,18 @@
 """The workers of a build, as tasks on the joined Ray cluster: Ray spreads them over its nodes and repeats lost ones."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any
 
 import ray
 from pydantic import SecretStr
-from ray.exceptions import RayError, RayTaskError
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
 from ...config import Settings
 from ...ingest.reading import Limits
-from ...runtime.event_loop import process_loop
+from ...runtime.threads import check_cancelled
 from ...schemas.errors import BanyanError
 from .joining import ClusterError
 from .worker import PACKAGE, run_task
@@ -22,18 +23,17 @@ _START_SECONDS = 120.0
 """The most time until a first task is done; the first worker on a machine may have to import everything."""
 _LOOK_SECONDS = 10.0
 """Seconds between two looks whether the cluster still has processors, while a task is not done."""
+_POLL_SECONDS = 1.0
+"""The same in a thread, which also looks whether its run was cancelled."""
 _RETRIES = 3
 """How often Ray repeats a task whose worker was lost: the task may be the cause."""
 _SECRETS = ("database_url", "chroma_token", "llm_api_key", "embedding_api_key", "reranker_api_key")
-
-_I = TypeVar("_I")
-_T = TypeVar("_T")
 
 _TASK: Any = ray.remote(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")(run_task)
 
 
 class Workers:
-    """The processors of the joined cluster. `compute` runs on the process's event loop, `ahead` in any thread.
+    """The processors of the joined cluster.
 
     Args:
         settings: the workers' settings; they get no secrets.
@@ -48,15 +48,15 @@ class Workers:
         self._setup = settings.model_copy(update=without).model_dump_json(), limits.model_dump_json()
         self.at_once = _COMPUTING * max(1, _processors())
         """The number of tasks to have at once."""
-        process_loop().run(self._check())
+        self._check()
 
-    async def _check(self) -> None:
+    def _check(self) -> None:
         """Check that a worker can start, and that it has this process's version."""
-        needed = f"'{PACKAGE}[ray]=={version(PACKAGE)}'"
+        needed, task = f"'{PACKAGE}[ray]=={version(PACKAGE)}'", self.start("version")
         try:
-            async with asyncio.timeout(_START_SECONDS):
-                there: str = await _result(_TASK.remote(self._setup, "version"))
-        except TimeoutError:
+            there: str = ray.get(task, timeout=_START_SECONDS)
+        except GetTimeoutError:
+            ray.cancel(task)
             raise ClusterError(f"no processor of the Ray cluster became free within {_START_SECONDS:g} s: wait until "
                                "others have ended, or add a node with `ray start --address=HOST:PORT`") from None
         except RayError as error:
@@ -66,6 +66,10 @@ class Workers:
             raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {there}: install {needed} on every node, "
                                "and start its node again")
 
+    def start(self, method: str, *arguments: Any) -> Any:
+        """Let a worker call one of its methods (see `Worker`), and return the task, for `ahead`."""
+        return _TASK.remote(self._setup, method, *arguments)
+
     async def compute(self, method: str, *arguments: Any) -> Any:
         """Let a worker call one of its methods (see `Worker`), and return the result.
 
@@ -73,61 +77,72 @@ class Workers:
             BanyanError: the error that the method raised.
             ClusterError: too many workers were lost at this task, or no processor is left.
         """
+        task = self.start(method, *arguments)
+        result = asyncio.wrap_future(task.future())
         try:
-            result = await _result(_TASK.remote(self._setup, method, *arguments))
-        except RayTaskError:  # a defect, with its traceback
-            raise
-        except RayError as error:
-            raise ClusterError(f"workers of the Ray cluster were lost at the same work ({_last_line(error)}): see its "
-                               "logs. Progress is saved. Run the command again to resume") from error
-        if isinstance(result, BanyanError):
-            raise result
-        return result
+            while not (await asyncio.wait([result], timeout=_LOOK_SECONDS))[0]:
+                _check_processors()
+            return _result_of(task)
+        finally:
+            if not result.done():
+                result.cancel()
+                ray.cancel(task)
 
-    def ahead(self, items: Iterable[_I], work: Callable[[_I], Coroutine[Any, Any, _T]]) -> Iterator[_T]:
-        """Yield the results of items in order, computing several items at once.
+    def ahead(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Yield the results of tasks in order, while several are computed at once; see `compute` for its errors.
 
         Args:
-            items: consumed as workers have room.
-            work: a coroutine function, such as one that asks `compute`.
+            tasks: what `start` returned, consumed as workers have room. Anything else is yielded as it is.
         """
-        waiting: list[Any] = []
-        items = iter(items)
+        waiting = deque[Any]()
         try:
-            for item in items:
-                waiting.append(process_loop().submit(work(item)))
+            for task in tasks:
+                waiting.append(task)
                 if len(waiting) >= self.at_once:
-                    yield process_loop().result(waiting.pop(0))
+                    yield _wait(waiting.popleft())
             while waiting:
-                yield process_loop().result(waiting.pop(0))
+                yield _wait(waiting.popleft())
         finally:
-            for future in waiting:
-                future.cancel()
+            for task in waiting:
+                if isinstance(task, ray.ObjectRef):
+                    ray.cancel(task)
+
+
+def _wait(task: Any) -> Any:
+    """Return the result of a task; what is none is its own."""
+    if not isinstance(task, ray.ObjectRef):
+        return task
+    while not ray.wait([task], timeout=_POLL_SECONDS)[0]:
+        check_cancelled()
+        _check_processors()
+    return _result_of(task)
+
+
+def _result_of(task: Any) -> Any:
+    """Return the result of a task that is over, or raise its error."""
+    try:
+        result = ray.get(task)
+    except RayTaskError:  # a defect, with its traceback
+        raise
+    except RayError as error:
+        raise ClusterError(f"workers of the Ray cluster were lost at the same work ({_last_line(error)}): see its "
+                           "logs. Progress is saved. Run the command again to resume") from error
+    if isinstance(result, BanyanError):
+        raise result
+    return result
+
+
+def _check_processors() -> None:
+    """Raise an error if no processor is left: Ray would wait for another one without an end."""
+    if not _processors():
+        raise ClusterError("no processor of the Ray cluster is left. Progress is saved: check the cluster, and run the "
+                           "command again to resume")
 
 
 def _processors() -> int:
     """Return the number of processors that the cluster has now."""
     there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
     return int(there.get("CPU", 0))
-
-
-async def _result(reference: Any) -> Any:
-    """Wait for a task's result; if cancelled, cancel the task too.
-
-    Raises:
-        ClusterError: no processor is left; Ray would wait for another one without an end.
-    """
-    result = asyncio.wrap_future(reference.future())
-    try:
-        while not (await asyncio.wait([result], timeout=_LOOK_SECONDS))[0]:
-            if not _processors():
-                raise ClusterError("no processor of the Ray cluster is left. Progress is saved: check the cluster, and "
-                                   "run the command again to resume")
-        return result.result()
-    finally:
-        if not result.done():
-            result.cancel()
-            ray.cancel(reference)
 
 
 def _last_line(error: Exception) -> str:

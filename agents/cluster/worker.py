@@ -45,7 +45,7 @@ class Worker:
 
     def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """Extract a chunk's facts by the rules."""
-        return self._reasoner.extract(request, schema)
+        return self._reasoner.extract_one(request, schema)
 
     def encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors:
         """Encode texts by the model with this fingerprint, the one that the calling process has.

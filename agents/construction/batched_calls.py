@@ -40,7 +40,7 @@ class InStep(Protocol):
 
 
 class BatchedCalls:
-    """The calls of one build. Used only on the process's event loop.
+    """The calls of one build.
 
     Args:
         extraction: makes requests, and records results.

@@ -1,6 +1,5 @@
 """The steps of a build that ask the reasoner: what the rules read of rows is stored with what it reads of the rest."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,7 +16,7 @@ from ...models.llm.breaker import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
-from ...runtime.event_loop import process_loop
+from ...runtime.threads import in_thread
 from ...schemas.documents import Chunk
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
@@ -82,14 +81,14 @@ class ExtractionNodes:
         from ...models.llm.batched_extraction import BatchedCall  # noqa: PLC0415  (a second of imports)
         from .batched_calls import BatchedCalls  # noqa: PLC0415
 
-        works = await asyncio.to_thread(lambda: [self._to_extract(name, run, call, context) for call in state["calls"]])
+        works = await in_thread(lambda: [self._to_extract(name, run, call, context) for call in state["calls"]])
         asked = [(work.schema, [reading for reading in work.readings if reading.is_stated]) for work in works]
         calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
                  for schema, readings in asked if readings]
         try:
             batched = BatchedCalls(self._resources.batched_extraction(name), self._resources.batch_endpoint(),
                                    partial(self._in_step, name, run), run, self._budget(name, run, context))
-            await process_loop().arun(batched.answer(calls, submits=context.batch))
+            await batched.answer(calls, submits=context.batch)
         except (BudgetExceeded, ReasonerError) as error:
             return {"stopped": str(error), "calls": []}
         return {}
@@ -101,7 +100,7 @@ class ExtractionNodes:
         those that shared a call are asked again one by one first.
         """
         name, run, context = state["knowledge_base"], state["run"], build_options(state)
-        work = await asyncio.to_thread(self._to_extract, name, run, state["chunks"], context)
+        work = await in_thread(self._to_extract, name, run, state["chunks"], context)
         error = await self._extract(name, run, work, work.readings)
         if isinstance(error, ReasonerError) and not isinstance(error, EndpointDown) and len(work.readings) > 1:
             await self._in_step(name, run, lambda kb: split_call(kb, state["chunks"]))
@@ -124,7 +123,7 @@ class ExtractionNodes:
         found = {reading.chunk.id: reading.rows for reading in readings}
         try:
             with charge_calls(build=run, documents=_sizes(asked), budget=work.budget):
-                extractions = await work.reasoner.aextract_together(
+                extractions = await work.reasoner.extract(
                     [reading.request for reading in asked], work.schema) if asked else []
         except (BudgetExceeded, ReasonerError) as error:
             return error
@@ -176,11 +175,11 @@ class ExtractionNodes:
         return self._resources.budget(name, run, context.max_tokens, context.max_cost)
 
     async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
-        def in_thread() -> _T:
+        def step() -> _T:
             with self._resources.runs.step(name, run, create=False) as kb:
                 return do(kb)
 
-        return await asyncio.to_thread(in_thread)
+        return await in_thread(step)
 
 
 def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:

@@ -4,6 +4,7 @@ from ...graph_store.evolution.elements import KIND_NAMES, find_element
 from ...graph_store.evolution.growth import review_elements
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...models.llm.inferring import SchemaWriter
+from ...runtime.event_loop import run
 from ...schemas.delta import Candidate, Decision, ElementKind
 from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement
 from ..schema_proposal import SAMPLE, choose_excerpts, core_schema, propose_schema, reasons_of
@@ -35,7 +36,7 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
     calls = choose_excerpts(kb.documents.sample(SAMPLE), kb.documents.count_characters())
     if not calls:
         return False
-    proposed = propose_schema(writer, calls)
+    proposed = run(propose_schema, writer, calls)
     reasons = reasons_of(proposed, sum(map(len, calls)), kb.documents.count_documents())
     if not review:
         kb.schemas.append(proposed, reasons, "auto")

@@ -22,7 +22,7 @@ from ...models.llm.inferring import SchemaWriter
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
-from ...runtime.event_loop import process_loop
+from ...runtime.event_loop import run
 from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
@@ -90,7 +90,7 @@ class ConstructionNodes:
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
         if context.batch:
-            process_loop().run(self._resources.batch_endpoint().check())
+            run(self._resources.batch_endpoint().check)
         # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
         return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "calls": [],
                 "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": [],

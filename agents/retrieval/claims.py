@@ -13,9 +13,9 @@ from langgraph.config import get_stream_writer
 
 from ...graph_store.ledger.document_rows import Documents
 from ...models.claim_stream import claims_to
+from ...runtime.threads import in_thread
 from ...schemas.documents import Citation
 from ...schemas.retrieval import Claim, DraftAnswer, Mode, Passage
-from ..nodes import in_busy_thread
 from .citing import cite_claim, is_shown
 
 
@@ -44,7 +44,7 @@ class ShownClaims:
             self.withdraw()
         for claim in claims[len(self._claims):]:
             known = len(self._citations)
-            line = await in_busy_thread(cite_claim, claim, self._items, self._documents, self._mode, self._citations)
+            line = await in_thread(cite_claim, claim, self._items, self._documents, self._mode, self._citations)
             self._claims.append(claim)
             if line:
                 self._is_visible = True

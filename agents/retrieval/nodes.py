@@ -11,6 +11,7 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import choose_name
 from ...graph_store.ledger.instructions import check_instructions
 from ...models.reasoner import Reasoner
+from ...runtime.threads import in_thread
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, lookup_text
 from ...schemas.references import literal
@@ -22,7 +23,6 @@ from ...tools.langchain_tools import call_tool
 from ...tools.retriever import Retriever
 from ..contexts import check_context
 from ..model_choice import check_models
-from ..nodes import in_busy_thread
 from ..resources import Resources, default_resources
 from ..served_runs import charged_to_client, is_seen, is_served
 from . import trace_steps
@@ -84,14 +84,14 @@ class RetrievalNodes:
         context = runtime.context or AskContext()
         check_context(context)
         named, (earlier, question) = state.get("knowledge_base") or "", read_conversation(state)
-        name = await in_busy_thread(choose_name, named or context.knowledge_base, self._resources.settings, is_seen)
-        await in_busy_thread(self._check, name, context)
+        name = await in_thread(choose_name, named or context.knowledge_base, self._resources.settings, is_seen)
+        await in_thread(self._check, name, context)
         if earlier:
-            reasoner = await in_busy_thread(self._resources.reasoner, name, context.models)
-            rewritten = await reasoner.acondense(question, earlier)
+            reasoner = await in_thread(self._resources.reasoner, name, context.models)
+            rewritten = await reasoner.condense(question, earlier)
             # What a conversation talked a model into is no question, and each later call would pay for it.
             question = rewritten if len(rewritten) <= MAX_QUESTION else question
-        started = await in_busy_thread(self._start_question, state, name, context.scope, question, earlier)
+        started = await in_thread(self._start_question, state, name, context.scope, question, earlier)
         return {**started, "named": named}
 
     def _check(self, name: str, context: AskContext) -> None:
@@ -117,7 +117,7 @@ class RetrievalNodes:
     async def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Find passages, short cards and tables for the question, without a call."""
         context = runtime.context or AskContext()
-        blocks = await in_busy_thread(self._first_blocks, state, context)
+        blocks = await in_thread(self._first_blocks, state, context)
         return {"rounds": [Round(blocks=tuple(blocks))], "iterations": 1,
                 "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
@@ -135,7 +135,7 @@ class RetrievalNodes:
         With decomposition off, the question itself is searched first.
         """
         context = runtime.context or AskContext()
-        reasoner = await in_busy_thread(self._reasoner, state, context)
+        reasoner = await in_thread(self._reasoner, state, context)
         if reasoner.reasons and context.agent and not context.decompose and "passage_search" in context.tools:
             judgement = Judgement(lookups=[PassageLookup(query=state["question"][:LONGEST])])
             return self._apply(state, context, "decompose", judgement)
@@ -144,7 +144,7 @@ class RetrievalNodes:
     async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
         """Make one lookup by its tool."""
         context = runtime.context or AskContext()
-        retriever = await in_busy_thread(self._retriever, state)
+        retriever = await in_thread(self._retriever, state)
         blocks = await call_tool(retriever, state["lookup"], tokens=state["tokens"], question=state["question"],
                                  seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
@@ -160,16 +160,16 @@ class RetrievalNodes:
                                            int(tokens * ROUND_SHARE), state["omitted"])]
         dropped = dropped_numbers(rounds, state["kept"], state["dropped"], tokens)
         state = {**state, "rounds": rounds, "dropped": dropped}
-        reasoner = await in_busy_thread(self._reasoner, state, context)
+        reasoner = await in_thread(self._reasoner, state, context)
         return {"rounds": rounds, "dropped": dropped, **await self._judge(state, context, "reflect", reasoner)}
 
     async def _judge(self, state: AskState, context: AskContext, step: StepName, reasoner: Reasoner) -> AskState:
         """Return the state after a reasoner has answered or chosen lookups."""
-        inquiry = await in_busy_thread(self._inquiry, state, context, reasoner)
+        inquiry = await in_thread(self._inquiry, state, context, reasoner)
         items = list(inquiry.items())
-        documents = (await in_busy_thread(self._knowledge_base, state)).documents
+        documents = (await in_thread(self._knowledge_base, state)).documents
         with showing_claims(items, documents, context.mode) as shown:
-            judgement = await reasoner.ajudge(inquiry)
+            judgement = await reasoner.judge(inquiry)
             if inquiry.is_last and judgement.draft is None:
                 judgement = Judgement(thought=judgement.thought, draft=DraftAnswer(answerable=False, confidence=0.0))
             shown.settle(judgement.draft, self._abstain_below(context))
@@ -217,7 +217,7 @@ class RetrievalNodes:
 
     async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Check every citation against its source, or abstain."""
-        return await in_busy_thread(self._check_answer, state, runtime.context or AskContext())
+        return await in_thread(self._check_answer, state, runtime.context or AskContext())
 
     def _check_answer(self, state: AskState, context: AskContext) -> AskState:
         """Return the answer with every citation checked, or an abstention.

@@ -12,6 +12,7 @@ from rich.tree import Tree
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
+from ...runtime.event_loop import iterate
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.trace import TraceStep
 from ..console import err, escape, on_a_line, out, print_json
@@ -84,12 +85,11 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
     answer: dict[str, Any] = {}
     shown: list[str] = []
     with err.status("thinking") as status:
-        events = build_graph(resources).stream(
-            cast("Any", {"knowledge_base": kb, "messages": messages}),
-            context=context, stream_mode=["custom", "values"],
-            output_keys=["answer", "abstained", "short", "confidence", "grade", "citations", "sub_queries",
-                         "iterations", *(["trace"] if context.trace else [])])
-        for kind, event in events:
+        graph, given = build_graph(resources), cast("Any", {"knowledge_base": kb, "messages": messages})
+        wanted = ["answer", "abstained", "short", "confidence", "grade", "citations", "sub_queries", "iterations",
+                  *(["trace"] if context.trace else [])]
+        for kind, event in iterate(lambda: graph.astream(given, context=context, stream_mode=["custom", "values"],
+                                                         output_keys=wanted)):
             progress = cast("dict[str, Any]", event)
             if kind == "values":
                 answer = progress

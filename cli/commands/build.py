@@ -24,7 +24,7 @@ from ...api.progress import build_progress
 from ...graph_store.ledger.readings import RULES
 from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
-from ...runtime.cancellation import run_interruptible
+from ...runtime.event_loop import run
 from ..console import err, escape, format_count, money, on_a_line, out, print_json
 from ..introduction_table import introduction_table, note_introduction
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
@@ -125,7 +125,7 @@ def run_build(resources: Resources, given: BuildInput, context: BuildContext) ->
     # Checkpoints serve only interrupts within this process: the ledger stores what was paid for.
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
 
-    async def run(step: Any) -> Any:
+    async def build(step: Any) -> Any:
         with build_progress(err) as show:
             async for event in graph.astream(step, config, context=context, stream_mode="custom", durability="exit"):
                 show(cast("dict[str, Any]", event))
@@ -133,7 +133,7 @@ def run_build(resources: Resources, given: BuildInput, context: BuildContext) ->
 
     step: Any = given
     while True:
-        state = run_interruptible(run(step))
+        state = run(build, step)
         if not state.interrupts:
             if state.values["total"] == 0 and not _failed_files(state.values["files_failed"]):
                 err.print("Nothing new: no document has changed since it was last read.")

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ...config import Settings
-from ...server.connections import MAX_HEAD, Connection, most_connections
+from ...server.security.gate import MAX_HEAD
 from ...server.security.hosts import Hosts, is_for_others, is_loopback
 from ...server.security.keys import Keys
 from ..console import err, tell_reasoner
@@ -24,6 +24,8 @@ app = typer.Typer()
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _GRACE = 5
 """Seconds that open requests have to finish when the server stops."""
+MOST_CONNECTIONS = 1000
+"""Connections of a process; more are refused for now."""
 
 
 @app.command()
@@ -51,11 +53,11 @@ def serve(
     def listening() -> None:
         _listening(address, browser=not (no_browser or beyond))
 
-    # Do not trust addresses that proxies claim, because rate limits count by address.
+    # Unlike httptools, h11 limits the head. Addresses that proxies claim are not trusted: rate limits count by address.
     options: dict[str, Any] = {
         "host": host, "port": port, "log_level": "warning", "access_log": False, "server_header": False,
-        "proxy_headers": False, "http": Connection, "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
-        "timeout_graceful_shutdown": _GRACE, "limit_concurrency": most_connections()}
+        "proxy_headers": False, "http": "h11", "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
+        "timeout_graceful_shutdown": _GRACE, "limit_concurrency": MOST_CONNECTIONS}
     if workers > 1:
         supervisor = WorkerSupervisor(settings, workers, hosts, listening, needs_keys=beyond, **options)
         tell_reasoner(settings)

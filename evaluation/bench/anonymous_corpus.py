@@ -5,9 +5,8 @@ leaks.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
-
-from langchain_core.runnables.config import ContextThreadPoolExecutor
 
 from ...agents.construction.graph import build_graph
 from ...agents.construction.state import BuildContext, BuildInput
@@ -17,6 +16,7 @@ from ...models.llm.judging import Reteller
 from ...models.reasoner import Reasoner
 from ...prompts import language_of
 from ...runtime.budgets import Budget, charge_calls
+from ...runtime.event_loop import in_parallel, run
 from ...schemas.documents import Frozen
 from ...schemas.inquiry import Inquiry
 from ...schemas.naming import content_id
@@ -143,7 +143,7 @@ def written_tasks(reteller: Reteller, facts: Sequence[Fact], key: AnonymityKey, 
         groups.append([f"{names[head]} | {relation} | {names[tail]}"
                        for head, relation, tail in islice(dict.fromkeys(near), _FACTS_OF_PASSAGE)])
     tasks = []
-    for passage in map(anonymised, reteller.retell(groups)):
+    for passage in map(anonymised, run(reteller.retell, groups)):
         ids = [mark for mark in dict.fromkeys(MARK.findall(passage)) if mark in names]
         if len(ids) >= _FEWEST_IDS and not leaks(passage, key):
             tasks.append(reversion(passage, ids, names))
@@ -162,19 +162,15 @@ def not_from_memory(tasks: Collection[Task], reasoner: Reasoner, workers: int) -
         ReasonerError: the endpoint failed, or gave no usable answer.
         BudgetExceeded: a call would exceed the budget.
     """
-    def knows(task: Task) -> bool:
+    async def knows(task: Task) -> bool:
         asked = Inquiry(question=task.question, mode="open", is_last=True)
-        draft = reasoner.judge(asked).draft or DraftAnswer(answerable=False)
+        draft = (await reasoner.judge(asked)).draft or DraftAnswer(answerable=False)
         question = bench_question("", task.question, task.answer)
         answer = "\n".join(claim.text for claim in draft.claims)
         right = score(question, draft.short, answer, declined=not draft.answerable).right if question else None
         return (right or 0) > _KNOWN
 
-    pool = ContextThreadPoolExecutor(workers)
-    try:
-        return [task for task, known in zip(tasks, pool.map(knows, tasks), strict=True) if not known]
-    finally:
-        pool.shutdown(cancel_futures=True)  # start no further call after a failure
+    return [task for task, known in zip(tasks, run(in_parallel, knows, [*tasks], workers), strict=True) if not known]
 
 
 class Corpus(Frozen):
@@ -217,7 +213,7 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
     given: BuildInput = {"knowledge_base": name, "schema": schema,
                          "documents": [{"id": key, "text": text} for key, text in texts.items() if text.strip()]}
     context = BuildContext(max_tokens=max_tokens, retry_failed=True)
-    report = build_graph(resources).invoke(given, context=context)["report"]
+    report = run(partial(build_graph(resources).ainvoke, given, context=context))["report"]
     if budget:
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"] or report["chunks_failed"]:

@@ -1,7 +1,7 @@
 """Answers to a question by an arm: the retrieval graph, an agent over text, or a simpler ranking and one call."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
@@ -12,6 +12,7 @@ from ...agents.retrieval.evidence import items_of
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.shown_text import without_marks
 from ...runtime.budgets import Budget, Usage, charge_calls
+from ...runtime.threads import in_thread
 from ...schemas.documents import Chunk
 from ...schemas.inquiry import Block, Inquiry, Round
 from ...schemas.retrieval import DraftAnswer, Mode, Passage, Place
@@ -74,7 +75,7 @@ class ArmAsker:
         index = self._resources.retriever(self._name).index
         return index.chunks[index.chunk_row[key]] if key in index.chunk_row else None
 
-    def ask(self, arm: Arm, question: BenchQuestion, budget: Budget | None = None) -> ArmOutcome:
+    async def ask(self, arm: Arm, question: BenchQuestion, budget: Budget | None = None) -> ArmOutcome:
         """Answer one question.
 
         Raises:
@@ -82,10 +83,10 @@ class ArmAsker:
             BudgetExceeded: a call would exceed the budget.
         """
         usage, started = Usage(), time.perf_counter()
-        asks: Callable[[Arm, str], _Found] = {"graph": self._by_graph, "text agent": self._by_text_agent}.get(
-            arm.method, self._by_passages)
+        asks: Callable[[Arm, str], Awaitable[_Found]] = {
+            "graph": self._by_graph, "text agent": self._by_text_agent}.get(arm.method, self._by_passages)
         with charge_calls(build=f"bench {arm.name}", documents={question.id: 1}, budget=budget, usage=usage):
-            reply, ranking = asks(arm, question.question)
+            reply, ranking = await asks(arm, question.question)
         seconds = time.perf_counter() - started
         chunks = [chunk for key in ranking if (chunk := self._chunk_of(key))]
         shown = chunks[:_MOST_SHOWN] if question.facts else []
@@ -99,29 +100,30 @@ class ArmAsker:
             passages=len(chunks), calls=usage.calls, prompt_tokens=usage.prompt, completion_tokens=usage.completion,
             seconds=round(seconds, 4))
 
-    def _by_graph(self, arm: Arm, question: str) -> _Found:
+    async def _by_graph(self, arm: Arm, question: str) -> _Found:
         context = replace(arm.context, mode=self._mode)
         if not self._answers:
-            ranking = self._resources.retriever(self._name).rank_passages(
-                question, self._resources.settings.top_k, switches=context.switches, decompose=context.decompose)
+            retriever = await in_thread(self._resources.retriever, self._name)
+            ranking = await in_thread(retriever.rank_passages, question, self._resources.settings.top_k,
+                                      switches=context.switches, decompose=context.decompose)
             return _NO_ANSWER, [key for key, _ in ranking if "passage_search" in context.tools]
-        state = self._graph.invoke(cast("Any", {"knowledge_base": self._name, "question": question}), context=context,
-                                   output_keys=[*_NO_ANSWER, "rounds"])
+        given = cast("Any", {"knowledge_base": self._name, "question": question})
+        state = await self._graph.ainvoke(given, context=context, output_keys=[*_NO_ANSWER, "rounds"])
         return state, chunks_of(items_of(state["rounds"]), self._chunks)
 
-    def _by_text_agent(self, _: Arm, question: str) -> _Found:
+    async def _by_text_agent(self, _: Arm, question: str) -> _Found:
         settings = self._resources.settings
         if not self._answers:
-            return _NO_ANSWER, self._text_agent.rank(question)[:settings.top_k]
-        draft, items = self._text_agent.answer(question, self._resources.reasoner(self._name), self._mode,
-                                               settings.context_tokens)
-        return self._check(draft, items, self._mode), [item.chunk_id for item in items]
+            return _NO_ANSWER, (await in_thread(self._text_agent.rank, question))[:settings.top_k]
+        draft, items = await self._text_agent.answer(question, self._resources.reasoner(self._name), self._mode,
+                                                     settings.context_tokens)
+        return await in_thread(self._check, draft, items, self._mode), [item.chunk_id for item in items]
 
-    def _by_passages(self, arm: Arm, question: str) -> _Found:
+    async def _by_passages(self, arm: Arm, question: str) -> _Found:
         """Answer in one call from the first passages of a simpler method, or from none for the zero-shot arm."""
         settings = self._resources.settings
         retriever = self._resources.retriever(self._name)
-        ranking = list(self._rank(arm, question))
+        ranking = list(await in_thread(self._rank, arm, question))
         if not self._answers:
             return _NO_ANSWER, ranking[:settings.top_k]
         shown = ranking[:settings.context_passages]
@@ -129,9 +131,9 @@ class ArmAsker:
         # Own knowledge cites nothing, so mode reject would always decline.
         mode: Mode = "open" if arm.method == "zero-shot" else self._mode
         rounds = (Round(blocks=(Block(title="passages", items=tuple(items)),)),) if items else ()
-        judgement = self._resources.reasoner(self._name).judge(
+        judgement = await self._resources.reasoner(self._name).judge(
             Inquiry(question=question, mode=mode, rounds=rounds, is_last=True))
-        return self._check(judgement.draft, items, mode), shown
+        return await in_thread(self._check, judgement.draft, items, mode), shown
 
     def _check(self, draft: DraftAnswer | None, items: Sequence[Passage], mode: Mode) -> dict[str, Any]:
         """Return the answer's fields with its quotes checked as those of the retrieval graph are."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +13,7 @@ from ...agents.resources import Resources
 from ...config import Settings
 from ...graph_store.layout import knowledge_bases
 from ...models.llm.judging import Judge
+from ...runtime import event_loop
 from ...runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
 from ...schemas.errors import BanyanError
 from ...schemas.naming import content_id
@@ -71,7 +73,7 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
         given["documents"] = [{"id": document.id, "title": document.title, "text": document.text,
                                "metadata": document.metadata} for document in dataset.documents]
     context = BuildContext(max_tokens=budget.tokens_left if budget else None, retry_failed=True)
-    report: BuildReport = build_graph(resources).invoke(given, context=context)["report"]
+    report: BuildReport = event_loop.run(partial(build_graph(resources).ainvoke, given, context=context))["report"]
     if budget:
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"]:
@@ -194,8 +196,8 @@ def _ask_all(resources: Resources, arm: Arm, asker: ArmAsker, dataset: Dataset, 
         return
     asker.prepare(arm)
 
-    def ask(question: BenchQuestion) -> None:
-        results.add(outcome=asker.ask(arm, question, budget))
+    async def ask(question: BenchQuestion) -> None:
+        results.add(outcome=await asker.ask(arm, question, budget))
 
     with watch(arm.name) as progress:
         for_each(ask, left, _at_once(resources), progress=progress, on_failure=lambda question, error: (
@@ -212,10 +214,10 @@ def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, model: str, r
     with resources.standalone_calls() as calls, watch("judging") as progress:
         judge = Judge(resources.settings.model_copy(update={"llm_model": model}), calls)
 
-        def weigh(outcome: ArmOutcome) -> None:
+        async def weigh(outcome: ArmOutcome) -> None:
             question, usage = questions[outcome.id], Usage()
             with charge_calls(build="bench judge", budget=budget, usage=usage):
-                verdict = judge.judge(question.question, question.answers, prediction(outcome))
+                verdict = await judge.judge(question.question, question.answers, prediction(outcome))
             results.add(judged=JudgedOutcome(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
                                              reason=verdict.reason, coverage=verdict.coverage,
                                              tokens=usage.prompt + usage.completion))

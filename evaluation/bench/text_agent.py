@@ -16,6 +16,7 @@ from ...agents.retrieval.evidence import (
 )
 from ...graph_store.index.lexical import LexicalIndex
 from ...models.reasoner import Reasoner
+from ...runtime.threads import in_thread
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round
 from ...schemas.lookups import PassageLookup, Tool
 from ...schemas.retrieval import DraftAnswer, Mode, Passage
@@ -50,7 +51,8 @@ class TextAgent:
         by_words = [self._ids[row] for row in np.argsort(-scores, kind="stable") if scores[row] > 0]
         return fuse_rankings([by_words, self._dense(query)])
 
-    def answer(self, question: str, reasoner: Reasoner, mode: Mode, tokens: int) -> tuple[DraftAnswer, list[Passage]]:
+    async def answer(self, question: str, reasoner: Reasoner, mode: Mode,
+                     tokens: int) -> tuple[DraftAnswer, list[Passage]]:
         """Search until the reasoner answers or no step is left.
 
         Args:
@@ -63,15 +65,15 @@ class TextAgent:
             The answer before its quotes are checked, and the passages that they number.
         """
         share, kept, dropped = int(tokens * ROUND_SHARE), set[int](), list[int]()
-        first = self._search(PassageLookup(query=question[:_LONGEST_QUERY]), share, set())
+        first = await in_thread(self._search, PassageLookup(query=question[:_LONGEST_QUERY]), share, set())
         rounds = [Round(blocks=(first,))]
         for step in range(STEPS + 1):
-            judgement = reasoner.judge(Inquiry(question=question, mode=mode, tools=TOOLS, rounds=tuple(rounds),
-                                               dropped=frozenset(dropped), is_last=step == STEPS))
+            judgement = await reasoner.judge(Inquiry(question=question, mode=mode, tools=TOOLS, rounds=tuple(rounds),
+                                                     dropped=frozenset(dropped), is_last=step == STEPS))
             if judgement.draft is not None:
                 return judgement.draft, list(items_of(rounds))
             kept.update(judgement.keep)
-            rounds.append(self._next_round(rounds, judgement, share))
+            rounds.append(await in_thread(self._next_round, rounds, judgement, share))
             dropped = dropped_numbers(rounds, kept, dropped, tokens)
         return DraftAnswer(answerable=False, confidence=0.0), list(items_of(rounds))
 

@@ -55,4 +55,5 @@ def publish(database: Database) -> None:
 
 def published_state(database: Database) -> tuple[int, int]:
     """Return how many runs ended well that wrote something, and the epoch."""
-    return int(database.get_meta("runs") or 0), epoch(database)
+    found = dict(database.rows("SELECT key, value FROM meta WHERE key IN ('runs', :epoch)", epoch=_EPOCH))
+    return int(found.get("runs", 0)), int(found.get(_EPOCH, 0))

@@ -1,5 +1,6 @@
 """Store vectors in a folder, through Chroma's embedded client."""
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
-from ...runtime.cancellation import CallCancelled, current
 from ...runtime.deadlines import NoAnswer, call_within
 from ...runtime.panics import is_panic
+from ...runtime.threads import check_cancelled
 from ...runtime.whole_file import whole_file
 from ..store_errors import StoreError, display_path
 from . import index_files
@@ -113,7 +114,7 @@ class FolderCollections(Collections):
         try:
             return retry(lambda: self._use(kind, use), lambda: None)
         except NoAnswer as error:
-            current().check()
+            check_cancelled()
             raise self._unusable(f"Chroma did not answer within {_ANSWER_SECONDS:.0f} seconds") from error
 
     def _use(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
@@ -284,7 +285,7 @@ class FolderCollections(Collections):
     def close(self) -> None:
         """Close the files."""
         if self._client is not None:  # after a failure: noting the checksums spares the next opening the slow check
-            with suppress(OSError, StoreError, CallCancelled):
+            with suppress(OSError, StoreError, asyncio.CancelledError):
                 self.settle()
         self._disconnect()
 

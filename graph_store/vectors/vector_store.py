@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
-from ...runtime.cancellation import current
+from ...runtime.threads import check_cancelled
 from ...schemas.naming import content_id
 from ..store_errors import StoreError
 from .backend import KINDS, Collections, Kind
@@ -82,11 +82,11 @@ class VectorStore:
             embedder: computes the vectors; by default the knowledge base's.
 
         Raises:
-            CallCancelled: the run was cancelled; some vectors may be stored.
+            asyncio.CancelledError: the run was cancelled; some vectors may be stored.
         """
         text = dict(zip(ids, texts, strict=True))
         for page in pages_of(self.missing(kind, list(text))):
-            current().check()
+            check_cancelled()
             self._upsert(kind, page, (embedder or self._embedder).encode([text[key] for key in page]))
 
     def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:

@@ -46,7 +46,7 @@ class BatchState(NamedTuple):
 
 
 class BatchEndpoint:
-    """The batches of the settings' endpoint. Used only on the process's event loop.
+    """The batches of the settings' endpoint, for one event loop.
 
     Raises:
         ReasonerError: the model is not behind an OpenAI-compatible endpoint, or a key is missing.
@@ -57,7 +57,7 @@ class BatchEndpoint:
         if not settings.speaks_openai:
             raise self._has_none()
         try:
-            self._client = open_openai(settings, self, files=True)
+            self._client = open_openai(settings, files=True)
         except openai.OpenAIError as error:
             raise failure(error, self._asked, self._key, fix=NOT_SET_UP) from None
 

@@ -35,7 +35,7 @@ _LOG = logging.getLogger("banyan.llm")
 
 
 class Refusals:
-    """The parameters that one endpoint and model refuse. Used only on the process's event loop."""
+    """The parameters that one endpoint and model refuse."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -21,6 +21,7 @@ from .endpoint import Messages, Reply, chosen_parameters, name_of, token_count
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
 
+_STREAM = "stream"
 # Other providers' words for what OpenAI calls them.
 _FINISHES = {"max_tokens": "length", "safety": "content_filter"}
 
@@ -29,7 +30,7 @@ _OF_ODD_BODIES = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class ChatClient:
-    """The client of the model named in the settings. Used only on the process's event loop.
+    """The client of the model named in the settings. Used only on one event loop.
 
     Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx, timeouts and lost
     connections are those of the provider's client, bounded by `llm_retries`.
@@ -57,7 +58,7 @@ class ChatClient:
             raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=NO_OPTIONS)
 
     def _connect(self, settings: Settings) -> BaseChatModel:
-        client = open_openai(settings, self)
+        client = open_openai(settings)
         return CompletionsChat(
             model=settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI),
             completions=client.chat.completions, seconds=settings.llm_timeout, retries=settings.llm_retries, **_QUIET)
@@ -73,7 +74,9 @@ class ChatClient:
             ReasonerError: the call failed for good; names the model, the cause and the fix, not the key.
                 `EndpointFailed` if it was not the request's fault, `TooLong` if it is longer than the endpoint takes.
         """
-        refused = set(refusals.names)
+        refused, own = set(refusals.names), isinstance(self._chat, CompletionsChat) and self._chat
+        if own:
+            own.streams = _STREAM not in refused
         for form in forms:
             try:
                 message = await self._send_as(form, messages, json_schema, refused)
@@ -84,6 +87,8 @@ class ChatClient:
             except _OF_ODD_BODIES as error:
                 raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
             else:
+                if own and not own.streams:
+                    refused.add(_STREAM)
                 # Refused under its other name too, the limit that the user set for replies does not hold.
                 refusals.remember(refused, {*self._chosen, "max_tokens"})
                 return _reply(messages, message, form)

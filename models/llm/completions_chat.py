@@ -12,7 +12,6 @@ from langchain_core.messages import AIMessage, BaseMessage, MessageLikeRepresent
 from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
 from langchain_core.output_parsers.openai_tools import make_invalid_tool_call, parse_tool_call
 from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import PrivateAttr
 
 from ..claim_stream import text_listener
 from .endpoint import read_usage
@@ -37,7 +36,8 @@ class CompletionsChat(BaseChatModel):
     """How long a streamed reply may take."""
     retries: int
     """How often a request is sent again; a stream that breaks off is asked for as a whole if there are any."""
-    _streams: bool = PrivateAttr(default=True)
+    streams: bool = True
+    """Whether a stream is asked for; False once the endpoint has refused one."""
 
     @property
     def _llm_type(self) -> str:
@@ -56,7 +56,7 @@ class CompletionsChat(BaseChatModel):
         del run_manager, stop
         payload = self.request(messages, **kwargs)
         on_text = text_listener()
-        may_stream = self._streams
+        may_stream = self.streams
         if on_text is not None and may_stream:
             try:
                 return _result(await stream_completion(self.completions, payload, on_text, self.seconds))
@@ -67,7 +67,7 @@ class CompletionsChat(BaseChatModel):
         # Outside the handler, as an error of this request is no consequence of the stream's.
         body = {name: value for name, value in payload["extra_body"].items() if name != "stream_options"}
         result = _result(await self.completions.create(**payload | {"extra_body": body}))
-        self._streams = may_stream
+        self.streams = may_stream
         return result
 
     def request(self, messages: Sequence[MessageLikeRepresentation], **bound: Any) -> dict[str, Any]:

@@ -42,7 +42,7 @@ parameters that are."""
 
 
 class Endpoint(Protocol):
-    """Sends messages to a model. Used only on the process's event loop (`runtime.event_loop`)."""
+    """Sends messages to a model."""
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
         """Make one paid call.

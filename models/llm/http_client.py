@@ -6,7 +6,7 @@ retries, so the openai package retries or raises them as any other error.
 
 import json
 import re
-import weakref
+import ssl
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
@@ -15,7 +15,8 @@ import httpx2
 import openai
 
 from ...config import Settings
-from ...runtime.event_loop import process_loop
+from ...runtime.event_loop import close_with_loop
+from ...runtime.once import once
 from .failures import NO_KEY, ResponseRefused, find_cause
 
 MAX_BODY = 32 * 1024 * 1024
@@ -27,6 +28,12 @@ _OVERLOADED = re.compile(r"rate[_ -]?limit|too many requests|quota|throttl|overl
 _STATUS = re.compile(r"[45][0-9][0-9]")
 _REFUSED = re.compile(r"invalid|unsupported|not (?:supported|allowed|permitted)|unrecognized|"
                       r"unknown (?:field|parameter|argument)", re.IGNORECASE)
+
+
+@once
+def _certificates() -> ssl.SSLContext:
+    """Load the certificates of all clients, which takes a tenth of a second."""
+    return httpx2.create_ssl_context()
 
 
 class _Refused(ResponseRefused, httpx2.DecodingError):
@@ -61,39 +68,43 @@ async def _bound(response: httpx2.Response, most: int = MAX_BODY) -> None:
 def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAsyncHttpxClient:
     """Return a client for the openai package that asks for uncompressed responses, and reads at most `MAX_BODY`.
 
+    It belongs to the event loop of its first request, and is closed with it.
+
     Errors in responses with the status of a success get the status of the error.
 
     Args:
         timeout: seconds without a byte after which a call fails.
         files: True if the client reads files, which may be larger, and whose lines may report errors of their own.
     """
-    return openai.DefaultAsyncHttpxClient(timeout=timeout, headers={"Accept-Encoding": "identity"}, event_hooks={
-        "response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]})
+    client = openai.DefaultAsyncHttpxClient(timeout=timeout, verify=_certificates(),
+                                            headers={"Accept-Encoding": "identity"})
+    read = {"response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]}
+
+    async def begin(_: httpx2.Request) -> None:
+        client.event_hooks = read
+        await close_with_loop(client.aclose)
+
+    client.event_hooks = {"request": [begin], **read}
+    return client
 
 
-def open_openai(settings: Settings, owner: object, *, files: bool = False) -> openai.AsyncOpenAI:
+def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenAI:
     """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
-
-    Its connections are closed when `owner` is no longer used. Used only on the process's event loop.
 
     Args:
         settings: the endpoint's address, key and timeouts.
-        owner: what uses the client.
         files: True if the client reads files (see `open_http_client`).
 
     Raises:
         openai.OpenAIError: a key is missing.
     """
     key = settings.llm_api_key.get_secret_value()
-    client = openai.AsyncOpenAI(
+    return openai.AsyncOpenAI(
         base_url=settings.llm_base_url,
         # OpenAI's own client knows the variable with the key.
         api_key=None if settings.llm_base_url is None and key == NO_KEY else key,
         timeout=settings.llm_timeout, max_retries=settings.llm_retries,
         http_client=open_http_client(settings.llm_timeout, files=files))
-    # They can be closed only on the event loop that opened them.
-    weakref.finalize(owner, lambda: process_loop().submit(client.close())).atexit = False
-    return client
 
 
 class EmptyResponse(httpx2.DecodingError):

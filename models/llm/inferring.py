@@ -29,7 +29,7 @@ def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Sett
 class SchemaWriter(ModelCalls):
     """Asks a model for a schema."""
 
-    def propose(self, excerpts: Sequence[str], known: GraphSchema) -> GraphSchema:
+    async def propose(self, excerpts: Sequence[str], known: GraphSchema) -> GraphSchema:
         """Return a schema with the known elements and those that the excerpts call for.
 
         Args:
@@ -40,11 +40,11 @@ class SchemaWriter(ModelCalls):
             ReasonerError: the endpoint failed, or wrote nothing usable.
             BudgetExceeded: the call would exceed the budget.
         """
-        return self._run("infer", lambda: (
+        return await self._ask("infer", lambda: (
             inference_prompt(excerpts, known, self._settings),
             wire.proposed_schema(lambda proposed: merge_proposal(known, proposed))))
 
-    def group(self, labels: Sequence[Candidate], schema: GraphSchema) -> list[SameLabel]:
+    async def group(self, labels: Sequence[Candidate], schema: GraphSchema) -> list[SameLabel]:
         """Return which labels mean the same as an element of the schema, or as another one.
 
         Args:
@@ -57,7 +57,7 @@ class SchemaWriter(ModelCalls):
         """
         text = number_items(map(_candidate_text, labels))
         language = prompt_language(self._settings, text)
-        return self._run("group", lambda: (
+        return await self._ask("group", lambda: (
             render("group", language, self._settings.prompts, labels=text, schema=schema_block(schema, language)),
             wire.SAME_LABELS))
 

@@ -36,7 +36,7 @@ class Judge(ModelCalls):
     outside its place.
     """
 
-    def judge(self, question: str, gold: Sequence[str], prediction: str) -> Verdict:
+    async def judge(self, question: str, gold: Sequence[str], prediction: str) -> Verdict:
         """Judge one prediction.
 
         Args:
@@ -48,7 +48,7 @@ class Judge(ModelCalls):
             ReasonerError: the endpoint failed, or gave no verdict.
             BudgetExceeded: the call would exceed the budget.
         """
-        return self._run("judge", lambda: (
+        return await self._ask("judge", lambda: (
             render("judge", prompt_language(self._settings, question), question=question,
                    gold="\n".join(f"- {answer}" for answer in gold),
                    prediction=prediction[:first_tokens(prediction, PREDICTION_TOKENS)]),
@@ -58,7 +58,7 @@ class Judge(ModelCalls):
 class Reteller(ModelCalls):
     """Asks a model for short passages."""
 
-    def retell(self, groups: Sequence[Sequence[str]]) -> list[str]:
+    async def retell(self, groups: Sequence[Sequence[str]]) -> list[str]:
         """Write a passage for each group of facts, in order and in the facts' language.
 
         Raises:
@@ -69,4 +69,4 @@ class Reteller(ModelCalls):
             text = "\n".join(f"- {fact}" for fact in facts)
             return render("retell", prompt_language(self._settings, text), facts=text), wire.RETELLING
 
-        return self._run_each("retell", make, groups)
+        return await self._ask_each("retell", make, groups)

@@ -1,19 +1,21 @@
 """Limit a process's calls to an endpoint, at once and per minute.
 
-All calls to the same endpoint share its slots, rates and circuit breaker, for any knowledge base and in any thread. The
-openai client handles timeouts and backoff of a single request; this module bounds a call as a whole.
+All calls to the same endpoint share its rates and circuit breaker, for any knowledge base and in any thread, and those
+of an event loop its slots. The openai client handles timeouts and backoff of a single request; this module bounds a
+call as a whole.
 """
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable
 from contextlib import asynccontextmanager
+from threading import Lock
 from typing import Any, Generic, TypeVar, cast
+from weakref import WeakKeyDictionary
 
-from aiolimiter import AsyncLimiter
+import anyio
 
 from ...config import Settings
-from ...runtime.cancellation import current
 from ...runtime.once import once_in_each_process
 from ...text.tokens import estimate_tokens
 from .breaker import Breaker, EndpointFailed
@@ -30,26 +32,42 @@ longer one."""
 SLACK = 30.0
 """Seconds added to the longest a call may take: the first one imports its client, on a machine that may be busy."""
 
+_LOOK = 1.0
+"""Seconds after which a call that waits looks at the circuit breaker."""
+
+
+class Slots:
+    """How many calls each event loop makes at once. An event loop has its own, as a waiting task belongs to it."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Semaphore] = WeakKeyDictionary()
+
+    def of_this_loop(self) -> anyio.Semaphore:
+        """Return the slots of the running event loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._of_loops:
+            self._of_loops[loop] = anyio.Semaphore(self._number)
+        return self._of_loops[loop]
+
 
 class EndpointLimits:
-    """The limits of the calls to one endpoint and model, and what is learnt of it.
+    """The limits of the calls to one endpoint and model, and what is learnt of it."""
 
-    Used only on the process's event loop.
-    """
-
-    def __init__(self, settings: Settings, slots: asyncio.Semaphore) -> None:
+    def __init__(self, settings: Settings, slots: Slots) -> None:
         self.host = host_of(settings)
         self.breaker = Breaker(name_of(settings), time.monotonic)
         self.capability = Capability(name_of(settings))
         self.refusals = Refusals(name_of(settings))
         self._slots = slots
         requests, tokens = settings.llm_requests_per_second, settings.llm_tokens_per_minute
-        self._requests = None if requests is None else AsyncLimiter(1, 1 / requests)
-        # Bursts of a second: saved-up tokens must be few compared with a minute's limit.
-        self._tokens = None if tokens is None else AsyncLimiter(tokens / 60, 1)
-        self._in_order = asyncio.Lock()
-        self._due = 0.0
-        """Tokens of earlier calls that the next call has to wait for."""
+        self._of_request = 0.0 if requests is None else 1 / requests
+        """Seconds from one call to the next."""
+        self._of_token = 0.0 if tokens is None else 60 / tokens
+        """Seconds that the next call waits for a token of an earlier one."""
+        self._next_request = self._next_tokens = 0.0
+        """When the rates allow the next call."""
+        self._lock = Lock()
 
     @asynccontextmanager
     async def turn(self, texts: Iterable[str]) -> AsyncIterator[Callable[[int], None]]:
@@ -62,51 +80,47 @@ class EndpointLimits:
             A function to call with the tokens that the call used in all, as its reply reports them.
 
         Raises:
-            CancelledError: the run was cancelled while the call waited.
             EndpointDown: the endpoint went down while the call waited.
         """
-        async with self._slots:
-            async with self._in_order:
-                await self._rates()
-            # A run's calls are cancelled one after the other: a cancelled call's slot must not start the next one.
-            if current().is_cancelled:
-                raise asyncio.CancelledError
-            expected = 0 if self._tokens is None else sum(map(estimate_tokens, texts))
-            self._due += expected
+        async with self._slots.of_this_loop():
+            expected = sum(map(estimate_tokens, texts)) if self._of_token else 0
+            self.breaker.check()
+            while (wait := self._take_turn(expected)) > 0:
+                await asyncio.sleep(min(wait, _LOOK))
+                self.breaker.check()
 
             def record_use(tokens: int) -> None:
-                self._due += tokens - expected
+                with self._lock:
+                    self._next_tokens += (tokens - expected) * self._of_token
 
             yield record_use
 
-    async def _rates(self) -> None:
-        """Wait until the rates allow another call. A call of any size passes, and later calls wait longer for it."""
-        self.breaker.check()
-        if self._requests is not None:
-            await self._requests.acquire()
-        if self._tokens is not None:
-            while self._due > 0:
-                self.breaker.check()
-                share = min(self._due, self._tokens.max_rate)
-                await self._tokens.acquire(share)
-                self._due -= share
-        self.breaker.check()
+    def _take_turn(self, tokens: int) -> float:
+        """Return the seconds until the rates allow another call, 0 if it may begin now.
+
+        A call of any size passes, and later calls wait longer for it.
+        """
+        with self._lock:
+            now = time.monotonic()
+            wait = max(self._next_request, self._next_tokens) - now
+            if wait > 0:
+                return wait
+            self._next_request = now + self._of_request
+            self._next_tokens = now + tokens * self._of_token
+            return 0.0
 
 
 class ProcessEndpoints:
-    """The limits of this process's endpoints.
-
-    Safe to call from any thread; what it returns is used only on the process's event loop.
-    """
+    """The limits of this process's endpoints. Safe to use from any thread."""
 
     def __init__(self) -> None:
-        self._slots: dict[Hashable, asyncio.Semaphore] = {}
+        self._slots: dict[Hashable, Slots] = {}
         self._limits: dict[Hashable, EndpointLimits] = {}
 
     def limits(self, settings: Settings) -> EndpointLimits:
         """Return the limits of the settings' endpoint and model. Each API key has its own."""
         account = host_of(settings), settings.llm_base_url, settings.llm_api_key, settings.llm_concurrency
-        slots = self._slots.setdefault(account, asyncio.Semaphore(settings.llm_concurrency))
+        slots = self._slots.setdefault(account, Slots(settings.llm_concurrency))
         rates = settings.llm_requests_per_second, settings.llm_tokens_per_minute
         return self._limits.setdefault((account, settings.llm_model, rates), EndpointLimits(settings, slots))
 
@@ -121,7 +135,7 @@ class LimitedCalls(Generic[_Client]):
     """Calls through a client: limits, circuit breaker, log and spans.
 
     Args:
-        connect: returns the client; called in a thread before the first call, as importing it takes long.
+        connect: returns the client; called in a thread before an event loop's first call, as importing it takes long.
         settings: the limits and the endpoint.
         operation: the operation's name in spans.
     """
@@ -129,8 +143,8 @@ class LimitedCalls(Generic[_Client]):
     def __init__(self, connect: Callable[[], _Client], settings: Settings, operation: str = "chat") -> None:
         self._connect = connect
         self._operation = operation
-        self._client: _Client | None = None
-        self._connecting = asyncio.Lock()
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Client] = WeakKeyDictionary()
+        self._connecting: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
         self._model = settings.llm_model
         self._limits = process_endpoints().limits(settings)
         tries = settings.llm_retries + 1
@@ -152,20 +166,25 @@ class LimitedCalls(Generic[_Client]):
         limits = self._limits
         limits.breaker.check()
         with observed_call(self._model, limits.host, self._operation) as observed:
-            async with self._connecting:
-                if self._client is None:
-                    try:
-                        self._client = await asyncio.to_thread(self._connect)
-                    except EndpointFailed as failure:
-                        raise limits.breaker.record_failure(failure) from None
+            client = await self._client_of_loop(asyncio.get_running_loop())
             async with limits.turn(texts) as record_use:
                 permit()
                 observed.start()
                 with limits.breaker.watch():
-                    answer: Any = await self._end_in_time(call(self._client))
+                    answer: Any = await self._end_in_time(call(client))
                 observed.record_answer(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
                 record_use(answer.prompt_tokens + answer.completion_tokens)
                 return cast("_T", answer)
+
+    async def _client_of_loop(self, loop: asyncio.AbstractEventLoop) -> _Client:
+        """Return the client of an event loop, to which its connections belong."""
+        async with self._connecting.setdefault(loop, anyio.Lock()):
+            if loop not in self._clients:
+                try:
+                    self._clients[loop] = await asyncio.to_thread(self._connect)
+                except EndpointFailed as failure:
+                    raise self._limits.breaker.record_failure(failure) from None
+            return self._clients[loop]
 
     async def _end_in_time(self, call: Awaitable[_T]) -> _T:
         try:

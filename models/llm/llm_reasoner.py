@@ -22,7 +22,6 @@ from ...prompts import (
     schema_block,
 )
 from ...runtime.budgets import CallLedger
-from ...runtime.event_loop import process_loop
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Inquiry, Judgement
@@ -123,24 +122,15 @@ class LlmReasoner(ModelCalls):
         other._instructions = instructions  # noqa: SLF001  (of a new copy)
         return other
 
-    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Return the entities, triples and attributes in one chunk, in the schema's terms where they fit.
+    async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Return the extractions of some chunks, read by one call.
 
         A label of the model's own keeps the confidence it was proposed with.
         """
-        return process_loop().run(self.aextract(request, schema))
-
-    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Extract without holding a thread while the endpoint works."""
-        (extraction,) = await self.aextract_together([request], schema)
-        return extraction
-
-    async def aextract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Return the extractions of some chunks, read by one call."""
         return await self._ask("extract", lambda: (
             extraction_prompt(requests, schema, self._settings), extraction_shape(requests, schema)))
 
-    def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
+    async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order.
 
         Pairs of the same documents share calls. What a document says of an entity cannot sway the model's verdicts on
@@ -148,8 +138,8 @@ class LlmReasoner(ModelCalls):
         """
         batches = [numbers[start:start + PAIRS_PER_CALL] for numbers in _by_documents(pairs)
                    for start in range(0, len(numbers), PAIRS_PER_CALL)]
-        verdicts = self._run_batches("resolve", self._resolution,
-                                     [[pairs[number] for number in batch] for batch in batches], lambda _: None)
+        verdicts = await self._ask_batches("resolve", self._resolution,
+                                           [[pairs[number] for number in batch] for batch in batches], lambda _: None)
         of_pair = dict(zip((number for batch in batches for number in batch), verdicts, strict=True))
         return [of_pair[number] for number in range(len(pairs))]
 
@@ -158,17 +148,13 @@ class LlmReasoner(ModelCalls):
         prompt = render("resolve", prompt_language(self._settings, text), self._settings.prompts, pairs=text)
         return prompt, wire.verdicts(len(pairs))
 
-    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+    async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order; several go into one call."""
-        return self._run_batches("summarise", lambda batch: (
+        return await self._ask_batches("summarise", lambda batch: (
             summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities), _facts_of)
 
-    def judge(self, inquiry: Inquiry) -> Judgement:
+    async def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence, or say what to look up next; one form of prompt serves all rounds."""
-        return process_loop().run(self.ajudge(inquiry))
-
-    async def ajudge(self, inquiry: Inquiry) -> Judgement:
-        """Judge without holding a thread while the endpoint works."""
         return await self._ask(_step_of(inquiry), lambda: (
             self._agent_prompt(inquiry), wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
@@ -180,12 +166,8 @@ class LlmReasoner(ModelCalls):
                       rounds=rounds_text(inquiry, language), last=last_text(language, is_last=inquiry.is_last),
                       instructions=instructions_line(self._instructions, language))
 
-    def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+    async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Rewrite a follow-up question to make sense without the earlier messages; without any, leave it as it is."""
-        return process_loop().run(self.acondense(question, messages))
-
-    async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """Condense without holding a thread while the endpoint works."""
         if not messages:
             return question
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)

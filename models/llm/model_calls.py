@@ -8,7 +8,7 @@ from typing import TypeVar
 from ...config import LLM_STEPS, Settings
 from ...prompts import Language, Prompt, language_of
 from ...runtime.budgets import CallLedger
-from ...runtime.event_loop import in_parallel, process_loop
+from ...runtime.event_loop import in_parallel
 from .endpoint import Endpoint, SendIn, chosen_parameters, open_client
 from .failures import Filtered, TooLong
 from .limits import LimitedEndpoint
@@ -24,7 +24,7 @@ MakeCall = Callable[[], tuple[Prompt, Shape[_T]]]
 
 
 class ModelCalls:
-    """Makes calls to models on the process's event loop. Safe to use from several threads.
+    """Makes calls to models. Safe to use on several event loops.
 
     Args:
         settings: the endpoint, its limits, the model of each step and the prompts' language.
@@ -44,19 +44,16 @@ class ModelCalls:
             if key not in self._chats:
                 self._chats[key] = StructuredChat(one.llm_model, endpoint_of(one), ledger, key[1])
 
-    def _run(self, step: str, make: MakeCall[_T]) -> _T:
-        return process_loop().run(self._ask(step, make))
-
     async def _ask(self, step: str, make: MakeCall[_T]) -> _T:
         """Return a model's answer without holding a thread while the endpoint works."""
         prompt, shape = await asyncio.to_thread(make)
-        return await process_loop().arun(self._chat_of(step).ask(step, prompt, shape))
+        return await self._chat_of(step).ask(step, prompt, shape)
 
     def _chat_of(self, step: str) -> StructuredChat:
         return self._chats[_model_and_options(self._steps.get(step, self._settings))]
 
-    def _run_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
-                     batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
+    async def _ask_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
+                           batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
         """Return the answers to all items of all batches, in order.
 
         A batch that is too long, or that a content filter stops, is asked in halves: one item costs no other its
@@ -75,15 +72,16 @@ class ModelCalls:
             middle = len(batch) // 2
             return [*await ask(batch[:middle]), *await ask(batch[middle:])]
 
-        answers = process_loop().run(in_parallel(ask, batches, self._settings.llm_concurrency))
+        answers = await in_parallel(ask, batches, self._settings.llm_concurrency)
         return [one for answer in answers for one in answer]
 
-    def _run_each(self, step: str, make: Callable[[_I], tuple[Prompt, Shape[_T]]], items: Sequence[_I]) -> list[_T]:
+    async def _ask_each(self, step: str, make: Callable[[_I], tuple[Prompt, Shape[_T]]],
+                        items: Sequence[_I]) -> list[_T]:
         """Return the answers to all items, in order; after the first failure, no further call starts."""
         async def ask(item: _I) -> _T:
             return await self._ask(step, lambda: make(item))
 
-        return process_loop().run(in_parallel(ask, items, self._settings.llm_concurrency))
+        return await in_parallel(ask, items, self._settings.llm_concurrency)
 
 
 def limited_endpoint(settings: Settings, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import httpx2
 import openai
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.chat import ChatCompletion
 
 from ..claim_stream import OnText
 from .capability import refused_parameter
@@ -59,31 +59,46 @@ async def _read(response: Any, on_text: OnText, seconds: float) -> ChatCompletio
         async with asyncio.timeout(seconds):
             if "json" in response.headers.get("content-type", ""):
                 return ChatCompletion.construct(**await response.json())
-            return await _receive(await response.parse(), on_text)
+            return await _receive(_chunks(response), on_text)
     except TimeoutError as error:
         raise openai.APITimeoutError(request=response.http_request) from error
-    except (openai.APIError, httpx2.HTTPError) as error:
+    except httpx2.HTTPError as error:
+        raise StreamFailed(openai.APIConnectionError(request=response.http_request), broken_off=True) from error
+    except openai.APIError as error:
         raise StreamFailed(error, broken_off=True) from error
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise StreamFailed(error) from error
 
 
-async def _receive(chunks: AsyncIterator[ChatCompletionChunk], on_text: OnText) -> ChatCompletion:
-    """Return the reply that the chunks make up, as if it had been sent whole.
+async def _chunks(response: Any) -> AsyncIterator[dict[str, Any]]:
+    """Yield the chunks of a stream; the SDK makes objects of them, which takes longer than all else of a call."""
+    async for line in response.iter_lines():
+        field, _, data = line.partition(":")
+        if field != "data":
+            continue
+        if data.strip() == "[DONE]":
+            return
+        chunk = json.loads(data)
+        if error := chunk.get("error"):
+            message = error.get("message") if isinstance(error, dict) else error
+            raise openai.APIError(str(message), response.http_request, body=error)
+        yield chunk
 
-    The SDK's own `ChatCompletionStreamState` does this too, but rebuilds the whole reply with each chunk.
-    """
+
+async def _receive(chunks: AsyncIterator[dict[str, Any]], on_text: OnText) -> ChatCompletion:
+    """Return the reply that the chunks make up, as if it had been sent whole."""
     content = refusal = name = arguments = finish = model = reasoning = ""
     usage, is_empty = None, True
     async for chunk in chunks:
-        is_empty, usage, model = False, chunk.usage or usage, chunk.model
-        for choice in chunk.choices[:1]:
-            finish, delta, before = choice.finish_reason or finish, choice.delta, len(content) + len(arguments)
-            content += delta.content or ""
-            refusal += delta.refusal or ""
+        is_empty, usage, model = False, chunk.get("usage") or usage, chunk.get("model")
+        for choice in chunk["choices"][:1]:
+            finish, delta = choice.get("finish_reason") or finish, choice["delta"]
+            before = len(content) + len(arguments)
+            content += delta.get("content") or ""
+            refusal += delta.get("refusal") or ""
             reasoning += reasoning_of(delta)
-            for called in (call.function for call in delta.tool_calls or () if call.function):
-                name, arguments = called.name or name, arguments + (called.arguments or "")
+            for called in (call["function"] for call in delta.get("tool_calls") or () if call.get("function")):
+                name, arguments = called.get("name") or name, arguments + (called.get("arguments") or "")
             if len(content) + len(arguments) > before:
                 await on_text(arguments or content)
     if is_empty:
@@ -113,12 +128,12 @@ def normalise_message(completion: Any) -> None:
             if not isinstance(function.arguments, str):
                 function.arguments = json.dumps(function.arguments)
         if not message.content.strip() and not calls and not getattr(message, "refusal", None):
-            message.content = reasoning_of(message)
+            message.content = reasoning_of({name: getattr(message, name, None) for name in _REASONING})
 
 
-def reasoning_of(message: Any) -> str:
+def reasoning_of(fields: Mapping[str, Any]) -> str:
     """Return the text that a message, or a part of one, has in the fields of thinking models."""
-    found = (getattr(message, name, None) for name in _REASONING)
+    found = map(fields.get, _REASONING)
     return next((text for text in found if isinstance(text, str) and text), "")
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ...config import Settings
 from ...runtime.budgets import charge
-from ...runtime.event_loop import in_parallel, process_loop
+from ...runtime.event_loop import in_parallel, run
 from ...text.tokens import estimate_tokens
 from .endpoint import name_of, read_usage
 from .failures import NOT_OPENAI, NOT_SET_UP, failure
@@ -58,7 +58,7 @@ class ServedModel:
             return answer.body
 
         try:
-            return process_loop().run(in_parallel(ask, requests, self._settings.llm_concurrency))
+            return run(in_parallel, ask, requests, self._settings.llm_concurrency)
         finally:
             if where.allowance is not None and paid:
                 where.allowance.keep(sum(paid))
@@ -72,7 +72,7 @@ class ServedModel:
 
         asked, key = name_of(self._settings), self._settings.llm_api_key
         try:
-            client = open_openai(self._settings, self)
+            client = open_openai(self._settings)
         except openai.OpenAIError as error:
             raise failure(error, asked, key, fix=NOT_SET_UP, variables=self._variables) from None
 

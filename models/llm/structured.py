@@ -35,7 +35,7 @@ _USELESS = 10_000
 
 
 class StructuredChat:
-    """Answers of a given shape, each paid once. Used only on the process's event loop.
+    """Answers of a given shape, each paid once. Safe to use on several event loops.
 
     Args:
         model: the model's name, part of what identifies a call.
@@ -50,7 +50,7 @@ class StructuredChat:
         self._options = [options] if options else []
         self._endpoint = endpoint
         self._ledger = ledger
-        self._in_progress: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._in_progress: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
 
     async def ask(self, step: str, prompt: Prompt, shape: Shape[T]) -> T:
         """Return the model's answer to a prompt, from the ledger if it was paid before.
@@ -67,7 +67,7 @@ class StructuredChat:
         messages, key = messages_of(prompt), self.key_of(prompt, shape)
         with observed_step(step, self._model):
             # Of equal calls, the later ones wait for the first and find its answer in the ledger.
-            lock = self._in_progress.setdefault(key, asyncio.Lock())
+            lock = self._in_progress.setdefault((id(asyncio.get_running_loop()), key), asyncio.Lock())
             async with lock:
                 cached = await asyncio.to_thread(self._ledger.lookup, key)
                 if cached is not None:

@@ -5,7 +5,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from ...config import Settings
-from ...runtime.event_loop import process_loop
+from ...runtime.event_loop import run
 from ..reasoner import ReasonerError
 from .capability import FORMS, Refusals
 from .endpoint import Reply, name_of, open_client
@@ -32,7 +32,7 @@ def try_out(settings: Settings) -> Trial:
     """
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _SECONDS)})
     started = monotonic()
-    reply = process_loop().run(_send(settings))
+    reply = run(_send, settings)
     return Trial(monotonic() - started, reply.prompt_tokens + reply.completion_tokens)
 
 

@@ -1,10 +1,10 @@
 """The rules reasoner, the default: no language model, no network."""
 
-import asyncio
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ...runtime.threads import in_thread
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Inquiry, Judgement
@@ -39,17 +39,13 @@ class RulesReasoner:
         """The version of the rules; it changes when they would extract something else."""
         return "rules-11"
 
-    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Extract entities and facts; see `RulesReader.extract`."""
+    def extract_one(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
+        """Extract entities and facts of a chunk; see `RulesReader.extract`."""
         return self._extractor.extract(request, schema)
 
-    async def aextract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Extract in a thread; see `extract`."""
-        return await asyncio.to_thread(self.extract, request, schema)
-
-    async def aextract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Extract one after the other; see `extract`."""
-        return [await self.aextract(request, schema) for request in requests]
+    async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Extract the chunks one after the other; see `RulesReader.extract`."""
+        return [await in_thread(self.extract_one, request, schema) for request in requests]
 
     def with_instructions(self, instructions: str) -> "RulesReasoner":
         """Return this reasoner: quotes are not worded."""
@@ -66,26 +62,18 @@ class RulesReasoner:
         """Return False: it finds and quotes."""
         return False
 
-    def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
+    async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Never merge: a wrong merge is worse than a missed one."""
         return [None] * len(pairs)
 
-    def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
+    async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Summarise communities; see `summaries.summarise`."""
-        return summaries.summarise(communities)
+        return await in_thread(summaries.summarise, communities)
 
-    def judge(self, inquiry: Inquiry) -> Judgement:
+    async def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence in all modes alike; see `Answers.answer`. It never looks further."""
-        return Judgement(draft=self._answers.answer(inquiry.question, list(inquiry.items())))
+        return Judgement(draft=await in_thread(self._answers.answer, inquiry.question, list(inquiry.items())))
 
-    def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
+    async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Make a follow-up question self-contained; see `follow_ups.condense`."""
-        return follow_ups.condense(question, messages)
-
-    async def ajudge(self, inquiry: Inquiry) -> Judgement:
-        """Judge in a thread."""
-        return await asyncio.to_thread(self.judge, inquiry)
-
-    async def acondense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """Condense in a thread."""
-        return await asyncio.to_thread(self.condense, question, messages)
+        return await in_thread(follow_ups.condense, question, messages)

@@ -27,6 +27,8 @@ _RETRY = 60
 _WRITER_ENDS = 60.0
 """Seconds that the previous process of a build may take to release the knowledge base."""
 _OVER = "state IN ('done', 'failed', 'cancelled')"
+_NEXT_STATE = ("CASE WHEN state = 'cancelling' AND CAST(:state AS TEXT) IN ('queued', 'running') THEN state "
+               "ELSE CAST(:state AS TEXT) END")
 
 
 class BuildOptions(BaseModel):
@@ -57,7 +59,7 @@ class BuildRecord(BaseModel):
 
 
 class BuildRecords:
-    """The tables of builds and of requests to cancel them."""
+    """The table of builds. The state of one that its process is asked to cancel is "cancelling" there until it ends."""
 
     def __init__(self, database: ServerDatabase) -> None:
         self._db = database
@@ -69,19 +71,17 @@ class BuildRecords:
 
     def keep(self, connection: Connection, record: BuildRecord) -> bool:
         """Save a build's record, as part of a transaction; return False if another process owns it by now."""
-        updated = connection.execute(text(
-            "UPDATE banyan_jobs SET state = :state, record = :record "
-            "WHERE id = :id AND process = :process AND state IN ('queued', 'running')"), record.row()).rowcount
-        if updated and record.build.state not in AT_WORK:
-            connection.execute(text("DELETE FROM banyan_builds_to_cancel WHERE id = :id"), {"id": record.build.id})
-        return bool(updated)
+        return bool(connection.execute(text(
+            f"UPDATE banyan_jobs SET state = {_NEXT_STATE}, record = :record "  # noqa: S608
+            "WHERE id = :id AND process = :process AND state IN ('queued', 'running', 'cancelling')"),
+            record.row()).rowcount)
 
     def take(self, before: BuildRecord, after: BuildRecord) -> bool:
         """Change the owner of a build, unless its state or owner has changed meanwhile; return True on success."""
         with self._db.transaction() as connection:
             return bool(connection.execute(text(
-                "UPDATE banyan_jobs SET state = :state, process = :process, record = :record "
-                "WHERE id = :id AND state = :before AND process = :owner"),
+                f"UPDATE banyan_jobs SET state = {_NEXT_STATE}, process = :process, record = :record "  # noqa: S608
+                "WHERE id = :id AND state IN (:before, 'cancelling') AND process = :owner"),
                 after.row() | {"before": before.build.state, "owner": before.process}).rowcount)
 
     def one(self, build: str) -> BuildRecord | None:
@@ -99,14 +99,13 @@ class BuildRecords:
     def order_cancel(self, build: str) -> None:
         """Ask the process that runs a build to cancel it."""
         with self._db.transaction() as connection:
-            connection.execute(text(
-                "INSERT INTO banyan_builds_to_cancel SELECT id FROM banyan_jobs WHERE id = :id AND "
-                "state IN ('queued', 'running') ON CONFLICT DO NOTHING"), {"id": build})
+            connection.execute(text("UPDATE banyan_jobs SET state = 'cancelling' WHERE id = :id AND "
+                                    "state IN ('queued', 'running')"), {"id": build})
 
     def to_cancel(self) -> set[str]:
         """Return the builds to be cancelled."""
         with self._db.reading() as connection:
-            return {build for (build,) in connection.execute(text("SELECT id FROM banyan_builds_to_cancel"))}
+            return {*connection.execute(text("SELECT id FROM banyan_jobs WHERE state = 'cancelling'")).scalars()}
 
     def forget_old(self) -> None:
         """Delete all but the latest ended builds."""

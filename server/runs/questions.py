@@ -2,12 +2,13 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext
 from typing import Any, Literal, NamedTuple, cast
 
 import anyio
 import anyio.to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream
 from cachetools import LRUCache
 from langchain_core.messages import AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -24,13 +25,14 @@ from ..metrics import QUESTIONS
 from ..responses import AskAnswer
 from ..security.gate import LOCAL
 from .conversations import THREAD_NAME, Conversations, Thread
-from .following import Followed, following
 
 GONE = "the client disconnected, or the server stopped, before the question was answered"
 WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
 """For streams of text, in which nothing can be replaced."""
 MOST_WAITING = 500
 """The most questions that may wait for a thread; further ones are refused for now."""
+_KEPT = 2_000
+"""Most events to buffer for a slow client. A question has a few hundred at most (retrieval/caps.py)."""
 _RULES_AT_ONCE = 2
 _RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0
 """The time limit of a question, from its arrival."""
@@ -91,6 +93,33 @@ class Event(NamedTuple):
     data: dict[str, Any]
 
 
+class Answering:
+    """A question that is being answered. Its events are buffered, so it goes on while its client reads slowly.
+
+    Args:
+        answer: the coroutine that sends the events.
+        events: where they are received.
+    """
+
+    def __init__(self, answer: Coroutine[Any, Any, None], events: MemoryObjectReceiveStream[Event]) -> None:
+        self._events = events
+        self._task = asyncio.create_task(answer)
+        # Its exception is raised to the reader of its events; without a reader it is dropped.
+        self._task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        """Yield the events as they come, then raise the exception that ended the answering, if any."""
+        async for event in self._events:
+            yield event
+        await asyncio.wait([self._task])
+        if not self._task.cancelled():
+            self._task.result()
+
+    def stop(self) -> None:
+        """Stop the answering and the calls that it waits for."""
+        self._task.cancel()
+
+
 class Questions:
     """Answers questions, as many in parallel as the settings allow."""
 
@@ -119,21 +148,24 @@ class Questions:
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
-        """Wait for a slot, for questions from other interfaces, so they count towards the same limit.
+        """Wait for a slot, in which a question of any interface is answered.
 
         Raises:
-            DeadlineError: the block took too long.
+            DeadlineError: the block took too long, the wait included.
         """
         try:
-            async with asyncio.timeout(self._seconds), self._share(client), self._limiter:
+            async with asyncio.timeout(self._seconds) as deadline, self._share(client), self._limiter:
                 await anyio.to_thread.run_sync(charge().look)
                 with QUESTIONS.track_inprogress():
                     yield
         except TimeoutError:
-            raise DeadlineError(self._seconds) from None
+            if deadline.expired():
+                raise DeadlineError(self._seconds) from None
+            raise
 
-    def answering(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage] = (),
-                  ) -> AbstractAsyncContextManager[Followed[Event]]:
+    @asynccontextmanager
+    async def answering(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage] = (),
+                        ) -> AsyncIterator[Answering]:
         """Follow the answering of a question: its steps, pieces of the checked answer, and the answer.
 
         A `claim` has a sentence of the answer whose citations were checked, while the model still writes; its `token`s
@@ -153,14 +185,20 @@ class Questions:
         """
         if self._limiter.statistics().tasks_waiting >= MOST_WAITING:
             raise UnavailableError("too many questions are waiting; ask again later")
-        return following(lambda: self._events(client, kb, question, earlier), self._limiter,
-                         share=self._share(client), seconds=self._seconds)
+        send, receive = anyio.create_memory_object_stream[Event](_KEPT)
 
-    async def _events(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage],
-                      ) -> AsyncGenerator[Event]:
-        with QUESTIONS.track_inprogress():
-            async for event in self._answer(client, kb, question, earlier):
-                yield event
+        async def answer() -> None:
+            with send:
+                async with self.turn(client), aclosing(self._answer(client, kb, question, earlier)) as events:
+                    async for event in events:
+                        send.send_nowait(event)
+
+        answering = Answering(answer(), receive)
+        try:
+            yield answering
+        finally:
+            answering.stop()
+            receive.close()
 
     async def _answer(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage],
                       ) -> AsyncGenerator[Event]:

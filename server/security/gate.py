@@ -16,7 +16,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...config import Settings
 from ...runtime.audit import acting
-from ..connections import MAX_HEAD
 from ..error_responses import (
     ForbiddenError,
     HeadTooLargeError,
@@ -38,6 +37,8 @@ from .keys import NONE, SCOPES, Bases, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
+MAX_HEAD = 32 * 1024
+"""Most bytes of a request's line and headers."""
 LOCAL = "local"
 """The client if no keys are set: anybody on this machine."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

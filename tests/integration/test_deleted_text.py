@@ -125,7 +125,8 @@ class TellingEndpoint(ScriptedEndpoint):
 
 def test_a_report_goes_with_what_its_call_was_shown(shop, monkeypatch):
     endpoint = TellingEndpoint([])
-    monkeypatch.setattr(type(shop.scripted), "summarise", lambda _, digests: reasoner(endpoint).summarise(digests))
+    llm = reasoner(endpoint).awaited
+    monkeypatch.setattr(type(shop.scripted), "summarise", lambda _, digests: llm.summarise(digests))
     apart = {f"p{number}.txt": f"P{number}:Person --knows--> Q{number}:Person." for number in range(4)}
     shop.build(shop.write(STAYS | apart | GOES))
     assert len(endpoint.sent) == 1
@@ -142,7 +143,8 @@ def test_a_report_goes_with_what_its_call_was_shown(shop, monkeypatch):
 
 def test_a_report_stays_where_other_documents_say_what_its_call_was_shown(shop, monkeypatch):
     endpoint = TellingEndpoint([])
-    monkeypatch.setattr(type(shop.scripted), "summarise", lambda _, digests: reasoner(endpoint).summarise(digests))
+    llm = reasoner(endpoint).awaited
+    monkeypatch.setattr(type(shop.scripted), "summarise", lambda _, digests: llm.summarise(digests))
     apart = {f"p{number}.txt": f"P{number}:Person --knows--> Q{number}:Person." for number in range(4)}
     shop.build(shop.write(apart | {"again.txt": "P0:Person --knows--> Q0:Person."}))
     with shop.resources() as resources:

@@ -16,6 +16,7 @@ from ..hashed_embedding import HashedEmbedder
 from ..in_memory_calls import InMemoryCalls
 from ..llm_brain import reply
 from ..scripted import Shell
+from ..waited import Waited
 
 RECORDS = [
     {"id": "1", "title": "Acme", "text": "Acme-Werke makes carts.", "entities": [],
@@ -132,8 +133,8 @@ def pair(first: str, second: str) -> EntityPair:
                       second=EntityCard(name=second, type="Thing"))
 
 
-def llm(endpoint: BrainEndpoint, ledger: InMemoryCalls | None = None) -> LlmReasoner:
-    return LlmReasoner(Settings(_env_file=None), ledger or InMemoryCalls(), lambda _: endpoint)
+def llm(endpoint: BrainEndpoint, ledger: InMemoryCalls | None = None) -> Any:
+    return Waited(LlmReasoner(Settings(_env_file=None), ledger or InMemoryCalls(), lambda _: endpoint))
 
 
 def test_the_llm_judges_pairs_in_batches_and_pays_once() -> None:

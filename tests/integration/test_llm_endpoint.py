@@ -25,6 +25,7 @@ from langchain_core.runnables.config import set_config_context
 
 from .. import llm_server
 from ..in_memory_calls import InMemoryCalls
+from ..waited import Waited
 
 pytestmark = pytest.mark.integration
 
@@ -54,10 +55,10 @@ def ledger() -> InMemoryCalls:
     return InMemoryCalls()
 
 
-def reasoner(server: Any, ledger: InMemoryCalls, **changes: Any) -> LlmReasoner:
+def reasoner(server: Any, ledger: InMemoryCalls, **changes: Any) -> Any:
     values: dict[str, Any] = {"llm_base_url": server.base_url, "llm_api_key": KEY, "llm_model": "test-model",
                               "llm_retries": 2, "llm_timeout": 30, **changes}
-    return LlmReasoner(Settings(_env_file=None, **values), ledger)
+    return Waited(LlmReasoner(Settings(_env_file=None, **values), ledger))
 
 
 def inquiry(question: str, *, is_last: bool = False) -> Inquiry:
@@ -131,7 +132,7 @@ def test_callbacks_are_told_of_the_calls_of_their_caller(refuses):
         assert listener.told[-1] == ledger.completion_tokens["extract"]
         told = len(listener.told)
         again = ExtractionRequest(text="Warsaw lies in Poland.")
-        listened(listener, lambda: asyncio.run(llm.aextract(again, SCHEMA)))
+        listened(listener, lambda: asyncio.run(llm.awaited.extract([again], SCHEMA)))
         assert len(listener.told) > told
 
 

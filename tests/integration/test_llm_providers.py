@@ -13,6 +13,7 @@ from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 
 from .. import in_memory_calls
+from ..waited import Waited
 
 pytestmark = pytest.mark.integration
 HISTORY = [("user", "Marie Curie")]
@@ -69,9 +70,9 @@ def anthropic(monkeypatch) -> Iterator[Anthropic]:
     server.server_close()
 
 
-def reasoner(model: str, **settings: Any) -> tuple[LlmReasoner, Any]:
+def reasoner(model: str, **settings: Any) -> tuple[Any, Any]:
     ledger = in_memory_calls.InMemoryCalls()
-    return LlmReasoner(Settings(_env_file=None, llm_model=model, llm_retries=0, **settings), ledger), ledger
+    return Waited(LlmReasoner(Settings(_env_file=None, llm_model=model, llm_retries=0, **settings), ledger)), ledger
 
 
 def test_a_model_of_another_provider_answers_and_is_accounted(anthropic):

@@ -177,5 +177,5 @@ def test_one_that_is_ended_hands_its_build_over(clients, servers, endpoint, data
     assert (done["state"], done["report"]["documents"]) == ("done", 2)
     with closing(ServerDatabase(SecretStr(database))) as kept, kept.reading() as connection:
         assert BuildRecords(kept).one(build).taken_up == 0, "it ended no process"
-        for table in ("banyan_uploads", "banyan_busy", "banyan_builds_to_cancel", "checkpoints"):
+        for table in ("banyan_uploads", "banyan_busy", "checkpoints"):
             assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one() == 0

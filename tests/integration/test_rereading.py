@@ -106,7 +106,7 @@ def test_what_is_read_again_equals_what_the_model_read_at_once(home, fresh):
 
 def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice(home, fresh, monkeypatch):
     home.build()
-    stood, read = home.state(), LlmReasoner.aextract_together
+    stood, read = home.state(), LlmReasoner.extract
     calls = iter(range(100))
 
     async def dies(self: LlmReasoner, *arguments: Any) -> Any:
@@ -115,7 +115,7 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
         return await read(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(LlmReasoner, "aextract_together", dies)
+        patch.setattr(LlmReasoner, "extract", dies)
         with pytest.raises(OSError, match="the machine stopped"):
             home.build("scripted", reread=True)
     halfway = home.status()

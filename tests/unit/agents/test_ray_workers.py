@@ -1,7 +1,9 @@
 """The workers of a build on Ray, with tasks of this process: what they get, what is waited for, what ends a build."""
 
 import asyncio
-from concurrent.futures import Future
+import threading
+import time
+from concurrent.futures import Future, wait
 from importlib.metadata import version
 from types import SimpleNamespace
 
@@ -10,7 +12,7 @@ from banyan.config import Settings
 from banyan.ingest.reading import Limits, UnreadableError
 from banyan.models.embedding.embedder import EmbeddingError, as_queries
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.event_loop import process_loop
+from banyan.runtime.event_loop import run
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
 
@@ -19,7 +21,7 @@ from banyan.agents.cluster.joining import ClusterError
 from banyan.agents.cluster.models import ClusterEmbedder
 from banyan.agents.cluster.ray_resources import has_own_embedder
 from banyan.agents.cluster.worker import PACKAGE, Worker, run_task
-from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError, WorkerCrashedError
 
 
 class Cluster:
@@ -31,31 +33,50 @@ class Cluster:
         self.setups, self.cancelled, self.at_work, self.most = [], [], 0, 0
         monkeypatch.setattr(pool.ray, "cluster_resources", lambda: {"CPU": float(self.processors)})
         monkeypatch.setattr(pool.ray, "cancel", self.cancelled.append)
+        monkeypatch.setattr(pool.ray, "ObjectRef", Task)
+        monkeypatch.setattr(pool.ray, "get", get)
+        monkeypatch.setattr(pool.ray, "wait", lambda tasks, timeout: wait([one.done for one in tasks], timeout))
         monkeypatch.setattr(pool, "_TASK", SimpleNamespace(remote=self.remote))
         monkeypatch.setattr(pool, "_START_SECONDS", 0.2)
         monkeypatch.setattr(pool, "_LOOK_SECONDS", 0.05)
+        monkeypatch.setattr(pool, "_POLL_SECONDS", 0.05)
+        self.counting = threading.Lock()
 
     def remote(self, setup, method, *arguments):
         self.setups.append(setup)
-        return SimpleNamespace(method=method, future=lambda: self.future(method, arguments))
+        task = Task(method)
+        threading.Thread(target=self.carry_out, args=(task, arguments)).start()
+        return task
 
-    def future(self, method, arguments):
-        future = Future()
-        asyncio.get_running_loop().create_task(self.carry_out(future, method, arguments))
-        return future
-
-    async def carry_out(self, future, method, arguments):
-        self.at_work += 1
-        self.most = max(self.most, self.at_work)
-        await asyncio.sleep(0.01)
-        self.at_work -= 1
+    def carry_out(self, task, arguments):
+        with self.counting:
+            self.at_work += 1
+            self.most = max(self.most, self.at_work)
+        time.sleep(0.01)
+        with self.counting:
+            self.at_work -= 1
         try:
-            result = self.there if method == "version" else self.work(method, *arguments)
+            result = self.there if task.method == "version" else self.work(task.method, *arguments)
         except RayError as error:
-            future.set_exception(error)
+            task.done.set_exception(error)
         else:
-            if result is not ...:  # never done
-                future.set_result(result)
+            if result is not ... and not task.done.cancelled():  # never done, or given up
+                task.done.set_result(result)
+
+
+class Task:
+    def __init__(self, method):
+        self.method, self.done = method, Future()
+
+    def future(self):
+        return self.done
+
+
+def get(task, timeout=None):
+    try:
+        return task.done.result(timeout)
+    except TimeoutError:
+        raise GetTimeoutError from None
 
 
 def workers():
@@ -72,7 +93,7 @@ def test_results_come_in_order_and_items_are_taken_as_there_is_room(monkeypatch)
             taken.append(item)
             yield item
 
-    results = there.ahead(items(), lambda item: there.compute("chunk", item))
+    results = there.ahead(there.start("chunk", item) for item in items())
     assert next(results) == 0
     assert len(taken) == there.at_once == 6
     assert list(results) == list(range(1, 20))
@@ -85,14 +106,14 @@ def test_work_that_workers_die_of_ends_the_build(monkeypatch):
 
     Cluster(monkeypatch).work = work
     with pytest.raises(ClusterError, match=r"were lost at the same work .* Progress is saved"):
-        process_loop().run(workers().compute("chunk"))
+        run(workers().compute, "chunk")
 
 
 def test_without_any_processor_left_the_build_ends_with_what_to_do(monkeypatch):
     cluster, there = Cluster(monkeypatch), workers()
     cluster.work, cluster.processors = lambda method: ..., 0
     with pytest.raises(ClusterError, match="no processor of the Ray cluster is left"):
-        process_loop().run(there.compute("chunk"))
+        run(there.compute, "chunk")
     assert [reference.method for reference in cluster.cancelled] == ["chunk"]
 
 
@@ -100,14 +121,14 @@ def test_an_error_for_the_user_is_raised_here_and_a_defect_is_one(monkeypatch):
     cluster, there = Cluster(monkeypatch), workers()
     cluster.work = lambda _: ReasonerError("no")
     with pytest.raises(ReasonerError, match="no"):
-        process_loop().run(there.compute("extract"))
+        run(there.compute, "extract")
 
     def defect(_):
         raise RayTaskError("extract", "a traceback", ValueError("x"))
 
     cluster.work = defect
     with pytest.raises(RayTaskError):
-        process_loop().run(there.compute("extract"))
+        run(there.compute, "extract")
 
 
 def test_a_cluster_without_room_or_package_is_an_error(monkeypatch):
@@ -116,12 +137,10 @@ def test_a_cluster_without_room_or_package_is_an_error(monkeypatch):
         workers()
     assert [reference.method for reference in cluster.cancelled] == ["version"]
 
-    def future(*_):
-        failed = Future()
-        failed.set_exception(RayTaskError("run_task", "Traceback\nNo module named 'banyan'", ImportError("x")))
-        return failed
+    def carry_out(task, _):
+        task.done.set_exception(RayTaskError("run_task", "Traceback\nNo module named 'banyan'", ImportError("x")))
 
-    cluster.future = future
+    cluster.carry_out = carry_out
     with pytest.raises(ClusterError, match=r"cannot be started .*: install '.*' on every node"):
         workers()
 
@@ -148,7 +167,7 @@ def test_a_cancelled_wait_cancels_the_task(monkeypatch):
         task.cancel()
         await asyncio.wait([task])
 
-    process_loop().run(cancelled())
+    run(cancelled)
     assert [reference.method for reference in cluster.cancelled] == ["chunk"]
 
 

@@ -27,14 +27,14 @@ class Slow(asking.Fake):
         self.waiting, self.most, self.threads = 0, 0, set()
         self.all_wait = asyncio.Event()
 
-    async def ajudge(self, inquiry: Any) -> Judgement:
+    async def judge(self, inquiry: Any) -> Judgement:
         self.waiting += 1
         self.most, self.threads = max(self.most, self.waiting), self.threads | {threading.get_ident()}
         if self.waiting == MANY:
             self.all_wait.set()
         await asyncio.wait_for(self.all_wait.wait(), 60)
         self.waiting -= 1
-        return self.judge(inquiry)
+        return await super().judge(inquiry)
 
 
 def test_many_questions_wait_at_once_whatever_threads_there_are(resources):

@@ -84,7 +84,7 @@ def test_names_that_differ_only_in_what_nobody_sees_are_one():
 class _EvilReasoner(scripted.ScriptedReasoner):
     """Describes communities with what it should not."""
 
-    def summarise(self, communities):
+    async def summarise(self, communities):
         return [CommunitySummary(name=EVIL, summary=EVIL) for _ in communities]
 
 

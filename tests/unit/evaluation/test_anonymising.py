@@ -154,7 +154,7 @@ def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_i
 
 def test_what_a_model_solves_without_the_texts_is_left_out():
     class Reader:
-        def judge(self, inquiry):
+        async def judge(self, inquiry):
             question = inquiry.question
             assert inquiry == Inquiry(question=question, mode="open", is_last=True)
             return Judgement(draft=DraftAnswer(answerable="who" not in question, confidence=1, short={

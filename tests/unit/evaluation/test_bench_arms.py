@@ -9,6 +9,7 @@ from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion
 from banyan.evaluation.bench.estimating import estimate
 from banyan.evaluation.bench.running import Plan
 from banyan.evaluation.datasets import GoldPassage
+from banyan.runtime.event_loop import run
 from banyan.schemas.inquiry import Judgement
 from banyan.schemas.lookups import EntityLookup, TripleLookup
 from banyan.schemas.retrieval import ROUTES, Claim, DraftAnswer, Quote
@@ -28,16 +29,13 @@ class Reader:
     def __init__(self):
         self.inquiries = []
 
-    def judge(self, inquiry):
+    async def judge(self, inquiry):
         self.inquiries.append(inquiry)
         if not inquiry.is_last and len(inquiry.rounds) == 1:
             return Judgement(lookups=[EntityLookup(entity="Ada Byron"), TripleLookup(relation="born_in")])
         quotes = [Quote(item=n, words="born in Ulm") for n, item in enumerate(inquiry.items(), 1)
                   if "born in Ulm" in item.text and item.kind == "passage"]
         return Judgement(draft=DraftAnswer(answerable=True, short="Ulm", claims=[Claim(text="In Ulm.", quotes=quotes)]))
-
-    async def ajudge(self, inquiry):
-        return self.judge(inquiry)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +53,7 @@ def asked(opened, monkeypatch):
     def ask(name, **options):
         reader = Reader()
         monkeypatch.setattr(opened, "reasoner", lambda _, models=None: reader)
-        return ArmAsker(opened, "kb", "reject", **options).ask(ARM[name], BORN), reader.inquiries
+        return run(ArmAsker(opened, "kb", "reject", **options).ask, ARM[name], BORN), reader.inquiries
 
     return ask
 

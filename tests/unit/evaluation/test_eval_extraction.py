@@ -135,16 +135,16 @@ class Reader:
     def __init__(self, fails: str = "") -> None:
         self.fails = fails
 
-    def extract(self, request, schema) -> Extraction:
-        if self.fails and self.fails in request.text:
+    async def extract(self, requests, schema) -> list[Extraction]:
+        if self.fails and self.fails in requests[0].text:
             raise ReasonerError("the endpoint refused")
         assert schema == FILMS
-        return Extraction(
+        return [Extraction(
             entities=(ExtractedEntity(name="Jaws", type="film"),
                       ExtractedEntity(name="Steven Spielberg", type="human")),
             triples=(ExtractedTriple(head="Jaws", relation="director", tail="Steven Spielberg"),
                      ExtractedTriple(head="Jaws", relation="director", tail="Jaws")),
-            attributes=(ExtractedAttribute(entity="Jaws", attribute="publication date", value="1975"),))
+            attributes=(ExtractedAttribute(entity="Jaws", attribute="publication date", value="1975"),))]
 
 
 READ = "Steven Spielberg shot Jaws in 1975."

@@ -15,6 +15,7 @@ from banyan.schemas.lookups import EntityLookup, PassageLookup
 from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
 
 from ... import small_base as base
+from ...waited import Waited
 
 QUESTION = "Where was the builder of the Northern Lamp born?"
 CHAPTERS = [f"Chapter {number}. {words}" for number, words in enumerate((
@@ -47,7 +48,7 @@ class Scripted:
         self.judgements = list(judgements)
         self.inquiries = []
 
-    def judge(self, inquiry):
+    async def judge(self, inquiry):
         self.inquiries.append(inquiry)
         found = self.judgements.pop(0) if len(self.judgements) > 1 else self.judgements[0]
         return found(inquiry) if callable(found) else found
@@ -55,7 +56,7 @@ class Scripted:
 
 @pytest.fixture
 def agent(resources):
-    return TextAgent(resources.retriever("kb"), baselines(resources.knowledge_base("kb"))["dense passages"])
+    return Waited(TextAgent(resources.retriever("kb"), baselines(resources.knowledge_base("kb"))["dense passages"]))
 
 
 def born(inquiry):
@@ -127,11 +128,11 @@ def test_the_arm_checks_quotes_and_measures_what_was_shown(resources, monkeypatc
     question = BenchQuestion(id="q", question=QUESTION, answers=("Kalmar",), gold=(GoldPassage(id="ada"),))
     reasoner = Scripted(searching("Ada Brandt"), born)
     monkeypatch.setattr(resources, "reasoner", lambda _: reasoner)
-    asker = ArmAsker(resources, "kb", "reject")
+    asker = Waited(ArmAsker(resources, "kb", "reject"))
     asker.prepare(arm)
     outcome = asker.ask(arm, question)
     assert (outcome.short, outcome.answer, outcome.declined) == ("Kalmar", "She was born in Kalmar.", False)
     assert outcome.passages == len({item.chunk_id for item in reasoner.inquiries[-1].items()})
     assert outcome.ranks[0] is not None
-    ranked = ArmAsker(resources, "kb", "reject", answers=False).ask(arm, question)
+    ranked = Waited(ArmAsker(resources, "kb", "reject", answers=False)).ask(arm, question)
     assert (ranked.passages, ranked.declined) == (len(resources.retriever("kb").index.chunks), True)

@@ -131,7 +131,7 @@ class Judging(ScriptedReasoner):
         super().__init__()
         self.asked: Asked = []
 
-    def resolve(self, pairs: Any) -> list[PairVerdict | None]:
+    async def resolve(self, pairs: Any) -> list[PairVerdict | None]:
         return answering(self.asked)(pairs)
 
 

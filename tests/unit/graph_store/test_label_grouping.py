@@ -24,7 +24,7 @@ class Grouper:
     def __init__(self, means) -> None:
         self.means, self.asked = means, []
 
-    def group(self, labels, schema):
+    async def group(self, labels, schema):
         self.asked.append([label.name for label in labels])
         return [SameLabel(number, *self.means[label.name]) for number, label in enumerate(labels, 1)
                 if label.name in self.means]
@@ -143,7 +143,7 @@ def test_a_label_for_a_known_relation_joins_it(grouping):
 class Linguist(Grouper):
     """Knows which labels mean the same, and whether they say it from tail to head, whichever comes first."""
 
-    def group(self, labels, schema):
+    async def group(self, labels, schema):
         known = [name for r in schema.relation_types for name in r.all_names() if name in self.means]
         names = [*known, *(label.name for label in labels)]
         return [SameLabel(number, names[0], self.means[label.name] != self.means[names[0]])
@@ -168,9 +168,9 @@ def test_the_next_batch_is_shown_what_grew(grouping):
     shown = []
 
     class Watching(ScriptedReasoner):
-        def extract(self, request, schema):
+        def extract_one(self, request, schema):
             shown.append({r.name for r in schema.relation_types})
-            return super().extract(request, schema)
+            return super().extract_one(request, schema)
 
     shop.scripted = Watching()
     shop.build(shop.write(dict(sorted(LEADERS.items()))))

@@ -14,7 +14,7 @@ from banyan.models.llm import chat_model, http_client  # noqa: F401  (its import
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.event_loop import process_loop
+from banyan.runtime.event_loop import run
 from banyan.schemas.retrieval import CommunityDigest
 from openai._base_client import BaseClient
 
@@ -56,18 +56,18 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[[Case], list[dict[str, Any
 def ask(case: Case, llm: LlmReasoner, number: int = 0) -> Any:
     """Ask what a case asks; another number is another question."""
     if case.asks == "summarise":
-        return llm.summarise(TWO)
+        return run(llm.summarise, TWO)
 
     async def listen(_: Any) -> None:
         pass
 
     async def condense() -> str:
         with claims_to(listen):
-            return await llm.acondense(f"Where, {number}?", [("user", "Marie Curie")])
+            return await llm.condense(f"Where, {number}?", [("user", "Marie Curie")])
 
     if case.asks == "stream":
-        return process_loop().run(condense())
-    return llm.condense(f"Where, {number}?", [("user", "Marie Curie")])
+        return run(condense)
+    return run(llm.condense, f"Where, {number}?", [("user", "Marie Curie")])
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: re.sub(r"\W+", "-", case.behaviour))

@@ -118,7 +118,7 @@ def test_each_chunk_of_a_call_gets_its_rows_and_the_entities_that_it_uses_or_nam
                     ["Cy Dahl", "born_in", "Oslo", "born in Oslo"], ["99", "Cy Dahl", "near", "Oslo"],
                     ["4", "Cy Dahl", "knows", "Ada Lin"]],
         "attributes": [["2", "Ulm", "wells", "5"]], "new": []}])
-    first, second, third = asyncio.run(reasoner(endpoint).aextract_together(DAYS, SCHEMA))
+    first, second, third = asyncio.run(reasoner(endpoint).awaited.extract(DAYS, SCHEMA))
     assert [(one.head, one.tail) for one in first.triples] == [("Ada Lin", "Ulm")]
     assert [(one.entity, one.value) for one in first.attributes] == [("Ulm", "5")]
     assert [(one.head, one.tail, one.time) for one in second.triples] == [("Bo Ek", "Bonn", "since 2019")]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ...in_memory_calls import InMemoryCalls
 from ...scripted_endpoint import ScriptedEndpoint, reasoner
+from ...waited import Waited
 
 NOTHING = {"answerable": False, "claims": [], "confidence": 0}
 CLAIM = {"text": "In Warsaw.", "quotes": [{"item": 1, "words": "born in Warsaw"}], "unstated": ""}
@@ -199,8 +200,8 @@ def test_a_reply_may_name_only_lookups_that_are_on():
 
 def test_each_call_of_a_question_may_have_a_model_of_its_own():
     endpoints = {model: ScriptedEndpoint([NOTHING]) for model in ("base", "b", "c")}
-    llm = LlmReasoner(Settings(_env_file=None, llm_model="base", llm_model_reflect="b", llm_model_answer="c"),
-                      InMemoryCalls(), lambda settings: endpoints[settings.llm_model])
+    llm = Waited(LlmReasoner(Settings(_env_file=None, llm_model="base", llm_model_reflect="b", llm_model_answer="c"),
+                             InMemoryCalls(), lambda settings: endpoints[settings.llm_model]))
     for one in (inquiry(), inquiry("Where?", FIRST, SECOND), inquiry("Where?", FIRST, THIRD, is_last=True)):
         llm.judge(one)
     assert ["Round 1" in str(endpoint.sent) for endpoint in endpoints.values()] == [False, True, True]

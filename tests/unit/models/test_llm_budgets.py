@@ -12,7 +12,7 @@ from banyan.models.llm.structured import StructuredChat
 from banyan.models.llm.wire import Shape
 from banyan.prompts import Prompt
 from banyan.runtime.budgets import BudgetExceeded
-from banyan.runtime.event_loop import process_loop
+from banyan.runtime.event_loop import run
 
 from ...in_memory_calls import InMemoryCalls
 
@@ -41,7 +41,7 @@ def test_a_call_counts_before_the_next_one_takes_its_slot_however_slow_the_disk_
         return await asyncio.gather(*(chat.ask("extract", Prompt("system", f"text {number}"), SHAPE)
                                       for number in range(6)), return_exceptions=True)
 
-    results = process_loop().run(ask_all())
+    results = run(ask_all)
     refused = [result for result in results if result != {}]
     assert all(isinstance(result, BudgetExceeded) for result in refused), refused
     assert 1 <= calls.calls["extract"] == 6 - len(refused) <= at_once

@@ -1,6 +1,8 @@
 """Limits around the endpoint: rates, slots and the circuit breaker."""
 
 import asyncio
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -19,8 +21,7 @@ from banyan.models.llm.breaker import (
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint, process_endpoints
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.cancellation import CallCancelled, cancellable
-from banyan.runtime.event_loop import in_parallel, process_loop
+from banyan.runtime.event_loop import in_parallel, run
 
 MESSAGES = [("system", "Extract."), ("user", "Marie Curie was born in Warsaw. " * 20)]
 SOON = 10.0
@@ -66,7 +67,7 @@ def replying(*tokens: int) -> Any:
 
 
 def send(endpoint: LimitedEndpoint, permit: Any = lambda: None) -> Reply:
-    return process_loop().run(endpoint.send(MESSAGES, {}, permit))
+    return run(endpoint.send, MESSAGES, {}, permit)
 
 
 async def ended(seconds: float) -> None:
@@ -79,7 +80,7 @@ def seconds_of(calls: int, endpoint: LimitedEndpoint) -> float:
         await asyncio.gather(*(endpoint.send(MESSAGES, {}, lambda: None) for _ in range(calls)))
 
     started = time.monotonic()
-    process_loop().run(all_of_them())
+    run(all_of_them)
     return time.monotonic() - started
 
 
@@ -119,7 +120,7 @@ def test_no_more_calls_at_once_than_allowed_whoever_asks():
         return Reply("{}", 1, 1)
 
     endpoints = [limited(counted, llm_concurrency=3, llm_model=model) for model in "abc"]
-    process_loop().run(in_parallel(lambda n: endpoints[n % 3].send(MESSAGES, {}, lambda: None), range(30), 12))
+    run(in_parallel, lambda n: endpoints[n % 3].send(MESSAGES, {}, lambda: None), range(30), 12)
     assert most == 3
 
 
@@ -139,7 +140,7 @@ def test_what_is_refused_at_its_turn_is_not_sent():
         return await asyncio.gather(*(endpoint.send(MESSAGES, {}, permit) for _ in range(5)), return_exceptions=True)
 
     endpoint = limited(noted, llm_concurrency=1)
-    outcomes = process_loop().run(ask())
+    outcomes = run(ask)
     assert [type(outcome) for outcome in outcomes] == [Reply, Reply, KeyError, KeyError, KeyError]
     assert len(sent) == 2
 
@@ -148,10 +149,28 @@ def test_a_call_that_waits_for_tokens_can_be_cancelled():
     endpoint = limited(replying(600), llm_tokens_per_minute=60)
     send(endpoint)
     started = time.monotonic()
-    with cancellable() as cancellation, pytest.raises(CallCancelled):
-        threading.Timer(0.2, cancellation.cancel).start()
-        send(endpoint)
+    with pytest.raises(TimeoutError):
+        run(asyncio.wait_for, endpoint.send(MESSAGES, {}, lambda: None), 0.2)
     assert time.monotonic() - started < SOON
+
+
+def test_a_call_that_waits_does_not_begin_when_ctrl_c_ends_the_one_before_it():
+    """Calls are cancelled one after the other: in between, the next one was sent, and given up at once."""
+    sent = []
+
+    async def noted(*_: Any) -> Reply:
+        sent.append(1)
+        threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT]).start()
+        await asyncio.sleep(60)
+        return Reply("{}", 1, 1)
+
+    async def both() -> None:
+        endpoint = limited(noted, llm_concurrency=1)
+        await asyncio.gather(*(endpoint.send(MESSAGES, {}, lambda: None) for _ in range(2)))
+
+    with pytest.raises(KeyboardInterrupt):
+        run(both)
+    assert len(sent) == 1
 
 
 def test_a_call_has_an_end_whatever_the_server_does(monkeypatch):

@@ -21,6 +21,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from ...in_memory_calls import InMemoryCalls
+from ...waited import Waited
 
 KEY, PROMPT, ANSWER = "sk-7Zq-distinctive", "Zanzibarite", "Quuxonium"
 SCHEMA = load_schema("general")
@@ -47,7 +48,7 @@ def ask(*answers: Any) -> None:
 
     settings = Settings(_env_file=None, llm_base_url="http://127.0.0.1:1/v1", llm_model="small",
                         llm_api_key=KEY)
-    llm = LlmReasoner(settings, InMemoryCalls(), lambda _: LimitedEndpoint(lambda: send, settings))
+    llm = Waited(LlmReasoner(settings, InMemoryCalls(), lambda _: LimitedEndpoint(lambda: send, settings)))
     llm.extract(ExtractionRequest(text=f"{PROMPT} is a mineral."), SCHEMA)
 
 

@@ -18,6 +18,7 @@ from banyan.schemas.retrieval import CommunityDigest
 
 from ...in_memory_calls import InMemoryCalls
 from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
+from ...waited import Waited
 
 
 def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
@@ -124,8 +125,8 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
 
     monkeypatch.setattr("banyan.models.llm.chat_model.ChatClient", Model)
     ledger = InMemoryCalls()
-    llm = LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", llm_model="strong",
-                               llm_model_extract="cheap"), ledger)
+    llm = Waited(LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", llm_model="strong",
+                                      llm_model_extract="cheap"), ledger))
     assert llm.extract(REQUEST, SCHEMA).triples
     assert llm.condense("Where?", [("user", "Marie Curie")]) == "Where was she born?"
     assert asked == ["cheap", "strong"]

@@ -11,7 +11,7 @@ from banyan.models.llm import http_client
 from banyan.models.llm.capability import Refusals
 from banyan.models.llm.chat_model import ChatClient
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.event_loop import process_loop
+from banyan.runtime.event_loop import run
 
 SAID = '{"sufficient": true, "claims": [{"text": "One.", "quotes": []}, {"text": "Two.", "quotes": []}]}'
 SHAPE = {"title": "reflection", "type": "object", "properties": {}}
@@ -67,7 +67,7 @@ def ask(monkeypatch):
         endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m",
                                            **{"llm_retries": 1, **settings}))
         for _ in range(times):
-            reply = process_loop().run(send(endpoint))
+            reply = run(send, endpoint)
         assert not left
         return reply, heard, sent
 
@@ -187,7 +187,7 @@ def test_a_cancelled_call_closes_its_stream(monkeypatch):
         with pytest.raises(asyncio.CancelledError):
             await call
 
-    process_loop().run(cancel())
+    run(cancel)
     assert closed.is_set()
 
 

@@ -8,7 +8,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.embedding.embedder import encode_distinct
 from banyan.runtime import telemetry
-from banyan.runtime.event_loop import process_loop
+from banyan.runtime.event_loop import run
 from banyan.server.app import create_app
 from banyan.server.security.keys import Keys
 from langgraph.checkpoint.memory import InMemorySaver
@@ -114,7 +114,7 @@ def test_the_context_goes_along_to_the_loop_of_calls(spans):
         return trace.get_current_span().get_span_context().span_id
 
     with telemetry.span("outer", {}) as outer:
-        assert process_loop().run(call()) == outer.get_span_context().span_id
+        assert run(call) == outer.get_span_context().span_id
 
 
 def test_a_model_of_this_process_is_a_span_with_its_name_and_no_text(spans, hashed_embedder):

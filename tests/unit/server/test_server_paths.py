@@ -4,7 +4,7 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.server.app import create_app
-from banyan.server.connections import MAX_HEAD
+from banyan.server.security.gate import MAX_HEAD
 
 from ... import in_process
 

@@ -35,7 +35,7 @@ def test_a_model_is_not_asked_about_what_states_nothing(tmp_path, hashed_embedde
     read = []
 
     class Reading(ScriptedReasoner):
-        async def aextract(self, request, schema):
+        def extract_one(self, request, schema):
             read.append(request.text)
             return Extraction()
 

@@ -1,0 +1,206 @@
+"""Answering questions: events in order, bounded, to the error, and stopped when nobody reads them."""
+
+import asyncio
+import time
+
+import anyio
+import pytest
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.server.error_responses import DeadlineError
+from banyan.server.runs.conversations import Conversations
+from banyan.server.runs.process_lock import FileProcessLock
+from banyan.server.runs.questions import Event, Question, Questions
+from banyan.server.security.gate import LOCAL
+from banyan.server.server_database import ServerDatabase
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+class Scripted(Questions):
+    """Questions whose events a test makes."""
+
+    def answers(self, events):
+        """Answer by the events of an asynchronous generator; each has a number or word."""
+        self._answer = lambda *_: events()
+        return self.answering(LOCAL, "kb", Question(question="Where?"))
+
+
+@pytest.fixture
+def questions_of(tmp_path):
+    def make(**settings):
+        resources = Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None, **settings))
+        return Scripted(resources, Conversations(ServerDatabase.of(resources.settings), FileProcessLock(tmp_path)))
+
+    return make
+
+
+@pytest.fixture
+def questions(questions_of):
+    return questions_of(asks_at_once=1)
+
+
+def step(said) -> Event:
+    return Event("step", {"said": said})
+
+
+async def read(answering) -> list:
+    return [event.data["said"] async for event in answering]
+
+
+async def test_events_come_in_order_and_then_the_error(questions):
+    async def events():
+        for number in range(100):
+            yield step(number)
+        raise ValueError("the end")
+
+    seen = []
+    async with questions.answers(events) as answering:
+        with pytest.raises(ValueError, match="the end"):
+            async for event in answering:
+                seen.append(event.data["said"])  # noqa: PERF401  (those before the error count)
+    assert seen == list(range(100))
+
+
+async def test_a_question_does_not_wait_for_who_reads_slowly(questions):
+    ended = asyncio.Event()
+
+    async def events():
+        for number in range(100):
+            yield step(number)
+        ended.set()
+
+    async with questions.answers(events) as answering:
+        async with asyncio.timeout(10):
+            await ended.wait()
+        assert await read(answering) == list(range(100))
+
+
+async def test_a_question_and_what_it_waits_for_end_when_nobody_reads(questions):
+    ended = asyncio.Event()
+
+    async def events():
+        yield step("begun")
+        try:
+            await anyio.sleep(30)
+        finally:
+            ended.set()
+
+    began = time.monotonic()
+    async with questions.answers(events) as answering:
+        async for _ in answering:
+            break
+    async with asyncio.timeout(20):
+        await ended.wait()
+        while questions._limiter.borrowed_tokens:
+            await anyio.sleep(0.01)
+    assert time.monotonic() - began < 20
+
+
+async def test_who_reads_a_question_that_is_stopped_reads_what_there_is(questions):
+    async def events():
+        yield step("begun")
+        await anyio.sleep(30)
+
+    seen = []
+    async with questions.answers(events) as answering:
+        async for event in answering:
+            seen.append(event.data["said"])
+            answering.stop()
+    assert seen == ["begun"]
+
+
+async def test_as_many_are_answered_at_once_as_allowed(questions_of):
+    questions, running, most = questions_of(asks_at_once=2), 0, 0
+
+    async def events():
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await anyio.sleep(0.05)
+        running -= 1
+        yield step("done")
+
+    async def ask():
+        async with questions.answers(events) as answering:
+            assert await read(answering) == ["done"]
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(6):
+            tasks.start_soon(ask)
+    assert most == 2
+
+
+async def test_a_question_that_was_given_up_before_its_turn_never_begins(questions):
+    begun, hold = [], asyncio.Event()
+
+    async def holding():
+        await hold.wait()
+        yield step("held")
+
+    async def events():
+        begun.append(1)
+        yield step("begun")
+
+    async with questions.answers(holding) as first:
+        while not questions._limiter.borrowed_tokens:
+            await anyio.sleep(0.01)
+        await anyio.sleep(0.2)  # its turn has come
+        async with questions.answers(events):
+            await anyio.sleep(0.05)
+        hold.set()
+        assert await read(first) == ["held"]
+    while questions._limiter.statistics().tasks_waiting or questions._limiter.borrowed_tokens:
+        await anyio.sleep(0.01)
+    assert not begun
+
+
+async def test_a_question_ends_at_its_deadline_waiting_included(questions_of):
+    questions, cancelled = questions_of(asks_at_once=1, ask_seconds=1), asyncio.Event()
+
+    async def events():
+        yield step("begun")
+        try:
+            await anyio.sleep(30)
+        finally:
+            cancelled.set()
+
+    async with questions.answers(events) as first, questions.answers(events) as waiting:
+        with pytest.raises(DeadlineError, match="within 1 s"):
+            await read(waiting)
+        with pytest.raises(DeadlineError):
+            await read(first)
+    assert cancelled.is_set()
+
+
+async def test_a_timeout_of_the_question_itself_is_not_taken_for_the_deadline(questions):
+    async def events():
+        yield step("begun")
+        raise TimeoutError("of a socket")
+
+    async with questions.answers(events) as answering:
+        with pytest.raises(TimeoutError, match="of a socket"):
+            await read(answering)
+
+
+async def test_one_client_leaves_a_slot_to_others(questions_of):
+    questions, entered = questions_of(), []
+
+    async def asking(client):
+        async with questions.turn(client):
+            entered.append(client)
+            await anyio.sleep_forever()
+
+    for clients, most in ((["hostile"] * 3 + ["other"], ["hostile", "other"]), ([LOCAL] * 3, [LOCAL] * 2)):
+        entered.clear()
+        async with anyio.create_task_group() as tasks:
+            for client in clients:
+                tasks.start_soon(asking, client)
+            await anyio.sleep(0.2)
+            assert sorted(entered) == most
+            tasks.cancel_scope.cancel()
