@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ...models.embedding.embedder import Vectors
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Chunk
-from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import normalise, triple_id
 from ...text.times import Validity
 from ...text.titles import plain_title
@@ -31,7 +30,6 @@ from .browsing import browsing
 from .lexical import postings, terms
 from .name_trie import NameTrie, trie
 from .stated import stated
-from .typed_facts import facts_by_chunk
 from .vector_rows import GatheredVectors, StoredVectors, find_vectors
 from .walk import find_titles, step_arrays
 
@@ -49,7 +47,6 @@ class Source(NamedTuple):
     """Those that retrieval searches."""
     finest: Sequence[Community]
     """All of the finest level, whether they are described or not."""
-    schema: GraphSchema
     vectors: VectorStore
 
 
@@ -96,7 +93,7 @@ def contents(source: Source, before: Arrays, folder: Path | None = None) -> Made
     made |= _entities(graph, rows, about)
     made |= _triples(graph, rows)
     made |= _state_facts(graph, rows)
-    made |= _chunks(source, chunks)
+    made |= _chunks(chunks)
     made |= browsing(about, made["triples.ends"], _count_documents(made), {
         row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
     made |= _walk(rows, chunks, made)
@@ -218,18 +215,14 @@ def _state_facts(graph: ResolvedGraph, rows: _Rows) -> Made:
                   {said: int(places[said][0]) if len(places.get(said, ())) else -1 for said in corrected})
 
 
-def _chunks(source: Source, chunks: Sequence[Chunk]) -> Made:
+def _chunks(chunks: Sequence[Chunk]) -> Made:
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
     number = {key: row for row, key in enumerate(documents)}
     known: dict[str, str] = {}  # so that each distinct word is in memory once
     spoken = [[known.setdefault(term, term) for term in terms(chunk.titled_text())] for chunk in chunks]
     by_chunk = postings("chunks.words", spoken)
-    found = facts_by_chunk(source.graph, source.schema)
-    facts = (orjson.dumps([fact.model_dump() for fact in found[chunk.id]]) if chunk.id in found else b""
-             for chunk in chunks)
     return {**columns.ids("chunks", [chunk.id for chunk in chunks]),
             **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
-            **columns.texts("chunks.facts", facts),
             "chunks.documents": np.array([number[chunk.document_id] for chunk in chunks], np.int32),
             **by_chunk, **_documents(chunks, [number[chunk.document_id] for chunk in chunks], spoken, by_chunk),
             **_document_names({chunk.document_id: chunk.title for chunk in chunks})}
