@@ -168,7 +168,7 @@ class Tiling:
         whole: list[list[str]] = [[] for _ in range(documents * self._copies)]
         for of, said in zip(owner.tolist(), spoken, strict=True):
             whole[of] = whole[of] + said if whole[of] else said
-        return {**columns.texts("chunks.about", told), **columns.texts("chunks.facts", [b""] * len(told)),
+        return {**columns.texts("chunks.about", told),
                 "chunks.documents": owner.astype(np.int32), **postings("chunks.words", spoken),
                 **postings("documents.words", whole)}
 

@@ -323,7 +323,7 @@ class KnowledgeBase:
     @gc_paused()
     def _index_source(self) -> IndexSource:
         return IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
-                      self.schemas.current(), self.vectors)
+                           self.vectors)
 
     @cached_property
     def tree(self) -> "TreeSynchroniser":

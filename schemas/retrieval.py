@@ -46,21 +46,6 @@ class SubQuery(Frozen):
     follows: tuple[int, ...] = ()
 
 
-class TypedFact(Frozen):
-    """A date or number of an entity in the graph that a passage states.
-
-    `entities` are the entity's names, `asked_by` are the names and cue words of the attribute, `value` is the wording
-    of the source, and `normal` is its normal form. `start` and `end` are the place in the chunk.
-    """
-
-    entities: tuple[str, ...]
-    asked_by: tuple[str, ...]
-    value: str
-    normal: str
-    start: int
-    end: int
-
-
 class Place(Frozen):
     """Words of a document that support an item; `member` is the part of a line that they support, such as a value."""
 
@@ -75,7 +60,7 @@ class Passage(Frozen):
 
     Of a `passage`, `text` is what is read. Any other kind is read as its `statement`, and `places` are the words that
     support it; `text` and `start` are those of the first one. `cells` are the head, relation, tail and time of a
-    single fact. `about` is the document's metadata; `facts` are the typed values in the graph from this chunk.
+    single fact. `about` is the document's metadata.
     """
 
     chunk_id: str
@@ -87,7 +72,6 @@ class Passage(Frozen):
     kind: Kind = "passage"
     heading: str = ""
     about: str = ""
-    facts: tuple[TypedFact, ...] = ()
     statement: str = ""
     cells: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()

@@ -12,7 +12,6 @@ from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
-from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.naming import entity_id, triple_id
 from banyan.tools.index import RetrievalIndex
 from banyan.tools.query import EmbeddedQuery, Query
@@ -50,8 +49,7 @@ class GraphAlone:
         return self
 
     def index(self) -> Arrays:
-        source = IndexSource(self.graph, self.chunks, self.communities, self.communities, open_schema(), self)
-        return contents(source, {})
+        return contents(IndexSource(self.graph, self.chunks, self.communities, self.communities, self), {})
 
     def current(self) -> Reliability:
         return Reliability()

@@ -24,7 +24,6 @@ from ..graph_store.vectors.vector_store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import canonical_name, normalise
-from ..schemas.retrieval import TypedFact
 from ..text.times import Validity
 from .best import Rows
 from .field_columns import FieldColumn, join_columns
@@ -82,7 +81,7 @@ class RetrievalIndex:
         self.edges: Sequence[EdgeKey] = LazySequence(len(self.triples), self.graph.edge)
         """The triple of each row: its head's id, its relation, its tail's id."""
         self.chunk_row = Ids(arrays, "chunks")
-        self._chunks, self._facts = Texts(arrays, "chunks.about"), Texts(arrays, "chunks.facts")
+        self._chunks = Texts(arrays, "chunks.about")
         self.chunks: Sequence[Chunk] = LazySequence(len(self.chunk_row), self._chunk)
         self.community_row = Ids(arrays, "communities")
         self._communities = Texts(arrays, "communities.about")
@@ -267,11 +266,6 @@ class RetrievalIndex:
 
     def _chunk(self, row: int) -> Chunk:
         return Chunk(**orjson.loads(self._chunks.raw(row)))
-
-    def typed_facts(self, chunk: str) -> tuple[TypedFact, ...]:
-        """Return the dates and numbers of a chunk."""
-        stored = self._facts.raw(self.chunk_row[chunk])
-        return tuple(TypedFact(**fact) for fact in orjson.loads(stored)) if stored else ()
 
     @cached_property
     def documents(self) -> tuple[LexicalIndex, NDArray[np.int32]]:

@@ -180,5 +180,5 @@ class Retriever:
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
         metadata = self.index.store.documents.metadata(chunk.document_id)
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
-                       heading=chunk.heading, start=chunk.start, score=score, facts=self.index.typed_facts(chunk.id),
+                       heading=chunk.heading, start=chunk.start, score=score,
                        about=metadata_line(metadata, _ABOUT_TOKENS))

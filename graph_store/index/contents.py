@@ -4,7 +4,7 @@ Rows are numbers: of entities and triples in the order of their ids and keys, of
 communities by id. All of it is a function of the graph, the chunks, the communities and the schema.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+communities by id. All of it is a function of the graph, the chunks and the communities.
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 from ...models.embedding.embedder import Vectors
 from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Chunk
-from ...schemas.graph_schema import AttributeType, GraphSchema
 from ...schemas.naming import normalise, triple_id
-from ...schemas.retrieval import TypedFact
 from ...text.titles import plain_title
-from ...text.values import kind_of, parse_value
 from ..bounding.grounding import without_aside, words
 from ..graph.graph_columns import find_firsts
 from ..graph.knowledge_graph import KnowledgeGraph
@@ -50,7 +47,6 @@ class IndexSource(NamedTuple):
     """Those that retrieval searches."""
     finest: Sequence[TreeCommunity]
     """All of the finest level, whether they are described or not."""
-    schema: GraphSchema
     vectors: VectorStore
 
 
@@ -98,7 +94,7 @@ def contents(source: IndexSource, before: Arrays, folder: Path | None = None) ->
     made |= _entities(graph, rows, about)
     made |= _incidence(made["graph.triples"], len(rows.entities))
     made |= _state_facts(graph, rows)
-    made |= _chunks(source, chunks)
+    made |= _chunks(chunks)
     made |= browsing(about, made["graph.triples"], _count_documents(made), {
         row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
     made |= _walk(rows, chunks, made)
@@ -170,45 +166,17 @@ def _state_facts(graph: ResolvedGraph, rows: _Rows) -> NewArrays:
                   {said: int(places[said][0]) if len(places.get(said, ())) else -1 for said in corrected})
 
 
-def _chunks(source: IndexSource, chunks: Sequence[Chunk]) -> NewArrays:
+def _chunks(chunks: Sequence[Chunk]) -> NewArrays:
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
     number = {key: row for row, key in enumerate(documents)}
     known: dict[str, str] = {}  # so that each distinct word is in memory once
     spoken = [[known.setdefault(term, term) for term in terms(chunk.titled_text())] for chunk in chunks]
     by_chunk = postings("chunks.words", spoken)
-    found = facts_by_chunk(source.graph, source.schema)
-    facts = (orjson.dumps([fact.model_dump() for fact in found[chunk.id]]) if chunk.id in found else b""
-             for chunk in chunks)
     return {**columns.ids("chunks", [chunk.id for chunk in chunks]),
             **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
-            **columns.texts("chunks.facts", facts),
             "chunks.documents": np.array([number[chunk.document_id] for chunk in chunks], np.int32),
             **by_chunk, **_documents(chunks, [number[chunk.document_id] for chunk in chunks], spoken, by_chunk),
             **_document_names({chunk.document_id: chunk.title for chunk in chunks})}
-
-
-def facts_by_chunk(graph: KnowledgeGraph, schema: GraphSchema) -> dict[str, tuple[TypedFact, ...]]:
-    """Return the attributes with a date or a number, by the id of the chunk that states them.
-
-    The schema has an attribute's kind, unit and the words that questions use for it; the kind of an attribute that it
-    lacks is inferred from each value. A chunk's facts are in the order of entity, attribute and value.
-    """
-    known = {attribute.name: attribute for attribute in schema.attribute_types}
-    facts: dict[str, list[TypedFact]] = {}
-    for node in graph.entities_with_values():
-        names = tuple(graph.names(node))
-        for name, values in graph.values(node).items():
-            attribute = known.get(name) or AttributeType(name=name)
-            for value, support in values.items():
-                kind = attribute.kind if name in known else kind_of(value)
-                normal = parse_value(value, kind, attribute.unit)
-                if not normal:
-                    continue
-                for chunk_id, (start, end) in support.items():
-                    facts.setdefault(chunk_id, []).append(TypedFact(
-                        entities=names, asked_by=(*attribute.all_names(), *attribute.rules.all_cues()), value=value,
-                        normal=normal, start=start, end=end))
-    return {chunk_id: tuple(listed) for chunk_id, listed in facts.items()}
 
 
 def _document_names(titles: Mapping[str, str]) -> NewArrays:

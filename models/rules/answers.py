@@ -111,11 +111,8 @@ def _quote(question: Question, found: Found, finder: Finder) -> Claim:
 
 
 def _stating(question: Question, short: Short, finder: Finder) -> Claim:
-    """Return the sentence, row or fact that states a short answer."""
+    """Return the sentence or row that states a short answer."""
     unit = short.unit
-    if unit is None:
-        fact = finder.passages[short.passage - 1]
-        return Claim(text=" ".join(fact.text.split()), quotes=[Quote(item=short.passage, words=fact.text)])
     if unit.row is not None:
         return _claim(unit, _row_text(question, unit.row), unit.text)
     # A list is quoted whole, and an answer with its question.

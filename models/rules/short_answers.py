@@ -1,4 +1,4 @@
-"""The short answer stated in passages: a fact, a table cell, or the only span of the expected kind."""
+"""The short answer stated in passages: a table cell, or the only span of the expected kind."""
 
 import re
 from collections.abc import Sequence
@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from ...schemas.naming import canonical_name
-from ...schemas.retrieval import Passage, TypedFact
+from ...schemas.retrieval import Passage
 from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
-from ...text.times import is_running
 from ...text.values import kind_of
 from .content_words import spoken_words
 from .finder import Finder, Found, named_documents
@@ -77,11 +76,10 @@ _ASKED_MEASURES = (
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """A short answer: its words in the source, and the unit or the number of the fact that states it."""
+    """A short answer: its words in the source, and the unit that states it."""
 
     words: str
-    unit: Unit | None = None
-    passage: int = 0
+    unit: Unit
 
 
 def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> list[Short]:
@@ -90,7 +88,7 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     Args:
         question: the analysed question.
         found: all units, best first.
-        finder: the context, with its typed facts and statements.
+        finder: the context.
     """
     if not found or _CHOICE.search(question.asking):
         return []
@@ -111,8 +109,7 @@ def _of_titled(question: Question, name: str, titled: Sequence[str], finder: Fin
 
 
 def _short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Short | None:
-    passages, best = finder.passages, found[0]
-    usual = _usual_names(question, passages)
+    best, usual = found[0], _usual_names(question, finder.passages)
     if question.expected == "polar":
         stated = verdict(question, found, finder)
     else:
@@ -124,8 +121,7 @@ def _short_answer(question: Question, found: Sequence[Found], finder: Finder) ->
         return _from_field(question, found, usual)
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, usual)
-    return (_from_typed_fact(question, best, passages) or _from_span(question, best, usual)
-            or _from_statement(question, passages) or _from_definition(question, best.unit))
+    return _from_span(question, best, usual) or _from_definition(question, best.unit)
 
 
 def is_unasked(question: Question, row: Row | None) -> bool:
@@ -297,21 +293,6 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
     return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.asking, re.IGNORECASE) else True
 
 
-def _from_typed_fact(question: Question, best: Found, passages: Sequence[Passage]) -> Short | None:
-    """Return the graph's value of the requested entity and attribute, if the best sentence states it."""
-    unit = best.unit
-    facts = [fact for fact in passages[unit.passage - 1].facts if unit.start <= fact.start < unit.end]
-    kind = question.expected if question.expected in VALUES else "text"
-    values = {fact.value for fact in facts if kind_of(fact.value) == kind and _asks_for(question, fact)}
-    return Short(" ".join(values.pop().split()), unit) if len(values) == 1 else None
-
-
-def _asks_for(question: Question, fact: TypedFact) -> bool:
-    asked = frozenset(question.words_of(question.text))
-    return any(has_name(question.text, entity) for entity in fact.entities) and any(
-        needed and asked.issuperset(needed) for needed in map(question.words_of, fact.asked_by))
-
-
 def _from_definition(question: Question, unit: Unit) -> Short | None:
     """Return the subject of "a bear is the mascot of the club" for "which animal was chosen as the club's mascot"."""
     match, kind = _DEFINED.match(unit.text), frozenset(question.words_of(question.kind_noun))
@@ -321,27 +302,6 @@ def _from_definition(question: Question, unit: Unit) -> Short | None:
     subject = " ".join(match["subject"].split())
     said = asked.issuperset(question.words_of(match["role"])) and asked.issubset(question.words_of(unit.text))
     return Short(subject, unit) if said and asked.isdisjoint(question.words_of(subject)) else None
-
-
-def _from_statement(question: Question, passages: Sequence[Passage]) -> Short | None:
-    """Return the other end of a fact if the question names one end and its relation."""
-    asked = frozenset(question.words_of(question.text))
-    ends: dict[str, int] = {}
-    for number, item in enumerate(passages, 1):
-        head, relation, tail, *times = [*item.cells, "", "", ""][:4]
-        # What is planned, or has ended, is no answer to mark.
-        if not tail or (any(times) and not is_running(times[0])):
-            continue
-        needed = question.words_of(relation.replace("_", " "))
-        if not needed or not asked.issuperset(needed):
-            continue
-        for known, other in ((head, tail), (tail, head)):
-            if has_name(question.text, known) and not has_name(question.text, other):
-                ends.setdefault(other, number)
-    if len(ends) != 1:
-        return None
-    ((end, number),) = ends.items()
-    return Short(end, passage=number)
 
 
 def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: frozenset[str],

@@ -37,7 +37,8 @@ _LONGEST_BAR = 12
 
 def masked_parts(text: str) -> list[tuple[int, int]]:
     """Return the parts of a text, as (start, end), that are not searched for names."""
-    return [*_lines(text), *(match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE) for match in form.finditer(text))]
+    forms = (_ADDRESS, _TAG, _FENCED, _INLINE)
+    return [*_lines(text), *(match.span() for form in forms for match in form.finditer(text))]
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

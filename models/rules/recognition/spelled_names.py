@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -42,7 +41,8 @@ _ONE_OF = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.I
 _THE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
 _FOLLOWS = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
 _COUNTRIES = words("US USA UK UAE UN EU USSR GDR DRC PRC")
-_CHANGES = re.compile(r" (?:network |hard |soft )?(?:(?P<event>upgrade|fork|hardfork|update)|(?:testnet|release|protocol))s?\b")
+_CHANGES = re.compile(r" (?:network |hard |soft )?(?:(?P<event>upgrade|fork|hardfork|update)|"
+                      r"(?:testnet|release|protocol))s?\b")
 """Nouns for what has the name of a place or a person: "the Lima upgrade"."""
 _DEFINING = re.compile(r"\([^()]{0,30}\Z")
 _DEFINED = re.compile(
@@ -60,8 +60,8 @@ _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _OPENING = "\n.!?:"
 _PARTICLED = re.compile(r"(?:(?<= v[ao]n)| v[ao]n)(?: de[rn]?)? [A-Z]\w+")
 """The end of a person's name that a recogniser cuts: Hugo van der Lans."""
-_OFFICES = words("senator representative congressman congresswoman president governor minister chancellor premier mayor "
-                 "secretary ambassador chairman chairwoman director ceo professor captain admiral colonel")
+_OFFICES = words("senator representative congressman congresswoman president governor minister chancellor premier "
+                 "mayor secretary ambassador chairman chairwoman director ceo professor captain admiral colonel")
 """Titles that stand before a person's name and belong to no other name."""
 _ROAD = re.compile(r"(?:Highway|Route|Interstate)\Z")
 _ROAD_NUMBER = re.compile(r" \d{1,4}\b(?![.,]\d)")
@@ -105,7 +105,8 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     unknown = [_without_office(text, Span(*place, kind)) for run in runs.several()
                for kind in ("person" if _has_honorific(text, *run) else "name",) if (place := _clean(text, *run, kind))]
     # The longest of the pieces of one name counts.
-    pieces = sorted([*map(partial(_with_number, text), (*recognised, *unknown))], key=lambda span: (span.start - span.end, span.kind == "name"))
+    pieces = [_with_number(text, span) for span in (*recognised, *unknown)]
+    pieces.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
     certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised),
                              *_opening(text)])
     spans = without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])] for layer in (certain, pieces)))
@@ -151,7 +152,8 @@ def _is_known_acronym(name: str, kind: str) -> bool:
 def _expanded(text: str, spans: Sequence[Span]) -> dict[str, str]:
     """Return the kinds of acronyms in brackets after their full names: "Oslo Pump Alliance (OPA)"."""
     return {name_of(text, short): full.kind for full, short in pairwise(spans)
-            if full.kind not in {"name", "person", "location"} and _ACRONYM.fullmatch(text, short.start, short.end) and (
+            if full.kind not in {"name", "person", "location"} and (
+                _ACRONYM.fullmatch(text, short.start, short.end)) and (
                 _IN_BRACKETS.fullmatch(text, full.end, short.start))}
 
 
@@ -172,7 +174,8 @@ def _without_office(text: str, span: Span) -> Span:
     parts = list(_WORD.finditer(text, span.start, span.end))
     office = next((at for at, part in enumerate(parts) if part[0].lower() in _OFFICES), len(parts))
     rest = text[parts[office + 1].start() : span.end] if office + 2 < len(parts) else ""
-    named = rest and rest.replace(" ", "").replace(".", "").isalpha() and not infer_type(rest) and may_be("person", rest)
+    letters = rest.replace(" ", "").replace(".", "")
+    named = letters.isalpha() and not infer_type(rest) and may_be("person", rest)
     return Span(span.end - len(rest), span.end, "person") if named else span
 
 

@@ -16,8 +16,6 @@ _LEADS_TO_PLACE = PREPOSITIONS | words("between outside inside throughout north 
 _OFTEN = frozenset({"organization", "location", "event", "work"})
 """The kinds that are confirmed by two occurrences."""
 _LEADS_TO_BODY = words("by at for from joined of with under against")
-_NUMBERED = re.compile(r"[A-Z]{1,3}-?\d{1,4}")
-"""Roads, trains and similar codes."""
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _JOINED = re.compile(r"(?:,|,? and|,? or) $")
 _QUOTED = re.compile(r"[\"“«]$")
@@ -33,8 +31,8 @@ def sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     """
     places = {span.end for spans in names.values() for span in spans if span.kind == "location"}
     return {name for name, spans in names.items() if any(
-        _is_sure(text, span, places) or (len(spans) > 1 and span.kind in _OFTEN and not _NUMBERED.fullmatch(name)
-                                          and (span.kind != "work" or " " in name)) for span in spans)}
+        _is_sure(text, span, places) or (len(spans) > 1 and span.kind in _OFTEN and (
+            span.kind != "work" or " " in name)) for span in spans)}
 
 
 def _is_sure(text: str, span: Span, places: set[int]) -> bool:

@@ -6,7 +6,7 @@ from banyan.models.rules.answers import Answers
 from banyan.models.rules.finder import Finder
 from banyan.models.rules.question import analyse
 from banyan.models.rules.units import LONGEST_QUOTE, find_units
-from banyan.schemas.retrieval import Passage, Place, TypedFact
+from banyan.schemas.retrieval import Passage, Place
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,13 +30,8 @@ BOATS = """| Boat: Heron | Built: 2021 | Passengers: 420 | Drive: battery | Capt
 | Boat: Ottilie | Built: 1924 | Passengers: 90 | Drive: steam | Captain: Bo Karlsen |"""
 
 
-def passage(text, title="", document="d", facts=()):
-    return Passage(chunk_id=document, document=document, title=title, text=text, start=0, score=1.0, facts=facts)
-
-
-def fact(*cells):
-    return Passage(chunk_id="", document="d", title="", text="Marta keeps it", start=0, score=0, kind="fact",
-                   statement=" -> ".join(cells), cells=cells)
+def passage(text, title="", document="d"):
+    return Passage(chunk_id=document, document=document, title=title, text=text, start=0, score=1.0)
 
 
 def ask(question, *passages):
@@ -137,27 +132,6 @@ def test_what_is_not_stated_is_not_answered(question, text):
     said = ask(question, passage(text))
     assert said.short == ""
     assert said.claims[0].quotes[0].words == text
-
-
-def test_a_fact_of_the_graph_tells_which_of_two_values_is_meant():
-    text = "The mill was built in 1870 and sold in 1921."
-    sold = TypedFact(entities=("mill",), asked_by=("sold",), value="1921", normal="1921", start=0, end=len(text))
-    assert ask("When was the mill sold?", passage(text)).short == ""
-    assert ask("When was the mill sold?", passage(text, facts=(sold,))).short == "1921"
-    assert ask("Where was the mill sold?", passage(text, facts=(sold,))).short == "", "a date is no place"
-
-
-def test_a_triple_answers_for_its_other_end_and_is_quoted():
-    said = ask("Who is the warden of the hut?", passage(HUT), fact("Hut", "warden", "Marta Kvist"))
-    assert said.short == "Marta Kvist"
-    assert said.claims[0].quotes[0].item == 2
-
-
-@pytest.mark.parametrize(("time", "short"), [
-    ("since 2019", "Marta Kvist"), ("until 2021", ""), ("planned", ""), ("since 2019; superseded 2021", "")])
-def test_what_is_planned_or_has_ended_is_no_short_answer(time, short):
-    row = fact("Hut", "warden", "Marta Kvist", time)
-    assert ask("Who is the warden of the hut?", passage(HUT), row).short == short
 
 
 @pytest.mark.parametrize(("question", "expected", "line"), [

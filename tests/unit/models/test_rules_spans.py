@@ -111,6 +111,6 @@ def test_an_acronym_is_of_the_kind_of_its_full_name_or_of_none(parser: Parser) -
 
 
 def test_what_there_are_several_of_is_no_name(parser: Parser) -> None:
-    text = ("Is a Purchase Order (PO) required? The Purchase Order is sent to Delta Valves. A Delta Valves pump costs more. "
-            "The members of the Foundation met, and Foundation staff came.")
+    text = ("Is a Purchase Order (PO) required? The Purchase Order is sent to Delta Valves. "
+            "A Delta Valves pump costs more. The members of the Foundation met, and Foundation staff came.")
     assert names(text, parser) == ["PO", "Delta Valves", "Delta Valves"]
