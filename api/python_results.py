@@ -151,7 +151,7 @@ def entity_of(kb: KnowledgeBase, node: str, of_chunks: dict[str, str]) -> Entity
                                           if chunk in of_chunks})))
 
 
-def community_of(graph: KnowledgeGraph, community: ledger.Community) -> Community:
+def community_of(graph: KnowledgeGraph, community: ledger.TreeCommunity) -> Community:
     """Return a community with its keywords by name, without entities that no longer exist."""
     return Community(
         id=community.id, name=community.name, summary=community.summary, level=community.level,

@@ -21,8 +21,8 @@ from . import columns
 from .array_file import Arrays
 from .columns import Ids, LazySequence, Rows, Texts
 
-_TABLES = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable, "values": ValueTable,
-           "value_times": ValueTimeTable}
+_TABLES: dict[str, Any] = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable,
+                           "values": ValueTable, "value_times": ValueTimeTable}
 
 
 def graph_arrays(graph: KnowledgeGraph, triples: Rows, chunks: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
