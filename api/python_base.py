@@ -30,7 +30,7 @@ from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.layout import check_name, knowledge_bases
 from ..graph_store.ledger.document_rows import DocumentEntry
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
-from ..ingest.remote_folders import is_remote, mirrored
+from ..ingest.remote_folders import is_remote, mirror_folder
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
@@ -183,7 +183,7 @@ class KnowledgeBase:
             BanyanError: the folder cannot be read, or all of its files are gone, as of a disk that is not mounted.
         """
         named = os.fspath(folder)
-        place = mirrored(self.resources.settings.home, named) if is_remote(named) else Path(named).expanduser()
+        place = mirror_folder(self.resources.settings.home, named) if is_remote(named) else Path(named).expanduser()
         stored = self._store.documents if self.name in knowledge_bases(self.resources.settings) else None
         changes, report = compare_folder(stored, place, self.resources.limits), None
         if not dry_run and (changes.new or changes.known):
@@ -459,10 +459,10 @@ class KnowledgeBase:
 
     def introduce(self) -> Introduction:
         """Return what the documents are about, what was not read, and questions that were tried and are answered."""
-        return introduce(self.resources, self.name, partial(self._tried.answer, self.name))
+        return introduce(self.resources, self.name, partial(self._question_trials.answer, self.name))
 
     @cached_property
-    def _tried(self) -> TriedQuestions:
+    def _question_trials(self) -> TriedQuestions:
         return TriedQuestions(self.resources)
 
     def summaries(self, *documents: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ def clean_markdown(text: str) -> str:
         The text, in which underlined headings are `#` headings, HTML tables are those of Markdown, and an admonition
         begins with its kind and title. Code stays as it is, and so does a tag of no known name.
     """
-    return "\n".join(_headed(list(_lines(text))))
+    return "\n".join(_write_headings(list(_lines(text))))
 
 
 def words_outside_code(text: str) -> str:
@@ -116,7 +116,7 @@ def _plain(words: str) -> str:
     return strip_tags(words)
 
 
-def _headed(lines: list[tuple[str, bool]]) -> Iterator[str]:
+def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
     """Yield the lines with underlined headings as `#` headings."""
     at = 0
     while at < len(lines):

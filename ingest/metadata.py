@@ -42,7 +42,7 @@ def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str
     """
     if not metadata.keys() - {CREATED, UNREAD}:
         return text
-    titled = _joined(title) not in {"", _joined(PurePosixPath(document_id).stem)}
+    titled = _letters_of(title) not in {"", _letters_of(PurePosixPath(document_id).stem)}
     cells = [Cell(DOCUMENT, document_name(document_id, title, metadata)), *([Cell("Title", title)] if titled else []),
              *(Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items()
                if name != UNREAD)]
@@ -58,15 +58,15 @@ def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> 
     """
     stem = PurePosixPath(document_id).stem
     key = next((f"{name.upper()}-{value}" for name, value in metadata.items()
-                if any(map(str.isdigit, value)) and _joined(f"{name}{value}") == _joined(stem)), "")
+                if any(map(str.isdigit, value)) and _letters_of(f"{name}{value}") == _letters_of(stem)), "")
     if key and title.casefold().startswith(key.casefold()):
         title = title[len(key):].lstrip(" :-–—")
-    own = title if _joined(title) not in {"", _joined(stem), _joined(document_id), _joined(key)} else ""
+    own = title if _letters_of(title) not in {"", _letters_of(stem), _letters_of(document_id), _letters_of(key)} else ""
     if key:
         return f"{key}: {own}" if own else key
     return f"{own} ({document_id})" if own else document_id
 
 
-def _joined(name: str) -> str:
+def _letters_of(name: str) -> str:
     """Return a name's letters and digits alone, numbers without zeros before them ("pep-0008" is "pep8")."""
     return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\W_]+", "", name.casefold()))

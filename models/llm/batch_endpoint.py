@@ -134,10 +134,10 @@ class BatchEndpoint:
             answer = await request
         except openai.OpenAIError as error:
             raise self._failure(error) from None
-        told = answer.to_dict() if isinstance(answer, openai.BaseModel) else answer
-        if not isinstance(told, dict):
-            raise failure(ValueError(type(told).__name__), self._asked, self._key, fix=NOT_OPENAI)
-        return told
+        content = answer.to_dict() if isinstance(answer, openai.BaseModel) else answer
+        if not isinstance(content, dict):
+            raise failure(ValueError(type(content).__name__), self._asked, self._key, fix=NOT_OPENAI)
+        return content
 
     def _id_in(self, answer: dict[str, Any]) -> str:
         found = answer.get("id")
