@@ -297,8 +297,8 @@ class KnowledgeBase:
         messages: list[AnyMessage] = []
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
-        given: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
-        return {"input": given, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
+        ask_input: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
+        return {"input": ask_input, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
 
     def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
         context = cast("AskContext", arguments["context"])

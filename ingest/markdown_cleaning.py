@@ -96,11 +96,11 @@ def _without_comments(text: str) -> str:
 
 
 def _clean_line(line: str) -> str:
-    found = _ADMONITION.fullmatch(line) if ":::" in line or "!" in line or "???" in line else None
-    if found:
-        kind = (found["a"] or found["b"] or found["c"]).lower()
-        title = found["title"].strip(' "[]')
-        return f"{found['set_in']}{'> ' if found['c'] else ''}{title or kind.capitalize()}:"
+    admonition = _ADMONITION.fullmatch(line) if ":::" in line or "!" in line or "???" in line else None
+    if admonition:
+        kind = (admonition["a"] or admonition["b"] or admonition["c"]).lower()
+        title = admonition["title"].strip(' "[]')
+        return f"{admonition['set_in']}{'> ' if admonition['c'] else ''}{title or kind.capitalize()}:"
     if "<" not in line and "](" not in line and "[[" not in line and "&" not in line:
         return line
     end, parts = 0, list[str]()

@@ -17,15 +17,15 @@ and shown with citations."""
 
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
     """Return the fields that can be shown: texts, numbers and lists of them, neither empty nor too long."""
-    found: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for name, value in fields.items():
         items = value if isinstance(value, list) else [value]
         texts = [" ".join(clean_text(str(item)).split()) for item in items[:MOST_FIELDS]
                  if isinstance(item, str | int | float)]
         text, key = LIST_MARK.join(filter(None, texts)), " ".join(clean_text(str(name)[:1000]).split())
-        if key and text and len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(found) < MOST_FIELDS:
-            found[key] = text
-    return found
+        if key and text and len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < MOST_FIELDS:
+            shown[key] = text
+    return shown
 
 
 def with_unread(metadata: Mapping[str, str], *notes: str) -> dict[str, str]:

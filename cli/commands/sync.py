@@ -46,8 +46,8 @@ def sync(  # noqa: PLR0913  (its options)
     with open_resources() as resources:
         place = mirror_folder(resources.settings.home, folder) if is_remote(folder) else Path(folder).expanduser()
         for number, _ in enumerate(_changes_in(place, resources.settings.home) if watch else [()]):
-            given: BuildInput = {"knowledge_base": kb, "paths": [str(place)], "schema": "" if number else schema}
-            _sync(resources, place, given, context, dry_run=dry_run, yes=yes or watch, as_json=as_json)
+            build_input: BuildInput = {"knowledge_base": kb, "paths": [str(place)], "schema": "" if number else schema}
+            _sync(resources, place, build_input, context, dry_run=dry_run, yes=yes or watch, as_json=as_json)
             if watch and not number:
                 err.print(f"Watching {on_a_line(folder)}; Ctrl-C ends it.")
 

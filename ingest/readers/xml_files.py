@@ -80,8 +80,8 @@ def read_cells(element: ET.Element, *, may_nest: bool = True) -> Cells | None:
         return None
     attributes: Cells = {name: [value] for name, value in read_attributes(element).items()}
     if is_leaf(element):
-        own = _leaf_cells(element) or {}
-        return {key or local_name(element): texts for key, texts in own.items()} if (
+        leaf_cells = _leaf_cells(element) or {}
+        return {key or local_name(element): texts for key, texts in leaf_cells.items()} if (
             len(attributes) > 1) else None
     cells = attributes
     names = Counter(map(local_name, element))

@@ -31,7 +31,8 @@ class NumberedLines:
         for place, request in enumerate(requests):
             pieces = list(_pieces(request.text))
             same = place > 0 and _name(request) == _name(requests[place - 1])
-            self.lines += [NumberedLine(place, text) for text in pieces[_count_repeated(before, pieces) if same else 0:]]
+            repeated = _count_repeated(before, pieces) if same else 0
+            self.lines += [NumberedLine(place, text) for text in pieces[repeated:]]
             before = pieces
 
     def text(self) -> str:

@@ -118,8 +118,8 @@ def normalise_message(completion: Any) -> None:
 
 def reasoning_of(message: Any) -> str:
     """Return the text that a message, or a part of one, has in the fields of thinking models."""
-    found = (getattr(message, name, None) for name in _REASONING)
-    return next((text for text in found if isinstance(text, str) and text), "")
+    texts = (getattr(message, name, None) for name in _REASONING)
+    return next((text for text in texts if isinstance(text, str) and text), "")
 
 
 def _text_of(content: Any) -> str:
