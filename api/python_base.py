@@ -30,7 +30,7 @@ from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.layout import check_name, knowledge_bases
 from ..graph_store.ledger.document_rows import DocumentEntry
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
-from ..ingest.remote_folders import is_remote, mirrored
+from ..ingest.remote_folders import is_remote, mirror_folder
 from ..runtime.event_loop import iterate, run
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import Calculation, TripleLookup
@@ -184,7 +184,7 @@ class KnowledgeBase:
             BanyanError: the folder cannot be read, or all of its files are gone, as of a disk that is not mounted.
         """
         named = os.fspath(folder)
-        place = mirrored(self.resources.settings.home, named) if is_remote(named) else Path(named).expanduser()
+        place = mirror_folder(self.resources.settings.home, named) if is_remote(named) else Path(named).expanduser()
         stored = self._store.documents if self.name in knowledge_bases(self.resources.settings) else None
         changes, report = compare_folder(stored, place, self.resources.limits), None
         if not dry_run and (changes.new or changes.known):
@@ -292,8 +292,8 @@ class KnowledgeBase:
         messages: list[AnyMessage] = []
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
-        given: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
-        return {"input": given, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
+        ask_input: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
+        return {"input": ask_input, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
 
     def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
         context = cast("AskContext", arguments["context"])
@@ -454,10 +454,10 @@ class KnowledgeBase:
 
     def introduce(self) -> Introduction:
         """Return what the documents are about, what was not read, and questions that were tried and are answered."""
-        return introduce(self.resources, self.name, partial(self._tried.answer, self.name))
+        return introduce(self.resources, self.name, partial(self._question_trials.answer, self.name))
 
     @cached_property
-    def _tried(self) -> TriedQuestions:
+    def _question_trials(self) -> TriedQuestions:
         return TriedQuestions(self.resources)
 
     def summaries(self, *documents: str) -> dict[str, str]:

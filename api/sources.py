@@ -67,8 +67,8 @@ def _documents(item: Source, name: str, title: str) -> list[GivenDocument]:
     if isinstance(item, Document):
         return [_document(name or item.id, title or item.title, item.text, item.metadata)]
     if isinstance(item, Mapping):
-        given = {**item, **({"id": name} if name else {}), **({"title": title} if title else {})}
-        return [cast("GivenDocument", given)]  # the build checks every document that it is given
+        document = {**item, **({"id": name} if name else {}), **({"title": title} if title else {})}
+        return [cast("GivenDocument", document)]  # the build checks every document that it is given
     if hasattr(item, "page_content"):  # LangChain's Document
         return [_of_langchain(item, name, title)]
     if hasattr(item, "columns") and (hasattr(item, "itertuples") or hasattr(item, "iter_rows")):
@@ -78,19 +78,19 @@ def _documents(item: Source, name: str, title: str) -> list[GivenDocument]:
 
 
 def _document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None) -> GivenDocument:
-    given = GivenDocument(id=name, text=text)
+    document = GivenDocument(id=name, text=text)
     if title:
-        given["title"] = title
+        document["title"] = title
     if metadata:
-        given["metadata"] = dict(metadata)
-    return given
+        document["metadata"] = dict(metadata)
+    return document
 
 
 def _of_langchain(item: Any, name: str, title: str) -> GivenDocument:
     """Convert a LangChain document; without an id, its `source`, which LangChain's loaders set, becomes the id."""
     metadata = dict(item.metadata)
-    own = str(item.id or metadata.pop("source", "") or f"text-{content_id('text', item.page_content)[:12]}")
-    return _document(name or own, title or str(metadata.pop("title", "")), item.page_content, metadata)
+    document_id = str(item.id or metadata.pop("source", "") or f"text-{content_id('text', item.page_content)[:12]}")
+    return _document(name or document_id, title or str(metadata.pop("title", "")), item.page_content, metadata)
 
 
 def _of_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:

@@ -194,14 +194,14 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
     """Return the (recall, precision) of the citations; precision counts each document once."""
     if not gold:
         return None, None
-    found: set[GoldPassage] = set()
+    cited_gold: set[GoldPassage] = set()
     right: dict[str, bool] = {}
     for citation in citations:
         document = documents.get(citation["document"])
         fitting = {passage for passage in gold if is_part(passage, document.id, document.title, citation["quote"])}
-        found |= fitting
+        cited_gold |= fitting
         right[document.id] = right.get(document.id, False) or bool(fitting)
-    return len(found) / len(set(gold)), sum(right.values()) / len(right) if right else None
+    return len(cited_gold) / len(set(gold)), sum(right.values()) / len(right) if right else None
 
 
 def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:

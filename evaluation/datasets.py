@@ -131,8 +131,8 @@ class _Record(BaseModel):
 
     def _question(self, name: str | None, gold: Iterable[GoldPassage], steps: Iterable[GoldStep] = (),
                   ) -> DatasetQuestion:
-        given = (self.answer if self.answers is None else self.answers) or []
-        answers = [*([given] if isinstance(given, str) else given), *self.answer_aliases]
+        expected = (self.answer if self.answers is None else self.answers) or []
+        answers = [*([expected] if isinstance(expected, str) else expected), *self.answer_aliases]
         return DatasetQuestion(id=name or "", question=self.question, gold=tuple(dict.fromkeys(gold)),
                                 steps=tuple(steps), type=self.type or "",
                                 answers=tuple(dict.fromkeys(answer for answer in answers if answer.strip())),

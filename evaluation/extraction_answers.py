@@ -214,11 +214,11 @@ def _agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[floa
     """Return precision, recall and F1 of one sentence."""
     asked = {_label(relation) for _, relation, _ in gold}
     right = {_concatenate(triple) for triple in gold}
-    given = {_concatenate(triple) for triple in answered if _label(triple[1]) in asked}
-    common = len(right & given)
+    considered = {_concatenate(triple) for triple in answered if _label(triple[1]) in asked}
+    common = len(right & considered)
     if not common:
         return 0.0, 0.0, 0.0
-    precision, recall = common / len(given), common / len(right)
+    precision, recall = common / len(considered), common / len(right)
     return precision, recall, 2 * precision * recall / (precision + recall)
 
 

@@ -56,11 +56,11 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
     title = " ".join(clean_text(given.get("title") or (heading.title if heading else "")).split())
     metadata = clean_metadata(given.get("metadata") or {})
     try:
-        own = check_id(given["id"])
+        document_id = check_id(given["id"])
     except DocumentIdError as error:
         raise IngestError(f"{where}: {error}") from error
-    return Document(id=own, title=title, source=SOURCE, metadata=metadata,
-                    text=with_metadata(with_rows(text, title), own, title, metadata))
+    return Document(id=document_id, title=title, source=SOURCE, metadata=metadata,
+                    text=with_metadata(with_rows(text, title), document_id, title, metadata))
 
 
 def _has_the_form(given: object) -> bool:

@@ -31,11 +31,11 @@ _ATTRIBUTE = re.compile(r"(?P<name>[a-z]{1,20})\s?=\s?(?:\"(?P<a>[^\"]*)\"|'(?P<
 def count_in_markdown(text: str) -> str:
     """Return the pictures of a Markdown text in words ("2 pictures"), or ""."""
     words = words_outside_code(text)
-    targets = {found["name"].casefold(): found["source"] for found in _DEFINITION.finditer(words)}
-    linked = [found["source"] for form in _MARKDOWN for found in form.finditer(words)]
-    named = [targets.get((found["name"] or found["words"]).casefold(), "") for found in _REFERENCE.finditer(words)]
-    tags = ({found["name"].lower(): found["a"] or found["b"] or found["c"] or ""
-             for found in _ATTRIBUTE.finditer(tag["attributes"])} for tag in _TAG.finditer(words))
+    targets = {link["name"].casefold(): link["source"] for link in _DEFINITION.finditer(words)}
+    linked = [link["source"] for form in _MARKDOWN for link in form.finditer(words)]
+    named = [targets.get((link["name"] or link["words"]).casefold(), "") for link in _REFERENCE.finditer(words)]
+    tags = ({part["name"].lower(): part["a"] or part["b"] or part["c"] or ""
+             for part in _ATTRIBUTE.finditer(tag["attributes"])} for tag in _TAG.finditer(words))
     return _count([{"src": source.strip("<>")} for source in (*linked, *named)], tags)
 
 
@@ -62,6 +62,6 @@ def _is_own(source: str) -> bool:
 
 def _is_icon(attributes: Mapping[str, str]) -> bool:
     """Return True for a picture that its page calls decoration (an empty `alt`), or that is small."""
-    given = (attributes.get(name, "").removesuffix("px") for name in ("width", "height"))
-    sizes = [int(size) for size in given if size.isdecimal()]
+    lengths = (attributes.get(name, "").removesuffix("px") for name in ("width", "height"))
+    sizes = [int(size) for size in lengths if size.isdecimal()]
     return attributes.get("alt") == "" or (bool(sizes) and max(sizes) <= _LARGEST_ICON)

@@ -252,12 +252,12 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
             check_cancelled()
         where = file.place if record.number is None else f"{file.place}, record {record.number}"
         try:
-            own = _record_id(file.id, record)
+            document_id = _record_id(file.id, record)
         except DocumentIdError as error:
             note(f"record {record.number}: {error}")
             continue
         title = record.title or ("" if record.number is not None else file.path.stem)
-        yield from _document(own, title, record.text, where,
+        yield from _document(document_id, title, record.text, where,
                              with_unread(clean_metadata(record.metadata), record.omitted), note)
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")

@@ -46,7 +46,7 @@ def clean_markdown(text: str) -> str:
         The text, in which underlined headings are `#` headings, HTML tables are those of Markdown, and an admonition
         begins with its kind and title. Code stays as it is, and so does a tag of no known name.
     """
-    return "\n".join(_headed(list(_lines(text))))
+    return "\n".join(_write_headings(list(_lines(text))))
 
 
 def words_outside_code(text: str) -> str:
@@ -96,11 +96,11 @@ def _without_comments(text: str) -> str:
 
 
 def _clean_line(line: str) -> str:
-    found = _ADMONITION.fullmatch(line) if ":::" in line or "!" in line or "???" in line else None
-    if found:
-        kind = (found["a"] or found["b"] or found["c"]).lower()
-        title = found["title"].strip(' "[]')
-        return f"{found['set_in']}{'> ' if found['c'] else ''}{title or kind.capitalize()}:"
+    admonition = _ADMONITION.fullmatch(line) if ":::" in line or "!" in line or "???" in line else None
+    if admonition:
+        kind = (admonition["a"] or admonition["b"] or admonition["c"]).lower()
+        title = admonition["title"].strip(' "[]')
+        return f"{admonition['set_in']}{'> ' if admonition['c'] else ''}{title or kind.capitalize()}:"
     if "<" not in line and "](" not in line and "[[" not in line and "&" not in line:
         return line
     end, parts = 0, list[str]()
@@ -116,7 +116,7 @@ def _plain(words: str) -> str:
     return strip_tags(words)
 
 
-def _headed(lines: list[tuple[str, bool]]) -> Iterator[str]:
+def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
     """Yield the lines with underlined headings as `#` headings."""
     at = 0
     while at < len(lines):

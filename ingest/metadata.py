@@ -17,15 +17,15 @@ and shown with citations."""
 
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
     """Return the fields that can be shown: texts, numbers and lists of them, neither empty nor too long."""
-    found: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for name, value in fields.items():
         items = value if isinstance(value, list) else [value]
         texts = [" ".join(clean_text(str(item)).split()) for item in items[:MOST_FIELDS]
                  if isinstance(item, str | int | float)]
         text, key = LIST_MARK.join(filter(None, texts)), " ".join(clean_text(str(name)[:1000]).split())
-        if key and text and len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(found) < MOST_FIELDS:
-            found[key] = text
-    return found
+        if key and text and len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < MOST_FIELDS:
+            shown[key] = text
+    return shown
 
 
 def with_unread(metadata: Mapping[str, str], *notes: str) -> dict[str, str]:
@@ -42,7 +42,7 @@ def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str
     """
     if not metadata.keys() - {CREATED, UNREAD}:
         return text
-    titled = _joined(title) not in {"", _joined(PurePosixPath(document_id).stem)}
+    titled = _letters_of(title) not in {"", _letters_of(PurePosixPath(document_id).stem)}
     cells = [Cell(DOCUMENT, document_name(document_id, title, metadata)), *([Cell("Title", title)] if titled else []),
              *(Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items()
                if name != UNREAD)]
@@ -58,15 +58,15 @@ def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> 
     """
     stem = PurePosixPath(document_id).stem
     key = next((f"{name.upper()}-{value}" for name, value in metadata.items()
-                if any(map(str.isdigit, value)) and _joined(f"{name}{value}") == _joined(stem)), "")
+                if any(map(str.isdigit, value)) and _letters_of(f"{name}{value}") == _letters_of(stem)), "")
     if key and title.casefold().startswith(key.casefold()):
         title = title[len(key):].lstrip(" :-–—")
-    own = title if _joined(title) not in {"", _joined(stem), _joined(document_id), _joined(key)} else ""
+    own = title if _letters_of(title) not in {"", _letters_of(stem), _letters_of(document_id), _letters_of(key)} else ""
     if key:
         return f"{key}: {own}" if own else key
     return f"{own} ({document_id})" if own else document_id
 
 
-def _joined(name: str) -> str:
+def _letters_of(name: str) -> str:
     """Return a name's letters and digits alone, numbers without zeros before them ("pep-0008" is "pep8")."""
     return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\W_]+", "", name.casefold()))

@@ -73,12 +73,12 @@ def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, floa
     count = text.count_chars()
     places = [place for place in range(count) if _letters(text.get_text_range(place, 1))]
     letters = "".join(_letters(text.get_text_range(place, 1))[:1] for place in places)
-    found = next(((at, part) for part in (wanted, wanted[:_PART], wanted[-_PART:])
+    match = next(((at, part) for part in (wanted, wanted[:_PART], wanted[-_PART:])
                   if len(part) >= min(_PART, len(wanted)) > 0 and (at := letters.find(part)) >= 0), None)
-    if found is None:
+    if match is None:
         return []
     boxes: list[tuple[float, float, float, float]] = []
-    for place in places[found[0]:found[0] + len(found[1])]:
+    for place in places[match[0]:match[0] + len(match[1])]:
         left, bottom, right, top = text.get_charbox(place)
         if boxes and bottom < boxes[-1][3] and top > boxes[-1][1] and left >= boxes[-1][0]:
             last = boxes.pop()

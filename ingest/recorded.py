@@ -109,8 +109,8 @@ def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits:
         record = {"title": record["title"], "text": record["text"],
                   "entities": [{"name": name} for name in record.get("extracted_entities", ()) if name],
                   "triples": record.get("extracted_triples", ())}
-    own = record.get("id")
-    document = Document(id=record_id(path.name, str(own)) if own else check_id(f"{path.name}#{number}"),
+    given_id = record.get("id")
+    document = Document(id=record_id(path.name, str(given_id)) if given_id else check_id(f"{path.name}#{number}"),
                         title=clean_text(str(record.get("title") or "")), text=clean_text(record["text"]),
                         source="recorded triples")
     if not document.text.strip():

@@ -20,7 +20,7 @@ def is_remote(folder: str) -> bool:
     return _SEPARATOR in folder
 
 
-def mirrored(home: Path, address: str) -> Path:
+def mirror_folder(home: Path, address: str) -> Path:
     """Copy a folder of a store and return the copy, which has exactly the store's files; unchanged ones are kept.
 
     Args:

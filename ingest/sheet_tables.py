@@ -59,7 +59,7 @@ def split_blocks(rows: Sequence[SheetRow]) -> Iterator[TableBlock]:
         part = list(group)
         parts = _side_by_side(part) if has_text else []
         if len(parts) == 1:
-            yield TableBlock(part[:_HEAD], iter(part[_HEAD:]), _filled(part), blank_rows)
+            yield TableBlock(part[:_HEAD], iter(part[_HEAD:]), _fill_names(part), blank_rows)
         for beside in parts if len(parts) > 1 else ():
             yield from (block._replace(blank_rows=max(block.blank_rows, _FAR)) for block in split_blocks(beside))
         blank_rows = 0 if has_text else len(part)
@@ -222,7 +222,7 @@ def _spread(grid: Sequence[GridRow]) -> list[GridRow]:
 
 def _side_by_side(rows: Sequence[SheetRow]) -> list[list[SheetRow]]:
     """Split rows at blank columns into tables that stand beside each other."""
-    columns = _filled(rows)
+    columns = _fill_names(rows)
     starts = [right for left, right in pairwise(columns) if right > left + 1
               and _stand_apart([row.cells[:right] for row in rows], [row.cells[right:] for row in rows])]
     edges = [0, *starts, 1 + max(columns, default=0)]
@@ -246,5 +246,5 @@ def _is_whole(part: Sequence[Sequence[str]], filled: Sequence[int]) -> bool:
             and all(part[at][first] for at in filled))
 
 
-def _filled(rows: Sequence[SheetRow]) -> list[int]:
+def _fill_names(rows: Sequence[SheetRow]) -> list[int]:
     return sorted({at for row in rows for at, cell in enumerate(row.cells) if cell})

@@ -53,12 +53,12 @@ def _cues(lines: Iterable[str]) -> Iterator[_Cue]:
     times: re.Match[str] | None = None
     words: list[str] = []
     for line in (*lines, ""):
-        found = _CUE.match(line)
-        if times and (found or not line.strip()):
+        cue = _CUE.match(line)
+        if times and (cue or not line.strip()):
             yield from _split_speakers(_seconds(times["start"]), _seconds(times["end"]), words)
             times, words = None, []
-        if found:
-            times = found
+        if cue:
+            times = cue
         elif times:
             words.append(line)
 

@@ -166,10 +166,10 @@ class _Columns:
         """
         texts = [at for at, cells in enumerate(columns) if cells and not all(map(is_value, cells[:_JUDGED]))
                  and max(map(len, cells)) <= _LONGEST_NAME]
-        own = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
-        of_texts = [at for at in own if at in texts]
+        distinct = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
+        of_texts = [at for at in distinct if at in texts]
         named = [at for at in of_texts if label_key(self._headers[at]).endswith(_NAMING)]
-        numbering = [at for at in own[:1] if at == 0 and all(map(_PLAIN_NUMBER.fullmatch, columns[at]))]
+        numbering = [at for at in distinct[:1] if at == 0 and all(map(_PLAIN_NUMBER.fullmatch, columns[at]))]
         counting = [at for at in numbering if label_key(self._headers[at]).rstrip(".") not in _COUNTS
                     and _is_counted_up(columns[at])]
         return next(iter((*named, *counting, *of_texts, *numbering, *texts)), 0)

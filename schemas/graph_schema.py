@@ -174,15 +174,15 @@ class GraphSchema(Frozen):
         inverses = {r.name: r.inverse for r in self.relation_types if r.inverse}
         inverses |= {inverse: name for name, inverse in inverses.items()}
         said = {r.name: (r.functional, r.inverse_functional) for r in self.relation_types}
-        found: dict[str, tuple[bool, bool]] = {}
+        is_single_end: dict[str, tuple[bool, bool]] = {}
         for relation in self.relation_types:
             tails, heads = said[relation.name]
             other = said.get(inverses.get(relation.name, ""), (False, False))
             ends = tails or other[1] or (relation.symmetric and heads), heads or other[0] or (
                 relation.symmetric and tails)
             if any(ends):
-                found[relation.name] = ends
-        return found, frozenset(a.name for a in self.attribute_types if a.functional)
+                is_single_end[relation.name] = ends
+        return is_single_end, frozenset(a.name for a in self.attribute_types if a.functional)
 
     def ancestors(self, type_name: str | None) -> list[str]:
         """Return the type and its parents, nearest first; a cycle ends the list."""

@@ -43,7 +43,7 @@ class StoredVerdict(Frozen):
     statements: tuple[str, ...] = ()
 
 
-class Evidence(Frozen):
+class NameLink(Frozen):
     """Words of a chunk that connect two names."""
 
     chunk: str
@@ -70,7 +70,7 @@ class Alias(Frozen):
     type: str
     rule: Rule
     score: float
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[NameLink, ...] = ()
 
 
 class EntityGroup(Frozen):
@@ -94,7 +94,7 @@ class AliasRow(Frozen):
     partner: str
     rule: Rule
     score: float
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[NameLink, ...] = ()
 
 
 Pair = tuple[str, str]

@@ -129,11 +129,11 @@ def _decision(given: object, candidate: Candidate) -> Decision:
         raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
     if kind == "reject":
         return Decision.model_validate({**named, "verdict": "reject", "why": str(given.get("message") or "")})
-    return Decision.model_validate({**named, **(_edited(given, candidate) if kind == "edit" else
+    return Decision.model_validate({**named, **(_read_edit(given, candidate) if kind == "edit" else
                                                 {"verdict": "accept"})})
 
 
-def _edited(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
+def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
     """Return what an edit changes of a candidate.
 
     Raises:

@@ -37,9 +37,9 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
     retriever = resources.retriever(kb, context.scope)
     question, _ = respelt(question, retriever.index)
     ranking = retriever.rank_passages(question, k, switches=context.switches, decompose=context.decompose)
-    found = [(retriever.index.chunks[retriever.index.chunk_row[chunk]], score) for chunk, score in ranking]
+    ranked = [(retriever.index.chunks[retriever.index.chunk_row[chunk]], score) for chunk, score in ranking]
     return [Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
-                    start=chunk.start, score=score) for chunk, score in found]
+                    start=chunk.start, score=score) for chunk, score in ranked]
 
 
 class BanyanRetriever(BaseRetriever):

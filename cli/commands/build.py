@@ -83,7 +83,7 @@ def build(  # noqa: PLR0913  (its options)
     if not (paths or retry_failed or reread):
         raise typer.BadParameter("name files or folders to read", param_hint="PATHS")
     paths = paths or []
-    given: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema}
+    build_input: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema}
     with open_resources() as resources:
         if not paths:
             resources.knowledge_base(kb)  # a build would create a missing one
@@ -95,7 +95,7 @@ def build(  # noqa: PLR0913  (its options)
             if batch and not as_json:
                 err.print("Answers come within a day. Ctrl-C leaves the batch running; the same command resumes.")
             with resources_on(resources, ray) as where:
-                report = run_build(where, given, context)
+                report = run_build(where, build_input, context)
             show_report(report, as_json=as_json)
             if report["documents"] and not as_json:
                 out.print(introduction_table(note_introduction(resources, kb)))
@@ -113,9 +113,9 @@ def import_triples(
     *, no_resolve: NoResolve = False, as_json: AsJson = False,
 ) -> None:
     """Import triples that an LLM extracted earlier, with their passages; no LLM is asked."""
-    given: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
+    build_input: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
     with open_resources() as resources:
-        report = run_build(resources, given, BuildContext(resolve=not no_resolve))
+        report = run_build(resources, build_input, BuildContext(resolve=not no_resolve))
         show_report(report, as_json=as_json)
         report_failures(report)
 

@@ -266,7 +266,7 @@ def entities_of_type(index: RetrievalIndex, type_name: str, words: str, limit: i
         fitting = set(browsing.holding(words, kind).tolist())
         rows = [row for row in rows if row in fitting]
     document_of = index.store.documents.of_chunks()
-    return [_listed(index, row, document_of) for row in rows[:limit]], len(rows)
+    return [_list_entity(index, row, document_of) for row in rows[:limit]], len(rows)
 
 
 def _find_type(index: RetrievalIndex, name: str) -> str:
@@ -277,7 +277,7 @@ def _find_type(index: RetrievalIndex, name: str) -> str:
                        + (f"there are: {known}" if known else "there are no entities yet"))
 
 
-def _listed(index: RetrievalIndex, row: int, document_of: dict[str, str]) -> ListedEntity:
+def _list_entity(index: RetrievalIndex, row: int, document_of: dict[str, str]) -> ListedEntity:
     entity, (name, kind, *_) = index.entity_row.at(row), index.about(row)
     documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
     return ListedEntity(id=entity, name=name, type=kind, facts=len(index.incident_at(row)),

@@ -85,12 +85,12 @@ def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this kno
           as_json: AsJson = False) -> None:
     """List who changed which knowledge base, and who created and revoked keys."""
     home = Settings().home
-    found = [entry for entry in (entries(home) if home.is_dir() else ()) if kb in {"", entry.knowledge_base}]
+    listed = [entry for entry in (entries(home) if home.is_dir() else ()) if kb in {"", entry.knowledge_base}]
     if as_json:
-        print_json([entry.model_dump() for entry in found])
+        print_json([entry.model_dump() for entry in listed])
         return
     table = Table("time", "who", "action", "knowledge base", "what")
-    for entry in found:
+    for entry in listed:
         table.add_row(*(on_a_line(value) for value in (entry.time, entry.who, entry.action, entry.knowledge_base,
                                                        entry.what)))
     out.print(table)

@@ -12,7 +12,7 @@ from ...agents.construction.document_files import FolderChanges, compare_folder
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
 from ...agents.resources import Resources
 from ...graph_store.layout import knowledge_bases
-from ...ingest.remote_folders import is_remote, mirrored
+from ...ingest.remote_folders import is_remote, mirror_folder
 from ..console import err, format_count, on_a_line, print_json
 from ..error_messages import CommandError
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
@@ -44,10 +44,10 @@ def sync(  # noqa: PLR0913  (its options)
         raise CommandError("--watch is for folders of this machine, without --dry-run")
     context = BuildContext(max_tokens=max_tokens, max_cost=max_cost)
     with open_resources() as resources:
-        place = mirrored(resources.settings.home, folder) if is_remote(folder) else Path(folder).expanduser()
+        place = mirror_folder(resources.settings.home, folder) if is_remote(folder) else Path(folder).expanduser()
         for number, _ in enumerate(_changes_in(place, resources.settings.home) if watch else [()]):
-            given: BuildInput = {"knowledge_base": kb, "paths": [str(place)], "schema": "" if number else schema}
-            _sync(resources, place, given, context, dry_run=dry_run, yes=yes or watch, as_json=as_json)
+            build_input: BuildInput = {"knowledge_base": kb, "paths": [str(place)], "schema": "" if number else schema}
+            _sync(resources, place, build_input, context, dry_run=dry_run, yes=yes or watch, as_json=as_json)
             if watch and not number:
                 err.print(f"Watching {on_a_line(folder)}; Ctrl-C ends it.")
 
@@ -98,12 +98,12 @@ def _carry_out(resources: Resources, given: BuildInput, context: BuildContext, c
 
 
 def _show_changes(changes: FolderChanges) -> None:
-    err.print(f"{format_count(len(changes.new), 'new file')}{_named(changes.new)}")
+    err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
     err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
-    err.print(f"{format_count(len(changes.gone), 'document')} gone{_named(changes.gone)}")
+    err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
 
 
-def _named(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     shown = ", ".join(map(on_a_line, names[:_SHOWN]))
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return f": {shown}{more}" if names else ""

@@ -67,10 +67,10 @@ def facts_by_ids(graph: ResolvedGraph, key: AnonymityKey, anonymised: Anonymised
 
 def by_head(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
     """Group facts by the id of their head."""
-    found: dict[str, list[Fact]] = {}
+    by_id: dict[str, list[Fact]] = {}
     for fact in facts:
-        found.setdefault(fact[0], []).append(fact)
-    return found
+        by_id.setdefault(fact[0], []).append(fact)
+    return by_id
 
 
 def tasks_from_facts(facts: Sequence[Fact], key: AnonymityKey) -> list[Task]:
@@ -210,10 +210,10 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
                              "BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, or leave them out")
     budget = None if max_tokens is None else Budget(max_tokens)
     name = f"anonymise-{content_id(schema, *(part for item in sorted(texts.items()) for part in item))[:12]}"
-    given: BuildInput = {"knowledge_base": name, "schema": schema,
-                         "documents": [{"id": key, "text": text} for key, text in texts.items() if text.strip()]}
+    build_input: BuildInput = {"knowledge_base": name, "schema": schema,
+                               "documents": [{"id": key, "text": text} for key, text in texts.items() if text.strip()]}
     context = BuildContext(max_tokens=max_tokens, retry_failed=True)
-    report = run(partial(build_graph(resources).ainvoke, given, context=context))["report"]
+    report = run(partial(build_graph(resources).ainvoke, build_input, context=context))["report"]
     if budget:
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"] or report["chunks_failed"]:
@@ -232,7 +232,7 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
     def hide(text: str) -> str:
         return anonymiser.replace("", text)
 
-    own = tuple(Task(question=hide(task.question), answer=hide(task.answer)) for task in questions)
+    hidden_questions = tuple(Task(question=hide(task.question), answer=hide(task.answer)) for task in questions)
     facts = facts_by_ids(kb.graph, anonymiser.key, hide)
     tasks = tasks_from_facts(facts, anonymiser.key)
     if written or not from_memory:
@@ -242,8 +242,8 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
                 tasks = not_from_memory(tasks, reasoner, resources.settings.llm_concurrency)
     key = AnonymityKey(entities=anonymiser.key.entities, places=places)
     # Answers of reversion tasks contain the names, so only questions are checked.
-    asked = [("questions", task.question) for task in (*tasks, *own)]
-    return Corpus(texts=changed, tasks=tuple(tasks), questions=own, key=key,
+    asked = [("questions", task.question) for task in (*tasks, *hidden_questions)]
+    return Corpus(texts=changed, tasks=tuple(tasks), questions=hidden_questions, key=key,
                   leaks=tuple(all_leaks([*changed.items(), *asked], key)))
 
 

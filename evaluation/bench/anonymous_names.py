@@ -251,7 +251,7 @@ def leaks(text: str, key: AnonymityKey) -> list[str]:
     """
     bare = MARK.sub("\0", text)
     folded = " ".join(bare.lower().split())
-    found = []
+    left = []
     for name in dict.fromkeys(name for names in key.entities.values() for name in names):
         plain = " ".join(name.lower().split())
         if plain not in folded:
@@ -259,8 +259,8 @@ def leaks(text: str, key: AnonymityKey) -> list[str]:
         edge = "" if _HAN.search(name) else r"(?:(?<=^)|(?<=[^\w]))"
         end = "" if _HAN.search(name) else r"(?!\w)"
         pattern = edge + r"\s+".join(map(re.escape, name.split())) + end
-        found += [match[0] for match in re.finditer(pattern, bare, re.IGNORECASE) if not match[0][0].islower()][:1]
-    return found
+        left += [match[0] for match in re.finditer(pattern, bare, re.IGNORECASE) if not match[0][0].islower()][:1]
+    return left
 
 
 def all_leaks(texts: Iterable[tuple[str, str]], key: AnonymityKey) -> list[str]:

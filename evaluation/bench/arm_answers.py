@@ -152,10 +152,10 @@ class ArmAsker:
 
 def by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
     """Return the chunks of each document by its id."""
-    found: dict[str, list[Chunk]] = {}
+    chunks_of_document: dict[str, list[Chunk]] = {}
     for chunk in chunks:
-        found.setdefault(chunk.document_id, []).append(chunk)
-    return found
+        chunks_of_document.setdefault(chunk.document_id, []).append(chunk)
+    return chunks_of_document
 
 
 def chunks_of(items: Iterable[Passage], chunks: Mapping[str, Sequence[Chunk]]) -> list[str]:
@@ -165,12 +165,12 @@ def chunks_of(items: Iterable[Passage], chunks: Mapping[str, Sequence[Chunk]]) -
         items: passages, and what the graph says with the places that support it.
         chunks: the chunks of each document.
     """
-    found = dict[str, None]()
+    chunk_ids = dict[str, None]()
     for item in items:
         if item.kind == "passage":
-            found[item.chunk_id] = None
+            chunk_ids[item.chunk_id] = None
             continue
         for place in item.places or (Place(document=item.document, start=item.start, text=item.text),):
-            found.update((chunk.id, None) for chunk in chunks.get(place.document, ())
-                         if chunk.start <= place.start < chunk.end)
-    return list(found)
+            chunk_ids.update((chunk.id, None) for chunk in chunks.get(place.document, ())
+                             if chunk.start <= place.start < chunk.end)
+    return list(chunk_ids)

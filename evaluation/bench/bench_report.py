@@ -202,21 +202,21 @@ def _by_type(scored: _Scored) -> dict[str, dict[str, float]]:
 
 def _grades(scored: _Scored) -> dict[Grade, dict[str, float]]:
     """Return the number of answers of each grade, and the share of right ones in %."""
-    found: dict[Grade, dict[str, float]] = {}
+    by_grade: dict[Grade, dict[str, float]] = {}
     for grade in GRADES:
         right = [scored.right[question.id] for question, outcome in scored.asked
                  if outcome.grade == grade and not outcome.declined and question.id in scored.right]
         if right:
-            found[grade] = {"answers": float(len(right)), "right": round_2(100 * _mean(right))}
-    return found
+            by_grade[grade] = {"answers": float(len(right)), "right": round_2(100 * _mean(right))}
+    return by_grade
 
 
 def _pairs(scores: Sequence[AnswerScores]) -> dict[str, float]:
     """Return precision, recall and F1 over all ids of all questions."""
-    given: list[PairScores] = [one.pairs for one in scores if one.pairs]
-    if not given:
+    pair_scores: list[PairScores] = [one.pairs for one in scores if one.pairs]
+    if not pair_scores:
         return {}
-    asked, named, right = (sum(values) for values in zip(*given, strict=True))
+    asked, named, right = (sum(values) for values in zip(*pair_scores, strict=True))
     return {"ids": asked, "precision": percent(right, named), "recall": percent(right, asked),
             "f1": percent(2 * right, asked + named)}
 

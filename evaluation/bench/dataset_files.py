@@ -20,13 +20,13 @@ def the_file(folder: Path, patterns: Sequence[str], what: str, without: Sequence
     Raises:
         DatasetError: there is none, or more than one; the message names the patterns, or the files.
     """
-    found = any_files(folder, patterns, without)
-    if not found:
+    files = any_files(folder, patterns, without)
+    if not files:
         raise DatasetError(f"{folder} has no file of {what}: put it there, named as in {' or '.join(patterns)}")
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
+    if len(files) > 1:
+        names = ", ".join(path.name for path in files)
         raise DatasetError(f"{folder} has several files of {what} ({names}): leave one")
-    return found[0]
+    return files[0]
 
 
 def any_files(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()) -> list[Path]:

@@ -77,9 +77,9 @@ def _questions_by_type(folder: Path) -> list[BenchQuestion]:
     for path in any_files(folder, ("*.jsonl",)):
         kind = _kind(path)
         for number, (_, row) in enumerate(models(path, _TypedQuestion)):
-            given = row.answer if isinstance(row.answer, list) else [str(row.answer)]
+            written = row.answer if isinstance(row.answer, list) else [str(row.answer)]
             # The letters of several options are one answer.
-            answers = ("".join(given),) if kind == "choices" else tuple(given)
+            answers = ("".join(written),) if kind == "choices" else tuple(written)
             questions.append(BenchQuestion(id=f"{path.stem}-{number}", question=row.question, gold=(), kind=kind,
                                            type=kind.replace("_", " "), answers=answers))
     return questions

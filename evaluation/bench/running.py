@@ -66,14 +66,14 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
     name = base_name(resources.settings, dataset, schema, recorded)
     if name in results.bases and name in knowledge_bases(resources.settings):
         return results.bases[name]
-    given: BuildInput = {"knowledge_base": name, "schema": schema}
+    build_input: BuildInput = {"knowledge_base": name, "schema": schema}
     if recorded:
-        given |= {"paths": [str(recorded)], "recorded": "hipporag"}
+        build_input |= {"paths": [str(recorded)], "recorded": "hipporag"}
     else:
-        given["documents"] = [{"id": document.id, "title": document.title, "text": document.text,
-                               "metadata": document.metadata} for document in dataset.documents]
+        build_input["documents"] = [{"id": document.id, "title": document.title, "text": document.text,
+                                     "metadata": document.metadata} for document in dataset.documents]
     context = BuildContext(max_tokens=budget.tokens_left if budget else None, retry_failed=True)
-    report: BuildReport = event_loop.run(partial(build_graph(resources).ainvoke, given, context=context))["report"]
+    report: BuildReport = event_loop.run(partial(build_graph(resources).ainvoke, build_input, context=context))["report"]
     if budget:
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"]:

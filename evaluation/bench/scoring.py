@@ -45,15 +45,15 @@ EVIDENCE_DEPTH = 8
 
 def options(question: str) -> dict[str, str]:
     """Return the options of a question as {"A": "Warsaw", ...}: at least two, with letters in order from A."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     marks: list[re.Match[str]] = []
     for mark in _MARK.finditer(question):
         if mark[1] == chr(ord("A") + len(marks)):
             marks.append(mark)
     ends = [*(mark.start() for mark in marks[1:]), len(question)]
     for mark, end in zip(marks, ends, strict=False):
-        found[mark[1]] = question[mark.end():end].strip(" \n;；,，(（")
-    return found if len(found) > 1 else {}
+        texts[mark[1]] = question[mark.end():end].strip(" \n;；,，(（")
+    return texts if len(texts) > 1 else {}
 
 
 def letters(answer: str, question: str = "") -> frozenset[str]:
@@ -97,11 +97,11 @@ def pairs(text: str) -> dict[str, str]:
 
     If it gives several names, the first one counts.
     """
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for identifier, name in _PAIR.findall(text):
         if name.strip(" .。") and not ID.search(name):
-            found.setdefault(identifier, name.strip(" .。"))
-    return found
+            names.setdefault(identifier, name.strip(" .。"))
+    return names
 
 
 def pair_scores(answer: str, gold: str) -> PairScores:
@@ -145,8 +145,8 @@ def score(question: BenchQuestion, short: str, answer: str, *, declined: bool) -
     match question.kind:
         case "choice" | "choices":
             expected = letters(gold[0], question.question)
-            given = letters(short, question.question) or letters(answer, question.question)
-            right = float(bool(expected) and given == expected)
+            answered = letters(short, question.question) or letters(answer, question.question)
+            right = float(bool(expected) and answered == expected)
         case "true_false":
             stated = truth(short)
             right = float((truth(answer) if stated is None else stated) is truth(gold[0]))

@@ -80,9 +80,9 @@ class TextAgent:
     def _next_round(self, rounds: Sequence[Round], judgement: Judgement, tokens: int) -> Round:
         """Return a round with what the searches that a reply asks for found."""
         searches = [lookup for lookup in judgement.lookups if isinstance(lookup, PassageLookup)]
-        found = [[self._search(lookup, tokens, set(seen_chunks(rounds)))] for lookup in searches]
+        blocks = [[self._search(lookup, tokens, set(seen_chunks(rounds)))] for lookup in searches]
         asked = Round(thought=judgement.thought, lookups=tuple(searches))
-        return completed_round(rounds, asked, found, tokens)
+        return completed_round(rounds, asked, blocks, tokens)
 
     def _search(self, lookup: PassageLookup, tokens: int, seen: set[str]) -> Block:
         """Return the best passages that were not shown; in named documents it reads on from the best one."""

@@ -1,10 +1,10 @@
 """What retrieval reads of a knowledge base, put into arrays.
 
 Rows are numbers: of entities and triples in the order of their ids and keys, of chunks by document and position, of
-communities by id. All of it is a function of the graph, the chunks, the communities and the schema.
+communities by id. All of it is a function of the graph, the chunks and the communities.
 """
 
-communities by id. All of it is a function of the graph, the chunks and the communities.
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple

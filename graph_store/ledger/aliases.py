@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, StoredVerdict, pair_of
+from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, StoredVerdict, pair_of
 from .database import Database, now
 from .tables import ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
@@ -36,7 +36,7 @@ class AliasTable:
         """Return the aliases by entity id."""
         return {row.id: AliasRow(
             id=row.id, canonical=row.canonical, type=row.type, partner=row.partner, rule=row.rule, score=row.score,
-            evidence=tuple(Evidence(chunk=c, start=s, end=e) for c, s, e in json.loads(row.evidence)))
+            evidence=tuple(NameLink(chunk=c, start=s, end=e) for c, s, e in json.loads(row.evidence)))
             for row in self._db.rows("SELECT * FROM entity_aliases ORDER BY id")}
 
     def replace(self, aliases: Mapping[str, AliasRow], state: str) -> None:

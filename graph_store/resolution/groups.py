@@ -7,7 +7,7 @@ member of the other: if A resembles B and B resembles C, A and C need not be the
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, Rule, pair_of
+from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, Rule, pair_of
 from .surroundings import Surroundings
 
 _ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated", "key"})
@@ -23,7 +23,7 @@ class Tie(NamedTuple):
     rule: Rule
     score: float
     loose: bool = False
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[NameLink, ...] = ()
 
 
 class Groups:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...runtime.gc_pauses import gc_paused
-from ...schemas.resolution import AliasRow, EntityDecision, Evidence, Pair, PairVerdict, pair_of
+from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, pair_of
 from ...text.scripts import script_of
 from .groups import Groups, Tie
 from .name_comparison import fold
@@ -100,7 +100,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
     return Resolution(groups.aliases(), _doubtful({**alike, **ties}, groups, judgements))
 
 
-def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | None:
+def _tie(around: Surroundings, pair: Pair, stated: Sequence[NameLink]) -> Tie | None:
     """Return what ties two entities; None where nothing does, or something speaks against it.
 
     What speaks against a tie that is too weak to count is not looked for: most are.
@@ -131,7 +131,7 @@ def _tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie | 
     return Tie(match.rule, score, loose=loose)
 
 
-def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[Evidence]) -> Tie:
+def _stated_tie(around: Surroundings, pair: Pair, stated: Sequence[NameLink]) -> Tie:
     # What a document states holds for all of it; a full name is that of one thing in others as well.
     saying = around.documents(evidence.chunk for evidence in stated)
     everywhere = len(saying) >= _STATED_TWICE or all(
@@ -170,9 +170,9 @@ def _is_known_place(around: Surroundings, pair: Pair) -> bool:
     return fold(added).key in around.known_keys
 
 
-def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]:
+def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[NameLink]]:
     """Return the statements by the entities that they are about, as far as their types allow one."""
-    evidence_of: dict[Pair, list[Evidence]] = {}
+    evidence_of: dict[Pair, list[NameLink]] = {}
     for chunk, statements in sorted(said.items()):
         called = around.entities_by_name(chunk)
         for statement in statements:
@@ -180,7 +180,7 @@ def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[Evidence]]
                 for second in called.get(statement.second, ()):
                     if first != second:
                         evidence_of.setdefault(pair_of(first, second), []).append(
-                            Evidence(chunk=chunk, start=statement.start, end=statement.end))
+                            NameLink(chunk=chunk, start=statement.start, end=statement.end))
     for first, second, evidence in around.alias_facts():
         evidence_of.setdefault(pair_of(first, second), []).append(evidence)
     return {pair: sorted(set(places), key=lambda place: (place.chunk, place.start, place.end))

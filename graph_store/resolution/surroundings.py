@@ -8,7 +8,7 @@ from itertools import combinations
 from ...schemas.caching import cached_if_short
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import content_id, label_key
-from ...schemas.resolution import Evidence, Pair, pair_of
+from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
 from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names
@@ -111,11 +111,11 @@ class Surroundings:
         values = (support for given in self._graph.values(entity).values() for support in given.values())
         return self.documents(chunk for support in (*triples, *values) for chunk in support)
 
-    def mention(self, entity: str) -> Evidence:
+    def mention(self, entity: str) -> NameLink:
         """Return an entity's first mention under its most used name."""
         places = self._graph.spellings(entity)[self.names[entity]]
         chunk = min(places)
-        return Evidence(chunk=chunk, start=places[chunk][0], end=places[chunk][1])
+        return NameLink(chunk=chunk, start=places[chunk][0], end=places[chunk][1])
 
     def entities_by_name(self, chunk: str) -> Mapping[str, Sequence[str]]:
         """Return the entities that a chunk mentions, by the names it uses."""
@@ -175,26 +175,26 @@ class Surroundings:
             doubt *= 1 - _SHARED / math.log2(max(self._known_to.get(key, 2), 2))
         return 1 - doubt
 
-    def alias_facts(self) -> Iterator[tuple[str, str, Evidence]]:
+    def alias_facts(self) -> Iterator[tuple[str, str, NameLink]]:
         """Yield the facts that say of two entities that they are the same, with where they are."""
         for head, relation, tail in self._graph.iterate_edges(filter(is_alias_relation, self._graph.relations())):
             if head != tail:
                 for chunk, place in self._graph.support((head, relation, tail)).items():
-                    yield head, tail, Evidence(chunk=chunk, start=place[0], end=place[1])
+                    yield head, tail, NameLink(chunk=chunk, start=place[0], end=place[1])
 
-    def shared_contacts(self) -> Iterator[tuple[Pair, tuple[Evidence, ...]]]:
+    def shared_contacts(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield the pairs of entities of one type that have a handle or mail address in common, which names one person.
 
         With each pair comes where the fewer documents say so. An address that one document gives for two is an
         office's.
         """
-        holders: dict[str, dict[str, list[Evidence]]] = {}
+        holders: dict[str, dict[str, list[NameLink]]] = {}
         for entity, held in self._graph.values_of([name for name in self._graph.attribute_names()
                                                    if is_alias_relation(name)]):
             for value, places in held:
                 if "@" in value:
                     holders.setdefault(value.casefold(), {})[entity] = [
-                        Evidence(chunk=chunk, start=place[0], end=place[1]) for chunk, place in sorted(places.items())]
+                        NameLink(chunk=chunk, start=place[0], end=place[1]) for chunk, place in sorted(places.items())]
         for of_entity in holders.values():
             said = [self.documents(one.chunk for one in evidence) for evidence in of_entity.values()]
             if len(of_entity) > 1 and sum(map(len, said)) == len(frozenset().union(*said)):
@@ -202,14 +202,14 @@ class Surroundings:
                     yield (first, second), _fewer(of_entity[first], of_entity[second])
 
     @cached_property
-    def key_holders(self) -> dict[str, list[tuple[str, tuple[Evidence, ...]]]]:
+    def key_holders(self) -> dict[str, list[tuple[str, tuple[NameLink, ...]]]]:
         """The documents whose names begin with a key ("EIP-20: Token"), by the folded key, with where it is stated."""
-        holders: dict[str, list[tuple[str, tuple[Evidence, ...]]]] = {}
+        holders: dict[str, list[tuple[str, tuple[NameLink, ...]]]] = {}
         for entity, held in self._graph.values_of([name for name in self._graph.attribute_names()
                                                    if is_alias_relation(name)]):
             for value, places in held:
                 if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
-                    stated = [Evidence(chunk=chunk, start=place[0], end=place[1])
+                    stated = [NameLink(chunk=chunk, start=place[0], end=place[1])
                               for chunk, place in sorted(places.items())]
                     holders.setdefault(fold(value).key, []).append((entity, tuple(stated)))
         return holders
@@ -219,7 +219,7 @@ class Surroundings:
         """The documents whose names begin with a key."""
         return frozenset(entity for holders in self.key_holders.values() for entity, _ in holders)
 
-    def document_keys(self) -> Iterator[tuple[Pair, tuple[Evidence, ...]]]:
+    def document_keys(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield the pairs of a document and what others call by its key: "EIP-20: Token" and "EIP-20".
 
         A key names one document whatever type a text gives it. With each pair comes where the document states its key.
@@ -229,7 +229,7 @@ class Surroundings:
             if len(holders) == 1 and holders[0][0] != other:
                 yield pair_of(holders[0][0], other), holders[0][1]
 
-    def guessed_types(self) -> Iterator[tuple[Pair, tuple[Evidence, ...]]]:
+    def guessed_types(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield the pairs of one name under two types, if all documents of the rarer one have both, and no fact of it.
 
         Only a document that says something of a name under both types means two things by it.
@@ -310,7 +310,7 @@ class Surroundings:
         return self.documents(chunks)
 
 
-def _fewer(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def _fewer(first: Sequence[NameLink], second: Sequence[NameLink]) -> tuple[NameLink, ...]:
     return tuple(first if len(first) <= len(second) else second)
 
 

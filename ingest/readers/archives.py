@@ -76,12 +76,12 @@ def properties(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return the title, author, subject and creation day in an Office file's properties."""
     if "docProps/core.xml" not in archive.namelist():
         return {}
-    found = {local_name(element): element.text or "" for element in parse_xml(archive, "docProps/core.xml")}
-    found["created"] = found.get("created", "")[:10]  # only the date
-    if found.get("creator", "").lower() in _NOBODY:
-        found["creator"] = ""
-    return {_PROPERTIES[name]: value for name, value in found.items() if name in _PROPERTIES} | {
-        "title": found.get("title", "")}
+    fields = {local_name(element): element.text or "" for element in parse_xml(archive, "docProps/core.xml")}
+    fields["created"] = fields.get("created", "")[:10]  # only the date
+    if fields.get("creator", "").lower() in _NOBODY:
+        fields["creator"] = ""
+    return {_PROPERTIES[name]: value for name, value in fields.items() if name in _PROPERTIES} | {
+        "title": fields.get("title", "")}
 
 
 def parse_xml(archive: zipfile.ZipFile, name: str) -> ET.Element:

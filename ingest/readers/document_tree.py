@@ -76,11 +76,11 @@ class _Writer:
         if write:
             return write(node)
         if isinstance(node, nodes.system_message):
-            return _unparsed(node)
+            return _write_unparsed(node)
         if isinstance(node, _SKIPPED):
             return iter(())
         if type(node) in _NOTED:
-            return _labelled(_NOTED[type(node)], self.children(node))
+            return _with_label(_NOTED[type(node)], self.children(node))
         if isinstance(node, nodes.TextElement):  # rubrics, captions, attributions
             return _paragraph(node)
         return self.children(node)
@@ -102,7 +102,7 @@ class _Writer:
         if "contents" not in node["classes"]:
             label = next((one_line(child.astext()) for child in node if isinstance(child, nodes.title)), "")
             inside = chain.from_iterable(self._blocks(child) for child in node if not isinstance(child, nodes.title))
-            yield from _labelled(label, inside)
+            yield from _with_label(label, inside)
 
     def _footnote(self, node: Any) -> Blocks:
         label = one_line(node[0].astext()) if isinstance(node[0], nodes.label) else ""
@@ -110,14 +110,14 @@ class _Writer:
         return _join(f"[{label}] ", inside)
 
     def _list(self, node: Any) -> Blocks:
-        items = (_indented(_mark(node, at), self.children(item)) for at, item in enumerate(node))
+        items = (_indent_below(_mark(node, at), self.children(item)) for at, item in enumerate(node))
         yield "\n".join(filter(None, items))
 
     def _definitions(self, node: Any) -> Blocks:
         """Yield "Term: definition" for the items of a list of definitions, fields or options."""
         for item in node:
             term = " : ".join(one_line(part.astext()) for part in item[:-1])
-            yield from _labelled(term, self.children(item[-1]))
+            yield from _with_label(term, self.children(item[-1]))
 
     def _table(self, node: Any) -> Blocks:
         group = next(child for child in node if isinstance(child, nodes.tgroup))
@@ -169,12 +169,12 @@ def _code(node: Any) -> Blocks:
     yield f"{fence}\n{text}\n{fence}"
 
 
-def _unparsed(message: Any) -> Blocks:
+def _write_unparsed(message: Any) -> Blocks:
     """Yield what docutils could not parse, such as a table with broken lines, as it is."""
     return (block.astext() for block in message.findall(nodes.literal_block))
 
 
-def _labelled(label: str, blocks: Blocks) -> Blocks:
+def _with_label(label: str, blocks: Blocks) -> Blocks:
     return _join(f"{label}{'' if label.endswith((':', '?', '!')) else ':'} " if label else "", blocks)
 
 
@@ -198,7 +198,7 @@ def _mark(node: Any, at: int) -> str:
     return f"{letters[number - 1] if number <= len(letters) else number}. "
 
 
-def _indented(mark: str, blocks: Blocks) -> str:
+def _indent_below(mark: str, blocks: Blocks) -> str:
     """Return an item: its blocks without blank lines between them, each line after the first set in."""
     lines = (line for block in blocks for line in block.split("\n"))
     return "\n".join(f"{'  ' if at else mark}{line}" for at, line in enumerate(lines))

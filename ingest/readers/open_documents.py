@@ -56,14 +56,14 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
 
 
 def _read_meta(root: ET.Element) -> dict[str, str]:
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for element in root.iter():
         name, text = local_name(element), (element.text or "").strip()
         if name == "title":
-            found["title"] = text
+            fields["title"] = text
         elif name in _META and text:
-            found.setdefault(_META[name], text[:10] if "date" in name else text)
-    return found
+            fields.setdefault(_META[name], text[:10] if "date" in name else text)
+    return fields
 
 
 class _Styles(NamedTuple):

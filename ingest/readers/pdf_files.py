@@ -208,8 +208,8 @@ def _page(page: PageObject, page_id: int) -> _Page:
 def page_notes(page: PageObject) -> str:
     """Return the fields of a form on a page with their values, and the comments on it, a line each."""
     annotations = (entry.get_object() for entry in page.get("/Annots") or ())
-    lines = (_field(found) if found.get("/Subtype") == "/Widget" else _comment(found)
-             for found in annotations if isinstance(found, DictionaryObject))
+    lines = (_field(annotation) if annotation.get("/Subtype") == "/Widget" else _comment(annotation)
+             for annotation in annotations if isinstance(annotation, DictionaryObject))
     return "\n".join(dict.fromkeys(filter(None, lines)))
 
 
@@ -222,9 +222,9 @@ def _pictures(page: PageObject) -> Iterator[int]:
     resources = page.get("/Resources")
     drawn = resources.get_object().get("/XObject") if resources is not None else None
     for entry in drawn.get_object().values() if drawn is not None else ():
-        found = entry.get_object()
-        if isinstance(found, DictionaryObject) and found.get("/Subtype") == "/Image":
-            yield entry.idnum if isinstance(entry, IndirectObject) else id(found)
+        drawing = entry.get_object()
+        if isinstance(drawing, DictionaryObject) and drawing.get("/Subtype") == "/Image":
+            yield entry.idnum if isinstance(entry, IndirectObject) else id(drawing)
 
 
 def _comment(annotation: DictionaryObject) -> str:
@@ -245,12 +245,12 @@ def _field(annotation: DictionaryObject) -> str:
 
 
 def _ancestors(annotation: DictionaryObject) -> Iterator[DictionaryObject]:
-    found: object = annotation
+    part: object = annotation
     for _ in range(_LONGEST_CHAIN):
-        if not isinstance(found, DictionaryObject):
+        if not isinstance(part, DictionaryObject):
             return
-        yield found
-        found = found["/Parent"].get_object() if "/Parent" in found else None
+        yield part
+        part = part["/Parent"].get_object() if "/Parent" in part else None
 
 
 def _words(value: object) -> str:

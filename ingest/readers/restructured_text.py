@@ -69,8 +69,8 @@ def read_rst(data: bytes, _: Limits) -> Content:
 
 
 def _first_heading(tree: Any) -> str:
-    found = next(iter(tree.findall(nodes.title)), None)
-    return " ".join(found.astext().split()) if found is not None else ""
+    title_node = next(iter(tree.findall(nodes.title)), None)
+    return " ".join(title_node.astext().split()) if title_node is not None else ""
 
 
 def _count_left_out(tree: Any) -> str:
@@ -181,8 +181,8 @@ class _CsvTable(CSVTable):  # type: ignore[misc]
     def run(self) -> list[Any]:
         if {"file", "url"} & self.options.keys():
             return [nodes.comment("", "", classes=[LEFT_OUT])]
-        found: list[Any] = super().run()
-        return found
+        table_nodes: list[Any] = super().run()
+        return table_nodes
 
 
 _OWN = {**dict.fromkeys(("code", "code-block", "sourcecode", "testcode", "prompt"), _Code),

@@ -62,9 +62,9 @@ def find_ruled(page: Page, words: Sequence[PageWord]) -> list[FoundTable]:
     down = sum(edge["orientation"] == "v" for edge in edges)
     if not 0 < down * (len(edges) - down) <= _MOST_CROSSINGS:
         return []
-    found = [_fill_cells(table, words) for table in page.find_tables(
+    tables = [_fill_cells(table, words) for table in page.find_tables(
         {"snap_tolerance": _NEAR, "join_tolerance": _NEAR, "intersection_tolerance": _NEAR})]
-    return [table for table in found if table is not None and is_data(table.grid)]
+    return [table for table in tables if table is not None and is_data(table.grid)]
 
 
 def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:

@@ -63,13 +63,13 @@ def recognise(picture: Image.Image) -> str:
     stored = BytesIO()
     picture.save(stored, "PNG")
     try:
-        found = subprocess.run(  # noqa: S603 - the program's name is fixed, and the picture goes to standard input
+        recognised = subprocess.run(  # noqa: S603 - the program's name is fixed, and the picture goes to standard input
             [_PROGRAM, "stdin", "stdout", "-l", _languages(), "--dpi", str(_DOTS_AN_INCH), "tsv"],
             input=stored.getvalue(), capture_output=True, check=True)
     except subprocess.CalledProcessError as error:
         raise UnreadableError(f"Tesseract failed ({error.stderr.decode(errors='replace').strip()[:200]}): check that "
                               "it works by itself") from error
-    return _text_of(found.stdout.decode("utf-8", errors="replace"))
+    return _text_of(recognised.stdout.decode("utf-8", errors="replace"))
 
 
 def _recognise_pages(document: pypdfium2.PdfDocument, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:

@@ -42,8 +42,8 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
                   for text in _texts(shape, heading, omitted))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             parts.append(slide.notes_slide.notes_text_frame.text)
-        parts += map(diagram_text, _related(slide, "/diagramData"))
-        parts += (f"Comment: {text}" for root in _related(slide, "/comments") for text in _comments(root))
+        parts += map(diagram_text, _related_parts(slide, "/diagramData"))
+        parts += (f"Comment: {text}" for root in _related_parts(slide, "/comments") for text in _comments(root))
     stored = about.pop("title", "")
     return Content("\n\n".join(part.strip() for part in parts if part.strip()),
                    "" if _NO_TITLE.fullmatch(stored) else stored, about,
@@ -78,7 +78,7 @@ def _table_text(table: Any, heading: str) -> str:
     return "\n".join([*captions, *table_lines(header, rows, next(reversed(captions), heading))])
 
 
-def _related(slide: Any, kind: str) -> Iterator[ET.Element]:
+def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:
     """Yield the parts of the file that a slide refers to with a relationship whose type ends as given."""
     for relation in slide.part.rels.values():
         if not relation.is_external and relation.reltype.endswith(kind):

@@ -35,11 +35,11 @@ _META = {"author": "author", "article:author": "author", "dc.creator": "author",
 _LONGEST_NUMBER = 6
 _LINE = "\v"
 """Marks where a line begins or ends; any number of consecutive marks is one line break."""
-LONGEST_CELL = 1000
+_LONGEST_CELL = 1000
 """The longest cell of a table of data; a longer one is part of a page."""
 _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
 # Not `head`: if its end tag is missing, the parser puts the whole page into it.
-UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
+_UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
 _MOST_SPANNED = 1000  # the limit of browsers
 
 
@@ -110,9 +110,9 @@ def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
         elif isinstance(node, Tag) and node.name in _HEADINGS:
             heading = _line(node) or heading
             yield (f"\n\n{'#' * int(node.name[1])} {heading}\n\n" if _line(node) else "\n\n"), preformatted
-        elif isinstance(node, Tag) and node.name == "table" and (rows := read_table(node, heading)):
+        elif isinstance(node, Tag) and node.name == "table" and (rows := _read_table(node, heading)):
             yield f"\n\n{rows}\n\n", preformatted
-        elif isinstance(node, Tag) and node.name not in UNSEEN:
+        elif isinstance(node, Tag) and node.name not in _UNSEEN:
             yield _edge(node) + _mark(node), preformatted
             stack.append((node, preformatted, True))
             inside = preformatted or node.name == "pre"
@@ -172,7 +172,7 @@ def _gap(white_space: str) -> str:
     return "\n" if "\n" in white_space or _LINE in white_space else " "
 
 
-def read_table(table: Tag, heading: str) -> str:
+def _read_table(table: Tag, heading: str) -> str:
     """Write a table of data as lines.
 
     Args:
@@ -186,7 +186,7 @@ def read_table(table: Tag, heading: str) -> str:
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
     grid = _grid(_rows(table))
-    if not (len(grid) > 1 < max(map(len, grid)) and max(len(c.text) for row in grid for c in row) <= LONGEST_CELL):
+    if not (len(grid) > 1 < max(map(len, grid)) and max(len(c.text) for row in grid for c in row) <= _LONGEST_CELL):
         return ""
     captions, header, rows = read_grid(grid)
     if table.caption:
@@ -210,7 +210,7 @@ def _rows(table: Tag) -> list[list[_Cell]]:
             elif node.name in {"td", "th"} and rows:
                 rows[-1].append(_Cell(node, []))
         elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString) and rows and rows[-1] and (
-                node.parent is None or node.parent.name not in UNSEEN):
+                node.parent is None or node.parent.name not in _UNSEEN):
             rows[-1][-1].words.extend(node.split())
     return [row for row in rows if row]
 

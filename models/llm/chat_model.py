@@ -189,9 +189,9 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
     from langchain.chat_models import init_chat_model  # noqa: PLC0415  (only for other providers)
 
     key = settings.llm_api_key.get_secret_value()
-    given = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens, "temperature": 0.0}
+    optional = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens, "temperature": 0.0}
     options = {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries, **_QUIET}
-    options |= {name: value for name, value in given.items() if value is not None}
+    options |= {name: value for name, value in optional.items() if value is not None}
     model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
     if _is_openai(model):  # such as Azure's: the parameters are sent with each request
         return model.model_copy(update={"max_tokens": None, "temperature": None})

@@ -118,7 +118,7 @@ class _Conversion:
 
     def _fact_rows(self, rows: Iterable[Sequence[str]], known: Mapping[str, str]) -> Iterator[_FactRow]:
         for row in rows:
-            cited = self._cited(row, known) if len(row) > _CELLS else None
+            cited = self._read_citation(row, known) if len(row) > _CELLS else None
             if cited is not None:
                 (line, condition), (head, label, *tails) = cited, row[1:]
                 place, words = (line.request, line.text) if line else (None, "")
@@ -128,9 +128,9 @@ class _Conversion:
             if head.strip() and label.strip():
                 yield _FactRow(place, head, label, [tail for tail in tails if tail.strip()], words, condition)
 
-    def _cited(self, row: Sequence[str], known: Mapping[str, str]) -> tuple[NumberedLine | None, str] | None:
+    def _read_citation(self, row: Sequence[str], known: Mapping[str, str]) -> tuple[NumberedLine | None, str] | None:
         """Return what a row's first cell cites; None if it is a name, which a label follows: "3 Idiots", "1984"."""
-        cited = self._lines.cited(row[0])
+        cited = self._lines.find_cited(row[0])
         if cited is None or (cited[0] is not None and not cited[1]):
             return cited
         labels = known.keys() | {label for _, label in self._proposed}

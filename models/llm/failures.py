@@ -131,8 +131,8 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
 
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status of a client's error or of one that it was raised from, or None."""
-    found = (getattr(one, name, None) for one in causes(error) for name in ("status_code", "code"))
-    return next((status for status in found if isinstance(status, int)), None)
+    statuses = (getattr(one, name, None) for one in causes(error) for name in ("status_code", "code"))
+    return next((status for status in statuses if isinstance(status, int)), None)
 
 
 def words_of(error: BaseException) -> str:

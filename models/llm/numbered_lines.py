@@ -31,7 +31,8 @@ class NumberedLines:
         for place, request in enumerate(requests):
             pieces = list(_pieces(request.text))
             same = place > 0 and _name(request) == _name(requests[place - 1])
-            self.lines += [NumberedLine(place, text) for text in pieces[_repeated(before, pieces) if same else 0:]]
+            repeated = _count_repeated(before, pieces) if same else 0
+            self.lines += [NumberedLine(place, text) for text in pieces[repeated:]]
             before = pieces
 
     def text(self) -> str:
@@ -45,7 +46,7 @@ class NumberedLines:
             shown.append(f"{number} {line.text}")
         return "\n".join(shown)
 
-    def cited(self, cell: str) -> tuple[NumberedLine | None, str] | None:
+    def find_cited(self, cell: str) -> tuple[NumberedLine | None, str] | None:
         """Return the line that a cell begins with the number of, and what follows the number.
 
         The line is None where there is none of that number; all is None if the cell is no line's number.
@@ -75,7 +76,7 @@ def _pieces(text: str) -> Iterator[str]:
                 begin = end
 
 
-def _repeated(before: Sequence[str], pieces: Sequence[str]) -> int:
+def _count_repeated(before: Sequence[str], pieces: Sequence[str]) -> int:
     """Return how many lines at the beginning of a chunk repeat the end of the one before it."""
     return next((count for count in range(min(len(before), len(pieces)), 0, -1)
                  if before[-count:] == pieces[:count]), 0)

@@ -56,8 +56,8 @@ def json_objects(text: str, names: Collection[str] = ()) -> Iterator[dict[str, A
         raise UnusableAnswer(f"it has {len(text):,} characters, at most {MAX_ANSWER:,} are read")
     has_any = False
     try:
-        for found in _objects(text.strip(), names):
-            yield clean_json(found)
+        for value in _objects(text.strip(), names):
+            yield clean_json(value)
             has_any = True
     except RecursionError:
         raise UnusableAnswer("it is nested too deeply") from None
@@ -71,18 +71,18 @@ def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
         yield whole
         return
     answer = _without_thoughts(text)
-    found, broken = _scan(answer)
-    found = found[-_MOST_OBJECTS:]
-    fitting = [value for value, _ in found if not names or not value.keys().isdisjoint(names)]
+    objects, broken = _scan(answer)
+    objects = objects[-_MOST_OBJECTS:]
+    fitting = [value for value, _ in objects if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
     yield from reversed(list(_mend_each(answer, broken)))
     first_broken = broken[0] if broken else len(answer)
-    yield from (value for value, start in reversed(found) if start < first_broken and value not in fitting)
+    yield from (value for value, start in reversed(objects) if start < first_broken and value not in fitting)
 
 
 def _without_thoughts(text: str) -> str:
     """Return what follows the last block of thoughts."""
-    return text[max((found.end() for found in _THOUGHT_END.finditer(text)), default=0):]
+    return text[max((thought.end() for thought in _THOUGHT_END.finditer(text)), default=0):]
 
 
 def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], list[int]]:

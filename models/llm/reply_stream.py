@@ -133,8 +133,8 @@ def normalise_message(completion: Any) -> None:
 
 def reasoning_of(fields: Mapping[str, Any]) -> str:
     """Return the text that a message, or a part of one, has in the fields of thinking models."""
-    found = map(fields.get, _REASONING)
-    return next((text for text in found if isinstance(text, str) and text), "")
+    texts = map(fields.get, _REASONING)
+    return next((text for text in texts if isinstance(text, str) and text), "")
 
 
 def _text_of(content: Any) -> str:

