@@ -15,6 +15,7 @@ import anyio.from_thread
 from anyio.from_thread import BlockingPortalProvider
 
 from .once import once_in_each_process
+from .threads import is_worker
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")
@@ -33,24 +34,36 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
     Raises:
         asyncio.CancelledError: the run that the thread works for was cancelled, and the call with it.
     """
-    try:
-        anyio.from_thread.check_cancelled()
-    except anyio.NoEventLoopError:
+    if not is_worker():
         return _run_on_shared_loop(function, *arguments)
     try:
-        return anyio.from_thread.run(function, *arguments)
+        return anyio.from_thread.run(_cancel_once, function, *arguments)
     except CancelledError:
         raise asyncio.CancelledError from None
 
 
 def _run_on_shared_loop(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
     with _shared_loop() as loop:
-        call = loop.start_task_soon(function, *arguments)
+        call = loop.start_task_soon(_cancel_once, function, *arguments)
         try:
             result: _T = call.result()
         finally:
             call.cancel()
     return result
+
+
+async def _cancel_once(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
+    """Call a function in a task of its own: anyio would also cancel what it awaits while it cleans up."""
+    task = asyncio.ensure_future(function(*arguments))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([task])
+        if not task.cancelled() and (error := task.exception()):
+            raise error from None
+        raise
 
 
 def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
@@ -68,7 +81,7 @@ def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
             made.put([])
 
     with _shared_loop() as loop:
-        making = loop.start_task_soon(make)
+        making = loop.start_task_soon(_cancel_once, make)
         try:
             while item := made.get():
                 yield from item

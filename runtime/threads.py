@@ -67,10 +67,20 @@ def check_cancelled() -> None:
     Raises:
         asyncio.CancelledError: it was cancelled.
     """
+    is_worker()
+
+
+def is_worker() -> bool:
+    """Return True in a thread of `in_thread`, where `run` uses the event loop that waits for it.
+
+    Raises:
+        asyncio.CancelledError: its task was cancelled.
+    """
     try:
         anyio.from_thread.check_cancelled()
     except anyio.NoEventLoopError:
-        return
+        return False
+    return True
 
 
 def is_cancelled() -> bool:

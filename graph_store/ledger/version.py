@@ -55,5 +55,6 @@ def publish(database: Database) -> None:
 
 def published_state(database: Database) -> tuple[int, int]:
     """Return how many runs ended well that wrote something, and the epoch."""
-    found = dict(database.rows("SELECT key, value FROM meta WHERE key IN ('runs', :epoch)", epoch=_EPOCH))
-    return int(found.get("runs", 0)), int(found.get(_EPOCH, 0))
+    rows = database.rows("SELECT key, value FROM meta WHERE key IN ('runs', :epoch)", epoch=_EPOCH)
+    found = {str(key): int(value) for key, value in rows}
+    return found.get("runs", 0), found.get(_EPOCH, 0)

@@ -7,7 +7,7 @@ retries, so the openai package retries or raises them as any other error.
 import json
 import re
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
 
@@ -78,7 +78,8 @@ def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAs
     """
     client = openai.DefaultAsyncHttpxClient(timeout=timeout, verify=_certificates(),
                                             headers={"Accept-Encoding": "identity"})
-    read = {"response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]}
+    read: dict[str, list[Callable[..., Any]]] = {
+        "response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]}
 
     async def begin(_: httpx2.Request) -> None:
         client.event_hooks = read

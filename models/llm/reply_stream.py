@@ -90,7 +90,7 @@ async def _receive(chunks: AsyncIterator[dict[str, Any]], on_text: OnText) -> Ch
     content = refusal = name = arguments = finish = model = reasoning = ""
     usage, is_empty = None, True
     async for chunk in chunks:
-        is_empty, usage, model = False, chunk.get("usage") or usage, chunk.get("model")
+        is_empty, usage, model = False, chunk.get("usage") or usage, chunk.get("model", "")
         for choice in chunk["choices"][:1]:
             finish, delta = choice.get("finish_reason") or finish, choice["delta"]
             before = len(content) + len(arguments)

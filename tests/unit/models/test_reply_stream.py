@@ -58,9 +58,11 @@ def ask(monkeypatch):
         async def on_claims(claims):
             heard.append([one.text for one in claims])
 
+        refusals = Refusals("m")
+
         async def send(endpoint):
             with claims_to(on_claims):
-                return await endpoint.send([("user", "Question?")], SHAPE, forms, Refusals("m"))
+                return await endpoint.send([("user", "Question?")], SHAPE, forms, refusals)
 
         monkeypatch.setattr(http_client, "open_http_client",
                             lambda _, **__: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
