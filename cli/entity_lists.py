@@ -1,4 +1,4 @@
-"""Lists of the entities of a type, for `banyan entities --type`."""
+"""Lists of entities, for `banyan entities`."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,21 +23,21 @@ class ListedEntity(NamedTuple):
     documents: int
 
 
-def entities_of_type(index: RetrievalIndex, type_name: str, words: str, limit: int | None,
-                     ) -> tuple[list[ListedEntity], int]:
-    """Return the entities of a type, most connected first, and how many there are.
+def list_entities(index: RetrievalIndex, type_name: str, words: str, limit: int | None,
+                  ) -> tuple[list[ListedEntity], int]:
+    """Return entities, most connected first, and how many there are.
 
     Args:
         index: the knowledge base.
-        type_name: the type, by its name, a label or an alias of the schema.
+        type_name: their type, by its name, a label or an alias of the schema; empty means any.
         words: words that a name of the entity contains; empty means any.
         limit: the most entities to return; None means all.
 
     Raises:
         CommandError: no entity has that type; the message names the types that there are.
     """
-    browsing, kind = index.browsing, _find_type(index, type_name)
-    rows = browsing.ranked[browsing.of_type(kind)[browsing.ranked]].tolist()
+    browsing, kind = index.browsing, _find_type(index, type_name) if type_name else ""
+    rows = (browsing.ranked[browsing.of_type(kind)[browsing.ranked]] if kind else browsing.ranked).tolist()
     if words:
         fitting = set(browsing.holding(words, kind).tolist())
         rows = [row for row in rows if row in fitting]
@@ -62,9 +62,10 @@ def _listed(index: RetrievalIndex, row: int, document_of: dict[str, str]) -> Lis
 
 def entity_table(entities: Sequence[ListedEntity]) -> Table:
     """Return entities as a table for the terminal."""
-    table = Table("name", "facts", "values", "documents", box=box.SIMPLE)
-    for column in table.columns[1:]:
+    table = Table("name", "type", "facts", "values", "documents", box=box.SIMPLE)
+    for column in table.columns[2:]:
         column.justify = "right"
     for entity in entities:
-        table.add_row(on_a_line(entity.name), str(entity.facts), str(entity.values), str(entity.documents))
+        table.add_row(on_a_line(entity.name), on_a_line(entity.type), str(entity.facts), str(entity.values),
+                      str(entity.documents))
     return table

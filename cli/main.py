@@ -32,7 +32,7 @@ _COMMANDS = {
     "facts": ("facts_command", _FOUND,
               "List or compute the rows of a relation or attribute, or the facts of an entity."),
     "entities": ("entities", _FOUND,
-                 "List entities of a type, or those with several names; change entities and their facts."),
+                 "List entities, or the names that were merged and why; change entities and their facts."),
     "tree": ("tree", _FOUND,
              "Print the knowledge tree: communities, their keywords, the facts about those, and attributes."),
     "export": ("transfer", _FOUND,

@@ -1,4 +1,4 @@
-"""`banyan entities`: entities by type, names and why they were merged, and changes of the graph by hand."""
+"""`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
 import getpass
 from collections.abc import Callable, Iterator
@@ -15,12 +15,12 @@ from ...schemas.naming import canonical_name
 from ...schemas.resolution import Alias, EntityGroup
 from ...text.times import Validity
 from ..console import err, on_a_line, out, print_json
-from ..entity_lists import entities_of_type, entity_table
+from ..entity_lists import entity_table, list_entities
 from ..session import AsJson, At, Kb, day_of, default_kb, open_resources
 
 app = typer.Typer()
 entities_app = typer.Typer(
-    help="List entities of a type, or those with several names; change entities and their facts.")
+    help="List entities, or the names that were merged and why; change entities and their facts.")
 app.add_typer(entities_app, name="entities")
 
 Name = Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")]
@@ -38,23 +38,25 @@ def entities(
     context: typer.Context,
     kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
     search: Annotated[str, typer.Option(help="Only entities with a name that contains these words.")] = "",
-    of_type: Annotated[str, typer.Option("--type", metavar="TYPE", help="All entities of this type, most connected "
-                                         "first.")] = "",
+    of_type: Annotated[str, typer.Option("--type", metavar="TYPE", help="Only entities of this type.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="How many to list.",
                                               show_default=f"{_SHOWN}; all with --json")] = None,
-    *, as_json: AsJson = False,
+    *, merged: Annotated[bool, typer.Option("--merged", help="Only entities with several names, and why each name was "
+                                            "merged.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List the entities of a type; without --type those that have several names, and why each name was merged."""
+    """List the entities, those that most documents mention first."""
     if context.invoked_subcommand is not None:
         return
     with open_resources(reasons=False) as resources:
-        if of_type:
+        if not merged:
             index = resources.retriever(kb or default_kb()).index
-            listed, total = entities_of_type(index, of_type, search, limit if as_json else limit or _SHOWN)
+            listed, total = list_entities(index, of_type, search, limit if as_json else limit or _SHOWN)
             if as_json:
                 print_json([entity._asdict() for entity in listed])
             else:
-                out.print(entity_table(listed) if listed else f"no name contains {on_a_line(search)!r}")
+                out.print(entity_table(listed) if listed else f"no name contains {on_a_line(search)!r}" if search
+                          else "there are no entities yet")
                 _print_left_out(total - len(listed))
             return
         knowledge_base = resources.knowledge_base(kb or default_kb())
