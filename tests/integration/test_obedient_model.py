@@ -53,6 +53,11 @@ class ObedientModel:
                            "claims": [], "short": "", "confidence": 0.0})
 
 
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("obedient")
