@@ -25,7 +25,7 @@ from ..runtime.event_loop import run
 from ..schemas.documents import Frozen
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import is_named_in_text, link_by_sentences
-from .question_wordings import ABOUT, ABOUT_FOLDER, ATTRIBUTES, RELATED, RELATIONS
+from .question_wordings import ABOUT, ABOUT_FOLDER, ATTRIBUTES, MENTIONING, RELATED, RELATIONS
 from .resources import Resources
 from .retrieval.graph import build_graph
 from .retrieval.state import AskContext, AskInput, AskOutput, AskState
@@ -38,6 +38,8 @@ _MOST_REMEMBERED = 2_000
 _LONGEST_NAME, _LONGEST_VALUE = 40, 120
 """Characters of a name in a question, and of a value that answers one."""
 _MOST_LISTED, _PAIRS = 8, 6
+_VAGUE = "provides"
+"""The attribute whose values say little without their sentence; other questions come first."""
 _EXAMPLES = "example_questions"
 _FOLDER = re.compile(r"[A-Za-z][A-Za-z _-]*s$")
 """A folder that is called after what its documents are: `minutes`, `case-studies`."""
@@ -125,14 +127,21 @@ class _Asking:
 
     def lookups(self) -> Iterator[_Candidate]:
         """Yield questions for one value or one other entity."""
+        yield from self._values(lambda attribute: attribute != _VAGUE)
         for row in self._askable():
-            name, values = self._name(row), self._index.attributes(self._ids(row))
-            for attribute, text in ATTRIBUTES[language_of(name)].items():
-                if len(held := list(values.get(attribute, ()))) == 1 and len(held[0]) <= _LONGEST_VALUE:
-                    yield _Candidate(text.format(name), "lookup", self._ids(row), _says(held))
+            name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
                 if len(tails := self._ends(row, relation)) == 1:
                     yield _Candidate(wording.tail.format(name), "lookup", self._ids(row), _says(self._names(tails[0])))
+        yield from self._values(lambda attribute: attribute == _VAGUE)
+
+    def _values(self, is_wanted: Callable[[str], bool]) -> Iterator[_Candidate]:
+        for row in self._askable():
+            name, values = self._name(row), self._index.attributes(self._ids(row))
+            for attribute, text in ATTRIBUTES[language_of(name)].items():
+                held = list(values.get(attribute, ())) if is_wanted(attribute) else []
+                if len(held) == 1 and len(held[0]) <= _LONGEST_VALUE:
+                    yield _Candidate(text.format(name), "lookup", self._ids(row), _says(held))
 
     def _ends(self, row: int, relation: str, *, heads: bool = False) -> list[int]:
         """Return the rows of the entities that a relation leads to from one, or with `heads` those it leads from."""
@@ -142,16 +151,25 @@ class _Asking:
         return [there for here, there in found if here == row != there]
 
     def lists(self) -> Iterator[_Candidate]:
-        """Yield questions for all entities that a relation links to one, then for the documents of a folder."""
+        """Yield questions for all entities that a relation links to one, then for documents: by mention, by folder."""
         for row in self._askable():
             name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
                 heads = self._ends(row, relation, heads=True) if wording.heads else []
-                if 1 < len(heads) <= _MOST_LISTED:
+                # What only a document's properties name, such as what its author wrote, is no news.
+                if 1 < len(heads) <= _MOST_LISTED and all(is_named_in_text(self._index, head) for head in heads):
                     yield _Candidate(wording.heads.format(name), "list", self._ids(row),
                                      _lists([self._names(head) for head in heads]))
         if self._whole:
+            yield from self._mentioned()
             yield from self._folders()
+
+    def _mentioned(self) -> Iterator[_Candidate]:
+        """Yield questions for the documents that mention an entity, which more than one but few do."""
+        for row in self._askable():
+            name = self._name(row)
+            if 1 < self._index.browsing.documents[row] <= _MOST_LISTED:
+                yield _Candidate(MENTIONING[language_of(name)].format(name), "list", self._ids(row), _lists_documents)
 
     def _folders(self) -> Iterator[_Candidate]:
         folders: defaultdict[str, set[str]] = defaultdict(set)
@@ -185,6 +203,11 @@ def _says(names: Sequence[str]) -> Callable[[Tried], bool]:
 def _lists(listed: Sequence[Sequence[str]]) -> Callable[[Tried], bool]:
     """Return a check that the short answer has each entity by one of its names."""
     return lambda tried: all(any(has_name(tried.short, name) for name in names) for names in listed)
+
+
+def _lists_documents(tried: Tried) -> bool:
+    """Return True if the short answer names some documents, and few."""
+    return bool(tried.short) and 1 < len(set(tried.documents)) <= _MOST_LISTED
 
 
 def _cites(documents: set[str]) -> Callable[[Tried], bool]:

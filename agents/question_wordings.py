@@ -71,5 +71,6 @@ ATTRIBUTES: dict[Language, dict[str, str]] = {
            "length": "{}有多长？", "area": "{}的面积是多少？", "role": "{}担任什么职务？"},
 }
 RELATED: dict[Language, str] = {"en": "How is {} connected to {}?", "zh": "{}和{}有什么关系？"}
+MENTIONING: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到{}？"}
 ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "这些文档讲什么？"}
 ABOUT_FOLDER = "What are the {} about?"

@@ -10,6 +10,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup, lookup_text
 from ..schemas.retrieval import EVERYTHING, Passage, Place, SubQuery, Switches
+from .asking.asked_mentions import asked_mentions
 from .asking.asked_rows import asked_rows
 from .asking.asked_table import asked_survey, asked_table
 from .cards import entity_card
@@ -65,6 +66,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     """
     if "passage_search" in tools:
         retriever.queries(retriever.sub_queries(question[:LONGEST]))  # embeds together what the ranking will need
+    if not reasons and (mentions := asked_mentions(retriever.index, question)):
+        return mentions
     named = named_entities(retriever.index, question)
     asked = asked_table(retriever.index, schema, question) if "triple_search" in tools else None
     if asked and not reasons and (rows := asked_rows(retriever.index, schema, question, asked)):

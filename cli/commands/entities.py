@@ -1,4 +1,4 @@
-"""`banyan entities`: entities by type, names and why they were merged, and changes of the graph by hand."""
+"""`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
 import getpass
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ from ..session import AsJson, At, Kb, day_of, default_kb, open_resources
 
 app = typer.Typer()
 entities_app = typer.Typer(
-    help="List entities of a type, or those with several names; change entities and their facts.")
+    help="List entities, or the names that were merged and why; change entities and their facts.")
 app.add_typer(entities_app, name="entities")
 
 Name = Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")]
@@ -42,23 +42,25 @@ def entities(
     context: typer.Context,
     kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
     search: Annotated[str, typer.Option(help="Only entities with a name that contains these words.")] = "",
-    of_type: Annotated[str, typer.Option("--type", metavar="TYPE", help="All entities of this type, most connected "
-                                         "first.")] = "",
+    of_type: Annotated[str, typer.Option("--type", metavar="TYPE", help="Only entities of this type.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="How many to list.",
                                               show_default=f"{_SHOWN}; all with --json")] = None,
-    *, as_json: AsJson = False,
+    *, merged: Annotated[bool, typer.Option("--merged", help="Only entities with several names, and why each name was "
+                                            "merged.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List the entities of a type; without --type those that have several names, and why each name was merged."""
+    """List the entities, those that most documents mention first."""
     if context.invoked_subcommand is not None:
         return
     with open_resources(reasons=False) as resources:
-        if of_type:
+        if not merged:
             index = resources.retriever(kb or default_kb()).index
-            listed, total = entities_of_type(index, of_type, search, limit if as_json else limit or _SHOWN)
+            listed, total = list_entities(index, of_type, search, limit if as_json else limit or _SHOWN)
             if as_json:
                 print_json([entity._asdict() for entity in listed])
             else:
-                out.print(entity_table(listed) if listed else f"no name contains {on_a_line(search)!r}")
+                out.print(entity_table(listed) if listed else f"no name contains {on_a_line(search)!r}" if search
+                          else "there are no entities yet")
                 _print_left_out(total - len(listed))
             return
         knowledge_base = resources.knowledge_base(kb or default_kb())
@@ -247,21 +249,21 @@ class ListedEntity(NamedTuple):
     documents: int
 
 
-def entities_of_type(index: RetrievalIndex, type_name: str, words: str, limit: int | None,
-                     ) -> tuple[list[ListedEntity], int]:
-    """Return the entities of a type, most connected first, and how many there are.
+def list_entities(index: RetrievalIndex, type_name: str, words: str, limit: int | None,
+                  ) -> tuple[list[ListedEntity], int]:
+    """Return entities, most connected first, and how many there are.
 
     Args:
         index: the knowledge base.
-        type_name: the type, by its name, a label or an alias of the schema.
+        type_name: their type, by its name, a label or an alias of the schema; empty means any.
         words: words that a name of the entity contains; empty means any.
         limit: the most entities to return; None means all.
 
     Raises:
         CommandError: no entity has that type; the message names the types that there are.
     """
-    browsing, kind = index.browsing, _find_type(index, type_name)
-    rows = browsing.ranked[browsing.of_type(kind)[browsing.ranked]].tolist()
+    browsing, kind = index.browsing, _find_type(index, type_name) if type_name else ""
+    rows = (browsing.ranked[browsing.of_type(kind)[browsing.ranked]] if kind else browsing.ranked).tolist()
     if words:
         fitting = set(browsing.holding(words, kind).tolist())
         rows = [row for row in rows if row in fitting]
@@ -286,9 +288,10 @@ def _list_entity(index: RetrievalIndex, row: int, document_of: dict[str, str]) -
 
 def entity_table(entities: Sequence[ListedEntity]) -> Table:
     """Return entities as a table for the terminal."""
-    table = Table("name", "facts", "values", "documents", box=box.SIMPLE)
-    for column in table.columns[1:]:
+    table = Table("name", "type", "facts", "values", "documents", box=box.SIMPLE)
+    for column in table.columns[2:]:
         column.justify = "right"
     for entity in entities:
-        table.add_row(on_a_line(entity.name), str(entity.facts), str(entity.values), str(entity.documents))
+        table.add_row(on_a_line(entity.name), on_a_line(entity.type), str(entity.facts), str(entity.values),
+                      str(entity.documents))
     return table

@@ -73,7 +73,8 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
         build_input["documents"] = [{"id": document.id, "title": document.title, "text": document.text,
                                      "metadata": document.metadata} for document in dataset.documents]
     context = BuildContext(max_tokens=budget.tokens_left if budget else None, retry_failed=True)
-    report: BuildReport = event_loop.run(partial(build_graph(resources).ainvoke, build_input, context=context))["report"]
+    work = partial(build_graph(resources).ainvoke, build_input, context=context)
+    report: BuildReport = event_loop.run(work)["report"]
     if budget:
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"]:

@@ -42,7 +42,7 @@ def imported(shell: Shell, *options: str) -> Any:
 
 
 def listed(shell: Shell, *options: str) -> Any:
-    result = shell("entities", "--kb", "kb", "--json", *options)
+    result = shell("entities", "--kb", "kb", "--merged", "--json", *options)
     assert result.code == 0, result.err
     return json.loads(result.out)
 
@@ -53,7 +53,7 @@ def test_names_of_one_thing_are_one_node_and_are_listed_with_their_reason(shell:
     assert {group["name"], *(alias["name"] for alias in group["aliases"])} == {"Acme-Werke", "Acme Werke"}
     assert [alias["rule"] for alias in group["aliases"]] == ["spelling"]
     assert all(place["end"] > place["start"] for place in group["aliases"][0]["evidence"])
-    shown = shell("entities", "--kb", "kb").out
+    shown = shell("entities", "--kb", "kb", "--merged").out
     assert "1 entities with several names" in shown
     assert "spelling, 0.97" in shown
     assert len(listed(shell, "--search", "WERKE")) == 1

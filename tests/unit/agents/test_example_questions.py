@@ -40,6 +40,18 @@ def test_there_is_a_look_up_a_list_and_a_question_across_documents(kb):
     assert [one.text for one in found][1:] == ["Who was born in Radom?", "What are these documents about?"]
 
 
+def test_documents_that_mention_an_entity_are_listed_where_no_relation_makes_a_list(tmp_path):
+    said = {"Which documents mention Zofia Nowak?": Tried("One; Two", ("…", "…"), ("one", "two")),
+            "What was created by Carl Berg?": Tried("Note of May; Note of June", ("…", "…"), ("one", "two"))}
+    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
+        for name, title in (("one", "Note of May"), ("two", "Note of June")):
+            put(made, name, f"We met Zofia Nowak and Carl Berg.\n| Document: {title} | Author: Carl Berg |",
+                triples=[(title, "created_by", "Carl Berg")], entities={"Zofia Nowak": "Person"})
+        finish(made)
+        found = example_questions(RetrievalIndex(made), said.get)
+    assert [(one.text, one.kind) for one in found] == [("Which documents mention Zofia Nowak?", "list")]
+
+
 def test_questions_are_about_the_given_entities_in_the_language_of_their_names(kb):
     index = RetrievalIndex(kb)
     (entity,) = [entity for entity in index.entity_row if index.name(entity) == "林小雨"]

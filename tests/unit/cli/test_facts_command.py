@@ -146,7 +146,8 @@ def test_text_of_documents_is_printed_as_text(shell):
 
 def test_all_entities_of_a_type_are_listed_the_most_connected_first(shell):
     assert printed(shell, "entities", "--type", "Organization")[2:] == [
-        ["Acme", "3", "1", "3"], ["Birch", "1", "1", "2"], ["Dorn", "0", "1", "1"]]
+        ["Acme", "Organization", "3", "1", "3"], ["Birch", "Organization", "1", "1", "2"],
+        ["Dorn", "Organization", "0", "1", "1"]]
     found = data(shell, "entities", "--type", "firm")
     assert [(one["name"], one["type"], one["facts"], one["values"], one["documents"]) for one in found] == [
         ("Acme", "Organization", 3, 1, 3), ("Birch", "Organization", 1, 1, 2), ("Dorn", "Organization", 0, 1, 1)]
@@ -166,9 +167,13 @@ def test_a_type_that_no_entity_has_is_an_error_that_names_what_there_is(shell):
         shell, "entities", "--type", "Ship")
 
 
-def test_without_a_type_the_entities_with_several_names_are_listed_as_before(shell):
-    assert "kb: 0 entities with several names" in shell("entities", "--kb", "kb").out
-    assert data(shell, "entities") == []
+def test_without_a_type_all_entities_are_listed(shell):
+    found = data(shell, "entities")
+    assert {one["type"] for one in found} >= {"Organization", "Person"}
+    assert sum(one["type"] == "Organization" for one in found) == 3
+    assert data(shell, "entities", "--search", "Birch") == [one for one in found if one["name"] == "Birch"]
+    assert ["Birch", "Organization", "1", "1", "2"] in printed(shell, "entities")
+    assert "kb: 0 entities with several names" in shell("entities", "--kb", "kb", "--merged").out
 
 
 def test_an_empty_knowledge_base_says_what_to_do(tmp_path, hashed_embedder, monkeypatch, capsys):

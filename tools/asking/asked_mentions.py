@@ -1,0 +1,81 @@
+"""Questions for the documents that have some words: "How many documents mention Acme?", "哪些文档提到云溪市？"."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...models.rules.content_words import language_of
+from ...schemas.inquiry import Block
+from ...schemas.retrieval import Passage, Place
+from ..index import RetrievalIndex
+from .asked_rows import MOST_SHOWN
+
+_ASKED = re.compile(
+    r"\s*(?:(?P<count>how many)|which|what|list (?:all|the)(?: the)?) (?:of (?:these|the) )?"
+    r"(?:documents?|files?|texts?|papers?) (?:mention|name|contain|discuss|talk about|refer to)(?:s|ing)? "
+    r"(?P<words>[^?]{1,100}?)\s*[?.]*\s*", re.IGNORECASE)
+_ASKED_IN_CHINESE = re.compile(
+    r"\s*(?:有)?(?:(?P<count>多少|几)[个篇份]?|哪些)(?:文档|文件|资料|文章)(?:中|里)?(?:提到|提及|包含|出现|谈到)了?"
+    r"(?P<words>[^？?]{1,60}?)\s*[？?。]*\s*")
+_AROUND = re.compile(r"^(?:the |an? )?[\"'“‘「《]?|[\"'”’」》]?$", re.IGNORECASE)
+"""What is about the words: an article, and quotation marks."""
+_BEFORE, _AFTER = 80, 160
+"""Characters of a line that are quoted with the words, at most."""
+_CITED = 3
+
+
+class _Mention(NamedTuple):
+    """A document with its title, and the line that has the words first."""
+
+    document: str
+    title: str
+    place: Place
+
+
+def asked_mentions(index: RetrievalIndex, question: str) -> list[Block]:
+    """Return the documents that have the words that a question asks for, each with its first line that has them.
+
+    Args:
+        index: the knowledge base.
+        question: the question.
+
+    Returns:
+        A block of rows, which for "how many" begins with their number; nothing if the question asks for something else
+        or no document has the words.
+    """
+    asked = _ASKED.fullmatch(question) or _ASKED_IN_CHINESE.fullmatch(question)
+    words = _AROUND.sub("", asked["words"]).strip() if asked else ""
+    found = list(_mentions(index, words)) if words else []
+    if not asked or not found:
+        return []
+    rows = [Passage(chunk_id="", document=one.document, title=one.title, text=one.place.text, start=one.place.start,
+                    score=0.0, kind="row", places=(one.place,), cells=(words, one.title),
+                    statement=f"{one.title}: {' '.join(one.place.text.split())}") for one in found[:MOST_SHOWN]]
+    if asked["count"] or len(found) > MOST_SHOWN:
+        places = tuple(one.place for one in found[:_CITED])
+        rows.insert(0, rows[0].model_copy(update={
+            "places": places, "cells": (str(len(found)),), "statement": _count(question, words, len(found))}))
+    return [Block(title=words, items=tuple(rows))]
+
+
+def _mentions(index: RetrievalIndex, words: str) -> Iterator[_Mention]:
+    spaced = r"\s+".join(map(re.escape, words.split()))
+    pattern = re.compile(rf"(?<![^\W_]){spaced}(?![^\W_])" if words.isascii() else spaced, re.IGNORECASE)
+    for document, text in index.store.documents.whole_texts():
+        if match := pattern.search(text):
+            start = text.rfind("\n", 0, match.start()) + 1
+            if match.start() - start > _BEFORE:
+                start = text.find(" ", match.start() - _BEFORE, match.start()) + 1 or match.start()
+            end = min(text.find("\n", match.end()) % (len(text) + 1), match.end() + _AFTER)
+            if end == match.end() + _AFTER:
+                end = max(text.rfind(" ", match.end(), end), match.end())
+            yield _Mention(document, index.store.documents.get(document).title or document,
+                           Place(document=document, start=start, text=text[start:end].rstrip()))
+
+
+def _count(question: str, words: str, count: int) -> str:
+    more = count > MOST_SHOWN
+    if language_of(question) == "zh":
+        return f"{count} 份文档提到“{words}”{f'；以下列出 {MOST_SHOWN} 份' if more else ''}"
+    return (f"{count} document{' has' if count == 1 else 's have'} the words “{words}”"
+            f"{f'; {MOST_SHOWN} of them follow' if more else ''}")
