@@ -106,8 +106,9 @@ def _of_named(retriever: Retriever, question: str, named: Mapping[str, str], sho
         if sum(item.document in documents for item in shown) < _ENOUGH:
             for document in sorted(documents):
                 lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
-                yield from look_up_passages(retriever, lookup, tokens // len(documents),
-                                            [item.chunk_id for item in shown], switches)
+                found = look_up_passages(retriever, lookup, tokens // len(documents),
+                                         [item.chunk_id for item in shown], switches)
+                yield from (block.model_copy(update={"title": f"passages of {document}"}) for block in found)
 
 
 def _asked(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, tokens: int) -> list[Block]:

@@ -7,6 +7,7 @@ one unit; what has no value of the kind is left out and counted.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +102,13 @@ class Computed(NamedTuple):
     having: int
     of_type: int
     type: str
+
+    def leading(self, limit: int) -> tuple[RowGroup, ...]:
+        """Return the first groups, and those that tie with the last of them; all groups if the limit is 0."""
+        if not 0 < limit < len(self.groups):
+            return self.groups
+        least = self.groups[limit - 1].value
+        return (*self.groups[:limit], *takewhile(lambda group: group.value == least, self.groups[limit:]))
 
 
 def compute(index: RetrievalIndex, schema: GraphSchema, query: TableQuery, name: str,

@@ -209,7 +209,7 @@ def _counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) -> It
     if computed.value is not None:
         unit = f" {computed.unit}" if computed.unit else ""
         yield from _counted(index, computed.column, computed.rows, f"{lookup.do}: {shown_number(computed.value)}{unit}")
-    for group in computed.groups[:lookup.limit or None]:
+    for group in computed.leading(lookup.limit):
         said = "" if lookup.do in {"list", "count"} else f"{lookup.do} "
         yield from _counted(index, computed.column, group.rows, f"{group.key}: {said}{group.said}")
 

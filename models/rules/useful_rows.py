@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...text.quantities import parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
 from .lexicon import words
 
@@ -19,6 +20,8 @@ _PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
 _SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |[。.]$|ます$|です$")
 """What a sentence has and a name has not."""
 _DATES = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
+_OPEN = re.compile(r"(?:tb[acd]|n/?a|none|unknown|\W+|待定|未定|无)", re.IGNORECASE)
+"""What stands in a cell that is still to be filled in."""
 _LABELS = words("label labels tag tags")
 _GROUPS = words("list group category section status stage phase board")
 _NUMBERING = words("no no. nr nr. # s.no 序号")
@@ -50,7 +53,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             if naming is not None:
                 cells = [naming, *(cell for cell in cells if cell is not naming)]
         if len(cells) > 1 and _may_name(cells[0], row):
-            if _NUMBER.match(cells[0].value) or _DATES.match(cells[0].value):  # "1.a" alone names nothing
+            if _is_bare(cells[0].value):
                 cells[0] = cells[0]._replace(value=f"{cells[0].header} {cells[0].value}")
             yield row._replace(cells=tuple(cells))
 
@@ -76,9 +79,16 @@ def _stating(row: Row) -> Iterator[Cell]:
             yield cell._replace(value=value)
 
 
+def _is_bare(value: str) -> bool:
+    """Return True for a number, date or amount, which names a row only with its header: "1.a", "256 bits"."""
+    return bool(_NUMBER.match(value) or _DATES.match(value) or parse_number(value))
+
+
 def _may_name(cell: Cell, row: Row) -> bool:
     """Return True if a cell can name the subject of a row."""
     longest = _LONGEST_NAME if cell in row.cells[:2] else _SHORT
+    if _OPEN.fullmatch(cell.value) or (_is_bare(cell.value) and not any(map(str.isalpha, cell.header))):
+        return False
     return len(cell.value.split()) <= longest and not _PROMPT.search(cell.value) and not _SENTENCE.search(cell.value)
 
 

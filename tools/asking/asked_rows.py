@@ -41,7 +41,7 @@ def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup
 def _items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
            question: str) -> Iterator[Passage]:
     computed = table.computed
-    for group in computed.groups[:lookup.limit or MOST_SHOWN]:
+    for group in computed.leading(lookup.limit)[:MOST_SHOWN]:
         yield _group(index, table, group)
     if lookup.by:
         return

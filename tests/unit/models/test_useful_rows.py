@@ -24,6 +24,15 @@ def test_a_row_of_a_date_is_named_with_its_header():
         "Week", "Week 2031-02-03 to 2031-02-07")
 
 
+def test_an_amount_names_a_row_with_its_header_and_without_one_no_row():
+    assert useful("| Bore: 256 mm | Price: 20 EUR |")[0][0] == ("Bore", "Bore 256 mm")
+    assert useful("| #: 6 | Price: 20 EUR |") == []
+
+
+def test_a_cell_that_is_still_open_names_no_row():
+    assert useful("| Valve: TBD | Price: 20 EUR |\n| Valve: N/A | Price: 3 EUR |") == []
+
+
 def test_numbering_and_labels_state_nothing():
     assert useful("| Task: Paint the hall | No: 7 | Labels: red | Owner: Ada Blum |") == [
         (("Task", "Paint the hall"), ("Owner", "Ada Blum"))]

@@ -9,8 +9,11 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.schemas.graph_schema import GraphSchema
+from banyan.schemas.lookups import TripleLookup
+from banyan.tools.asking.asked_rows import asked_rows
 from banyan.tools.asking.asked_table import asked_table
 from banyan.tools.table_results import tabulate
+from banyan.tools.tables import look_up_table
 
 from ... import small_base as base
 
@@ -114,6 +117,16 @@ def test_what_is_said_of_rows_by_their_keys_is_no_field(tmp_path, hashed_embedde
         lookup = asked_table(index, index.store.schemas.current(), "How many Harbour RFCs were written in 2031?")
         assert lookup is not None
         assert (lookup.relation, lookup.tail, lookup.where) == ("kind", "Harbour", ("written=2031",))
+
+
+def test_what_ties_with_the_last_group_that_is_asked_for_is_shown_as_well(resources):
+    index = resources.retriever("lighthouses").index
+    lookup = TripleLookup(relation="status", by="tail", do="count", limit=2)
+    schema = index.store.schemas.current()
+    blocks = look_up_table(index, schema, lookup, 500)
+    assert [item.statement.partition(" (")[0] for item in blocks[0].items] == ["Active: 3", "Automated: 2", "Closed: 2"]
+    rows = asked_rows(index, schema, "Which two statuses are the most common?", lookup)
+    assert [item.cells for block in rows for item in block.items] == [("Active: 3",), ("Automated: 2",), ("Closed: 2",)]
 
 
 def ask(resources, question):
