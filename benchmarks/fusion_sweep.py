@@ -22,7 +22,7 @@ from banyan.evaluation.recall_report import intervals
 from banyan.schemas.retrieval import EVERYTHING, SubQuery
 from banyan.tools import spreading
 from banyan.tools.query import Query
-from banyan.tools.ranking import beta, chunk_scores, fusion, graph_seeds
+from banyan.tools.ranking import chunk_scores, fusion, graph_seeds
 from banyan.tools.ranking.chunk_scores import Scores
 from banyan.tools.retriever import Retriever
 from own_questions import MUSIQUE, musique_gold, own_questions, passages, shared_gold
@@ -80,8 +80,8 @@ CONSTANTS = (
     Constant(chunk_scores, "_LEXICAL_SHARE", (0.0, 0.25, 0.5, 0.75, 1.0)),
     Constant(chunk_scores, "_DOCUMENT_SHARE", (0.0, 0.25, 0.5)),
     Constant(chunk_scores, "_COMMUNITY_SHARE", (0.0, 0.25, 0.5, 1.0)),
-    Constant(beta, "_DENSITY_WEIGHT", (4.0, 6.0, 8.0, 10.0, 12.0)),
-    Constant(beta, "_ABSTRACTION_WEIGHT", (0.0, 0.5, 1.0, 2.0)),
+    Constant(fusion, "_DENSITY_WEIGHT", (4.0, 6.0, 8.0, 10.0, 12.0)),
+    Constant(fusion, "_ABSTRACTION_WEIGHT", (0.0, 0.5, 1.0, 2.0)),
     Constant(spreading, "DAMPING", (0.3, 0.4, 0.5, 0.6, 0.7)),
     Constant(spreading, "_ERROR", (1e-2, 1e-4, 1e-6)),
 )
