@@ -9,7 +9,7 @@ from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.store_errors import EmbeddingMismatchError
 from banyan.models.embedding import embedding_models as models
-from banyan.models.embedding.embedder import EmbeddingError, RememberingEmbedder, as_queries
+from banyan.models.embedding.embedder import EmbeddingError
 from banyan.schemas.retrieval import SubQuery
 
 from ...hashed_embedding import HashedEmbedder
@@ -132,29 +132,3 @@ def test_a_model_that_is_gone_names_reindex(home, monkeypatch):
     said = r"e5-small is not installed\. Or run `banyan reindex`"
     with home.resources() as resources, pytest.raises(EmbeddingError, match=said):
         resources.knowledge_base("kb")
-
-
-def test_an_endpoints_model_has_to_be_named():
-    with (Resources(Settings(_env_file=None, embedding_base_url="http://127.0.0.1:9/v1")) as resources,
-          pytest.raises(EmbeddingError, match="set BANYAN_EMBEDDING_MODEL to the model's name")):
-        resources.embedder.encode(["a"])
-
-
-def test_vectors_of_the_model_before_are_forgotten():
-    model = NamedEmbedder("one")
-    remembering = RememberingEmbedder(model, 8)
-    before = remembering.encode(["a"])
-    model.name, model.fingerprint = "two", "two-128"
-    assert (remembering.encode(["a"]) != before).any()
-    assert (remembering.name, remembering.fingerprint) == ("two", "two-128")
-
-
-def test_a_writer_that_is_open_goes_by_what_another_process_chose(home):
-    with home.resources() as resources, home.resources(embedding_model=MINILM) as other:
-        home.build(resources, "kb", CHINESE)
-        other.reindex("kb")
-        home.build(resources, "kb", ENGLISH)
-        kb = resources.knowledge_base("kb")
-        assert (kb.embedder.name, as_queries(kb.embedder).name) == (MINILM, MINILM)
-        writer = resources.runs.knowledge_base("kb")
-        assert (writer.embedder.name, as_queries(writer.embedder).name) == (MINILM, MINILM)

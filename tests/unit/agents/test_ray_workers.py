@@ -7,9 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from banyan.config import Settings
-from banyan.ingest.reading_errors import UnreadableError
 from banyan.ingest.reading_limits import Limits
-from banyan.models.embedding.embedder import EmbeddingError, as_queries
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import process_loop
 
@@ -17,9 +15,7 @@ pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-gra
 
 from banyan.agents.cluster import ray_workers as pool
 from banyan.agents.cluster.joining import ClusterError
-from banyan.agents.cluster.models import ClusterEmbedder
-from banyan.agents.cluster.ray_resources import has_own_embedder
-from banyan.agents.cluster.worker import PACKAGE, Worker, run_task
+from banyan.agents.cluster.worker import PACKAGE
 from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
 
 
@@ -151,54 +147,3 @@ def test_a_cancelled_wait_cancels_the_task(monkeypatch):
 
     process_loop().run(cancelled())
     assert [reference.method for reference in cluster.cancelled] == ["chunk"]
-
-
-def test_workers_embed_only_where_they_can_load_the_model():
-    def own(own, **settings):
-        return has_own_embedder(SimpleNamespace(settings=Settings(_env_file=None, **settings), own_embedder=own))
-
-    assert not own(own=False)
-    assert own(own=True)
-    assert own(own=False, embedding_base_url="http://127.0.0.1:9/v1")
-    assert own(own=False, embedding_model="openai:text-embedding-3-small")
-
-
-def test_many_texts_are_encoded_by_workers_and_few_here(monkeypatch, hashed_embedder):
-    cluster, sizes = Cluster(monkeypatch), []
-
-    def work(method, model, fingerprint, texts):
-        assert (method, model, fingerprint) == ("encode", hashed_embedder.name, hashed_embedder.fingerprint)
-        sizes.append(len(texts))
-        return hashed_embedder.encode(texts)
-
-    cluster.work = work
-    embedder = ClusterEmbedder(hashed_embedder, workers())
-    texts = [f"text {'x' * (number % 7)} {number}" for number in range(1000)]
-    assert (embedder.encode(texts) == hashed_embedder.encode(texts)).all()
-    assert sizes == [250] * 4
-    assert (embedder.encode(texts[:9]) == hashed_embedder.encode(texts[:9])).all()
-    assert embedder.encode([]).shape == (0, hashed_embedder.dimension)
-    assert len(sizes) == 4
-    assert as_queries(embedder) is hashed_embedder, "questions are encoded here"
-    cluster.work = lambda *_: EmbeddingError("it is not installed there")
-    with pytest.raises(EmbeddingError, match="it is not installed there"):
-        embedder.encode(texts)
-
-
-def test_a_worker_encodes_by_the_model_that_is_named_and_by_no_other_files(monkeypatch, hashed_embedder):
-    loaded = []
-    monkeypatch.setattr("banyan.agents.cluster.worker.load_embedder",
-                        lambda settings: loaded.append(settings.embedding_model) or hashed_embedder)
-    setup = Settings(_env_file=None).model_dump_json(), Limits().model_dump_json()
-    encoded = run_task(setup, "encode", "one", hashed_embedder.fingerprint, ["a"])
-    assert (encoded == hashed_embedder.encode(["a"])).all()
-    failed = run_task(setup, "encode", "two", "another", ["a"])
-    assert isinstance(failed, EmbeddingError)
-    assert "other files of the embedding model 'two'" in str(failed)
-    assert loaded == ["one", "two"], "one worker, whose models stay"
-
-
-def test_a_file_that_cannot_be_read_is_an_error_of_that_file():
-    worker = Worker(Settings(_env_file=None), Limits())
-    with worker._reading:
-        assert isinstance(worker.read("x.pdf", b"%PDF-1.4 broken"), UnreadableError)

@@ -8,7 +8,7 @@ from banyan.agents.construction.asked_review import request
 from banyan.schemas.delta import Candidate, Example
 from banyan.schemas.review import ReviewError
 from banyan.schemas.review_answers import read_answer
-from langchain.agents.middleware.human_in_the_loop import HITLRequest, HITLResponse
+from langchain.agents.middleware.human_in_the_loop import HITLResponse
 from pydantic import TypeAdapter
 
 BORN = Candidate(kind="relation", name="born in", labels=("born in", "native of"), documents=2, occurrences=3,
@@ -26,17 +26,6 @@ def decided(said, shown=SHOWN):
             read_answer(said, shown).on(shown)]
 
 
-@pytest.mark.parametrize("said", ["accept", " Accept all. ", '"accept"', {"all": "accept"}, '{"all": "accept"}', "接受",
-                                  "accept 1, accept 2, Accept: 3"])
-def test_all_are_accepted(said):
-    assert decided(said) == [("born in", "accept"), ("game", "accept"), ("age", "accept")]
-
-
-@pytest.mark.parametrize("said", ["reject", "Reject!", {"all": "reject"}, "全部拒绝"])
-def test_all_are_rejected(said):
-    assert {verdict for _, verdict in decided(said)} == {"reject"}
-
-
 @pytest.mark.parametrize("said", [
     "accept 1, rename 2 to board_game; merge 3 into age in years",
     "accept native of, rename game to board_game, merge #3 into age in years",
@@ -48,21 +37,11 @@ def test_each_is_decided_on(said):
     assert decided(said) == [("born in", "accept"), ("game", "rename", "board_game"), ("age", "merge", "age in years")]
 
 
-@pytest.mark.parametrize("said", ["wait", {"decisions": []}])
-def test_nothing_is_decided(said):
-    assert decided(said) == []
-
-
 def test_what_is_left_out_waits_or_goes_with_all():
     assert decided("reject 2") == [("game", "reject")]
     game = {"kind": "entity_type", "name": "game", "verdict": "accept"}
     assert decided({"all": "reject", "decisions": [game]}) == [
         ("game", "accept"), ("born in", "reject"), ("age", "reject")]
-
-
-def test_who_decided_is_kept():
-    assert read_answer({"all": "accept", "who": "Ada"}, SHOWN).who == "Ada"
-    assert read_answer("accept", SHOWN).who == "reviewer"
 
 
 @pytest.mark.parametrize(("said", "why"), [
@@ -99,16 +78,6 @@ def test_what_is_shown_says_what_is_asked_and_how_to_answer():
     again = request("kb", SHOWN, "that was nothing")
     assert again["error"] == "nothing was changed: that was nothing"
     assert again["action_requests"][0]["description"].startswith("nothing was changed: that was nothing")
-
-
-def test_what_is_shown_is_langchains_request():
-    shown = request("kb", SHOWN)
-    checked = TypeAdapter(HITLRequest).validate_python(shown)
-    assert len(checked["action_requests"]) == len(SHOWN)
-    assert {one["name"] for one in checked["action_requests"]} == {
-        one["action_name"] for one in checked["review_configs"]}
-    assert checked["action_requests"][0]["args"] == {
-        "kind": "relation", "name": "born in", "domain": ["Person"], "range": ["City", "Country"], "merge_into": ""}
 
 
 def edit(**changed):

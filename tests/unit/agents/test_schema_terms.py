@@ -48,14 +48,3 @@ def test_of_many_terms_those_with_the_most_rows_are_shown(retriever, question):
     assert terms[:3] == ["zest 5", "yield_point 4", "xylem_share 3"]
     assert more == f"{len(SMALL) + len(LARGE) - len(terms)} more"
     assert estimate_tokens(shown) <= 200
-
-
-def test_terms_of_the_question_are_shown_beside_them(retriever):
-    assert f"{SMALL[37]} 1" in terms_text(
-        retriever, schema_of(*SMALL, *LARGE), "Which colour of the lamp on mast 37 is it?").split(", ")
-
-
-def test_of_few_terms_all_are_shown_the_most_rows_first(tmp_path, hashed_embedder):
-    with made(tmp_path, hashed_embedder, {"draught": 1, "beam": 3, "length": 2}) as few:
-        said = terms_text(few, schema_of("draught", "beam", "length"), "Who are you?")
-    assert said == "beam 3, length 2, draught 1"

@@ -10,13 +10,11 @@ import networkx as nx
 import pytest
 from banyan.agents.retrieval.state import AskContext
 from banyan.api.sources import read_sources
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout, knowledge_bases
 from banyan.graph_store.moving import drop
 from banyan.graph_store.store_errors import (
     KnowledgeBaseNameError,
     UnknownKnowledgeBaseError,
-    WriterBusyError,
 )
 from banyan.ingest.reading_errors import IngestError
 from langchain_core.documents import Document as LangChainDocument
@@ -79,13 +77,6 @@ def test_a_string_is_a_path_if_it_names_a_file_or_reads_like_one(tmp_path):
     assert [given["text"] for given in documents] == ["Ada met Bob.", "one\ntwo.md"]
 
 
-def test_texts_are_named_by_their_words_unless_told():
-    (first, second), (again, _) = (read_sources(["Ada met Bob.", "Bob met Eve."])[1] for _ in range(2))
-    assert first["id"] == again["id"] != second["id"]
-    assert read_sources(["Ada met Bob."], "met", "A meeting")[1] == [
-        {"id": "met", "title": "A meeting", "text": "Ada met Bob."}]
-
-
 def test_documents_keep_what_they_say_of_themselves():
     own = banyan.Document(id="a", title="A", text="x", source="s", metadata={"author": "Eve"})
     loaded = LangChainDocument(page_content="y", metadata={"source": "b.pdf", "page": 3})
@@ -111,16 +102,6 @@ def test_a_data_frame_is_a_table_or_a_document_for_each_row():
 def test_what_cannot_be_added_is_refused(sources, name, why):
     with pytest.raises(IngestError, match=why):
         read_sources(sources, name)
-
-
-def test_what_was_added_is_reported_and_seen(kb):
-    steps = []
-    report = kb.add("Bob:Person --employer--> Acme:Organization.", id="bob", progress=steps.append)
-    assert (report["documents"], report["files_failed"], report["stopped"]) == (3, [], "")
-    assert {event["step"] for event in steps} >= {"read", "extract", "write", "index"}
-    assert [entry.id for entry in kb.documents()] == ["acme", "ada", "bob"]
-    kb.delete("bob")
-    assert (kb.status().documents, [fact.subject for fact in kb.facts("Bob")]) == (2, [])
 
 
 def test_a_build_that_is_taken_up_shows_one_progress(kb, shop, monkeypatch):
@@ -166,22 +147,6 @@ def test_entities_facts_and_communities(kb):
     assert kb.schema.name == "scripted"
 
 
-@pytest.mark.parametrize(("asked", "heads", "value"), [
-    ({"do": "largest"}, ["Dorn"], 2004), ({"do": "largest", "limit": 1}, ["Dorn"], 2004),
-    ({"do": "largest", "limit": 2}, ["Cole", "Dorn"], None), ({"do": "smallest"}, ["Acme", "Birch"], 1999)])
-def test_an_extreme_of_a_table_is_one_value_or_as_many_as_the_limit_says(founders, asked, heads, value):
-    table = founders.table("founded", **asked)
-    assert ([row.head for row in table.rows], table.value, table.total) == (heads, value, 4)
-
-
-def test_the_graph_is_networkx_own(kb):
-    graph = kb.graph
-    assert type(graph) is nx.MultiDiGraph
-    with (kb.resources.settings.home / "kb" / "graph.json").open(encoding="utf-8") as file:
-        assert nx.utils.graphs_equal(nx.node_link_graph(json.load(file)), graph)
-    assert {data["name"] for _, data in graph.nodes(data=True) if data["kind"] == "entity"} == {"Ada", "Acme", "Bonn"}
-
-
 def test_a_notebook_shows_answers_and_bases_and_texts_as_text(kb, shop):
     other = banyan.open("notebook", resources=kb.resources)
     assert "no documents yet" in other._repr_html_()
@@ -220,12 +185,6 @@ def test_a_streamed_answer_and_an_awaited_one_are_the_same(kb):
     assert (len(passages), passages[0].document) == (1, "ada")
 
 
-def test_a_question_goes_on_from_the_conversation_and_its_context(kb):
-    history = [("Who is the employer of Ada?", "Acme [1]")]
-    assert kb.ask("Where is Acme located?", history=history).trace[0].step == "question"
-    assert kb.ask("Who is the employer of Ada?", context=AskContext(agent=False, decompose=False)).iterations == 1
-
-
 def test_adding_and_deleting_can_be_awaited(kb):
     other = banyan.open("awaited", resources=kb.resources)
 
@@ -235,13 +194,6 @@ def test_adding_and_deleting_can_be_awaited(kb):
 
     asyncio.run(add())
     assert [entry.id for entry in other.documents()] == ["a"]
-
-
-def test_what_could_not_be_read_is_logged(kb, tmp_path, caplog):
-    (tmp_path / "x.unknown").write_text("x")
-    report = kb.add(tmp_path, {"id": "ada", "text": TEXTS["ada"]})
-    assert "x.unknown" in report["files_failed"][0]
-    assert "x.unknown" in caplog.text
 
 
 def test_tools_retrievers_and_subagents_hang_on_it(kb):
@@ -312,20 +264,3 @@ def test_one_that_is_dropped_while_it_is_opened_stays_dropped(kb, shop, monkeypa
         use(elsewhere)
     assert "dropped" not in knowledge_bases(shop.settings)
     assert not (shop.settings.home / "dropped").exists()
-
-
-def test_one_that_is_written_to_stays(kb, shop):
-    another(kb, shop, "busy")
-    with KnowledgeBase.open(shop.settings.home, "busy", shop.embedder) as other, other.writing():
-        for change in (lambda: kb.resources.drop("busy"), lambda: kb.resources.rename("busy", "idle")):
-            with pytest.raises(WriterBusyError):
-                change()
-    kb.resources.drop("busy")
-
-
-@pytest.mark.sqlite
-def test_one_with_a_damaged_ledger_can_be_dropped(tmp_path):
-    (tmp_path / "kb").mkdir()
-    (tmp_path / "kb" / "ledger.sqlite").write_text("no ledger")
-    banyan.drop("kb", home=tmp_path)
-    assert not (tmp_path / "kb").exists()

@@ -59,14 +59,3 @@ def test_the_command_writes_a_file_or_to_standard_output(form, tmp_path, hashed_
     printed = shell("export", "--kb", "kb", "--format", form, "-o", "-")
     assert printed.code == 0
     assert printed.out == text
-
-
-def test_the_command_names_what_is_not_there(tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    unknown = shell("export", "--kb", "none", "--format", "json", "-o", tmp_path / "x.json")
-    assert (unknown.code, list(tmp_path.glob("x*"))) == (1, [])
-    assert "there is no knowledge base 'none'" in unknown.err
-    shell.copy_built()
-    nowhere = shell("export", "--kb", "kb", "--format", "json", "-o", tmp_path / "no" / "x.json")
-    assert nowhere.code == 1
-    assert "there is no folder" in nowhere.err

@@ -2,10 +2,8 @@
 
 import json
 import re
-from io import StringIO
 
 import pytest
-from banyan.cli.commands import ask
 from banyan.cli.console import SafeConsole, json_line, on_a_line, visible
 from banyan.schemas.naming import UNSEEN, canonical_name, entity_id
 from banyan.schemas.retrieval import CommunitySummary
@@ -120,13 +118,3 @@ def test_no_command_prints_what_acts(shell):
     shown = shell("documents", "--kb", "kb").out
     assert shown.count("[red]") >= 2
     assert printed[0].err.count("it has an invisible character or a line break: take it out") == 2
-
-
-def test_a_quote_of_several_paragraphs_stands_on_one_line(monkeypatch):
-    shown = StringIO()
-    console = SafeConsole()
-    console.file = shown
-    monkeypatch.setattr(ask, "out", console)
-    ask._print_answer({"answer": "No.", "abstained": True, "short": "", "grade": "none", "citations": [
-        {"id": 1, "document": "a.md", "page": None, "start": 0, "end": 10, "quote": "One.\n\nTwo."}]})
-    assert shown.getvalue().splitlines() == ["No.", "  [1] a.md 0-10: One. Two."]

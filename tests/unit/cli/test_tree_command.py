@@ -3,11 +3,6 @@
 import json
 
 import pytest
-from banyan.models.llm.llm_reasoner import COMMUNITIES_PER_CALL, SUMMARY_TOKENS, summary_batches
-from banyan.schemas.retrieval import CommunityDigest
-from banyan.text.tokens import estimate_tokens
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ... import scripted
 
@@ -43,36 +38,6 @@ def test_the_tree_shows_communities_keywords_facts_and_attributes(shell):
     assert all(community["name"] and community["summary"] and community["keywords"] for community in found)
 
 
-def test_only_the_largest_are_printed_unless_more_are_asked_for(tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.copy_built(TEXTS | {f"{team}.txt": " ".join(
-        f"P{team}{number}:Person --employer--> Q{team}:Organization." for number in range(9)) for team in range(4)})
-    assert len(communities(shell)) > 1
-    printed = shell("tree", "--kb", "kb", "--limit", "1").out
-    assert f"and {len(communities(shell)) - 1} more (--limit)" in printed
-    assert "more (--limit)" not in shell("tree", "--kb", "kb", "--limit", str(len(communities(shell)))).out
-
-
-def test_groups_by_a_field_are_computed_beside_the_tree(shell):
-    before = communities(shell)
-    found = communities(shell, "--by", "founded.decade")
-    assert [group["text"].partition(" (")[0] for group in found["groups"]] == ["1990s", "2000s"]
-    assert all(group["quote"] in scripted_text(group["document"]) for group in found["groups"])
-    assert "1990s (1)" in shell("tree", "--kb", "kb", "--by", "founded.decade").out
-    assert communities(shell) == before
-    assert shell.sound()
-
-
-def scripted_text(document):
-    return TEXTS[document]
-
-
-def test_what_a_path_reaches_is_printed_from_its_root(shell):
-    printed = shell("tree", "--kb", "kb", "--along", "employer -> *", "--root", "Cyd").out
-    assert "Cyd along employer -> *" in printed
-    assert "Birch" in printed
-
-
 def test_a_survey_that_cannot_be_made_is_an_error_that_names_what_there_is(shell):
     for arguments in (("--by", "absent"), ("--along", "absent", "--root", "Cyd"), ("--along", "employer")):
         result = shell("tree", "--kb", "kb", *arguments)
@@ -94,13 +59,3 @@ def test_what_describing_would_cost_is_told_before(shell):
     assert found["calls"] == 1
     assert min(found["prompt_tokens"], found["completion_tokens"]) > 0
     assert "1 calls" in shell("tree", "--kb", "kb", "--dry-run").out
-
-
-@given(st.lists(st.integers(1, 3 * SUMMARY_TOKENS), max_size=40))
-def test_communities_are_described_in_order_within_a_token_budget(sizes):
-    digests = [CommunityDigest(keywords=(str(n),), facts=("word " * min(size, 6000),)) for n, size in enumerate(sizes)]
-    batches = summary_batches(digests)
-    assert [digest for batch in batches for digest in batch] == digests
-    for batch in batches:
-        assert 1 <= len(batch) <= COMMUNITIES_PER_CALL
-        assert len(batch) == 1 or sum(estimate_tokens("\n".join(["k", *d.facts])) for d in batch) <= SUMMARY_TOKENS

@@ -1,10 +1,8 @@
 """Scores of answers, and the curve of abstention."""
 
 import pytest
-from banyan.evaluation.abstention import Judged, area, curve, point
+from banyan.evaluation.abstention import Judged, area, point
 from banyan.evaluation.answer_scores import exact_match, f1, holds, normal_answer
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(("text", "normal"), [
@@ -46,12 +44,6 @@ def test_a_point_counts_what_its_threshold_shows():
     assert point(JUDGED, 0).answered == 66.67
 
 
-def test_the_curve_runs_from_all_to_nothing():
-    found = curve(JUDGED)
-    assert [one.threshold for one in found][::10] == [0, 0.5, 1]
-    assert (found[0].declined, found[-1].declined, found[-1].answered) == (0, 100, 0)
-
-
 def test_the_area_is_the_share_of_pairs_in_order():
     found = area(JUDGED)
     assert found is not None
@@ -60,10 +52,3 @@ def test_the_area_is_the_share_of_pairs_in_order():
     assert found.correct == pytest.approx(1 / 3, abs=1e-4)
     assert found.grounded == pytest.approx(1.75 / 3, abs=1e-4)
     assert area(JUDGED[:3]) is None
-
-
-@given(st.lists(st.builds(Judged, confidence=st.none() | st.floats(0, 1), answerable=st.booleans()), min_size=1))
-def test_more_is_declined_and_less_answered_as_the_threshold_grows(judged):
-    found = curve(judged)
-    assert [one.declined for one in found] == sorted(one.declined for one in found)
-    assert [one.answered for one in found] == sorted((one.answered for one in found), reverse=True)

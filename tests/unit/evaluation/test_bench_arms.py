@@ -5,13 +5,11 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.bench.arm_answers import Asker
 from banyan.evaluation.bench.arms import ARMS
-from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
-from banyan.evaluation.bench.estimating import estimate
-from banyan.evaluation.bench.running import Plan
+from banyan.evaluation.bench.dataset_records import BenchQuestion
 from banyan.evaluation.datasets import GoldPassage
 from banyan.schemas.inquiry import Judgement
 from banyan.schemas.lookups import EntityLookup, TripleLookup
-from banyan.schemas.retrieval import ROUTES, Claim, DraftAnswer, Quote
+from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
 
 from ...small_base import people
 
@@ -60,15 +58,6 @@ def asked(opened, monkeypatch):
     return ask
 
 
-@pytest.mark.parametrize("lookup", ["entity", "triple", "dfs", "community", "passage"])
-def test_an_arm_without_a_lookup_has_neither_its_tool_nor_its_route(lookup):
-    context = ARM[f"no-{lookup}"].context
-    assert {f"{lookup}_search", *context.tools} == set(ARM["full"].context.tools)
-    assert len(context.tools) == 4
-    assert lookup not in context.switches.routes
-    assert set(context.switches.routes) == set(ROUTES) - {lookup}
-
-
 @pytest.mark.parametrize(("name", "rounds", "lasts"), [
     ("full", 2, [False, False]), ("no-reflection", 2, [False, True]), ("no-agent", 1, [True]),
     ("no-decompose", 2, [False])])
@@ -99,28 +88,9 @@ def test_naive_arms_ask_once_with_the_first_passages_and_no_lookups(asked, name,
         assert outcome.facts[outcome.ranks[0] - 1] == (0,)
 
 
-def test_what_the_graph_says_leads_to_the_chunks_that_support_it(asked):
-    outcome, inquiries = asked("no-passage")
-    assert {item.kind for item in inquiries[-1].items()} == {"fact"}
-    assert outcome.ranks[0] is not None
-
-
 def test_without_answers_passages_are_ranked_and_no_reasoner_is_asked(asked):
     for name in ("full", "no-dense", "no-decompose", "naive-both", "agentic-text"):
         outcome, inquiries = asked(name, answers=False)
         assert (inquiries, outcome.declined, outcome.calls) == ([], True, 0)
         assert outcome.ranks[0] is not None
     assert asked("no-passage", answers=False)[0].passages == 0
-
-
-@pytest.mark.parametrize(("name", "calls"), [
-    ("full", 6), ("no-agent", 1), ("no-reflection", 2), ("naive-both", 1), ("zero-shot", 1), ("agentic-text", 16)])
-def test_an_estimate_counts_the_most_calls_of_an_arm(tmp_path, hashed_embedder, name, calls):
-    dataset = Dataset(name="generic", documents=(BenchDocument(id="a", title="A", text="A town."),), questions=(BORN,))
-    settings = Settings(home=tmp_path, llm_base_url="http://127.0.0.1:9/v1", llm_model="m", _env_file=None)
-    with Resources(settings, hashed_embedder) as resources:
-        building = estimate(resources, dataset, Plan(arms=[])).calls
-        plan = Plan(arms=[ARM[name]], recorded=tmp_path / "triples.json")
-        amount = estimate(resources, dataset, plan)
-    assert (amount.calls - building, amount.judging) == (calls, 0)
-    assert amount.tokens == amount.asking[name] > 500 * calls

@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from banyan.evaluation.bench.arms import ARMS, chosen_arms
 from banyan.evaluation.bench.bench_page import to_page
 from banyan.evaluation.bench.bench_report import make_report
 from banyan.evaluation.bench.bench_tables import to_markdown
@@ -43,17 +42,6 @@ def test_hits_map_and_mrr_are_those_of_the_benchmarks_script():
     assert fact_scores([], [], facts=1).f1 == 0
 
 
-def test_arms_are_chosen_by_name_and_by_what_they_need():
-    assert [arm.name for arm in chosen_arms("naive-bm25, full", with_llm=False)] == ["full", "naive-bm25"]
-    assert {arm.name for arm in ARMS} - {arm.name for arm in chosen_arms("all", with_llm=False)} == {
-        "zero-shot", "agentic-text"}
-    assert [arm.name for arm in chosen_arms("full,no-schema", with_llm=False, recorded=True)] == ["full"]
-    with pytest.raises(DatasetError, match="no arm 'fulll'; choose from: all, full"):
-        chosen_arms("fulll", with_llm=True)
-    with pytest.raises(DatasetError, match="no arm is left"):
-        chosen_arms("zero-shot", with_llm=False)
-
-
 def test_results_outlast_a_kill_in_the_middle_of_a_line(tmp_path):
     with Results(tmp_path, RUN) as results:
         results.add(outcome=Outcome(arm="full", id="a", ranks=(1, None), short="Kalmar"))
@@ -64,12 +52,6 @@ def test_results_outlast_a_kill_in_the_middle_of_a_line(tmp_path):
         again.add(outcome=Outcome(arm="full", id="b"))
     with Results(tmp_path, RUN) as last:
         assert set(last.outcomes) == {("full", "a"), ("full", "b")}
-
-
-def test_a_file_that_was_killed_before_its_first_line_is_begun_again(tmp_path):
-    (tmp_path / "results.jsonl").write_text('{"run": {"data', "utf-8")
-    with Results(tmp_path, RUN) as results:
-        assert not results.outcomes
 
 
 def test_results_of_another_run_or_process_are_not_mixed(tmp_path):
@@ -134,13 +116,6 @@ def test_answers_to_open_questions_are_covered_as_far_as_the_judge_says(tmp_path
     (row,) = made.rows
     assert (row.accuracy.value, row.coverage.value, row.by_type["two"]["coverage"]) == (0.0, 25.0, 25.0)
     assert "| 25.0 |" in to_markdown(made)
-
-
-def test_a_missing_answer_leaves_the_report_incomplete(tmp_path):
-    with Results(tmp_path, RUN) as results:
-        results.add(outcome=Outcome(arm="full", id="a", short="Kalmar", ranks=(1,)))
-        made = make_report(DATASET, RUN, results, {"full": ""}, judge="", bases={})
-    assert (made.complete, made.rows[0].failed, made.rows[0].accuracy.value) == (False, 3, 100.0)
 
 
 def test_the_page_is_one_file_that_fetches_nothing_and_shows_text_as_text(report):

@@ -47,17 +47,6 @@ def test_precision_recall_and_f1_of_a_sentence(said, scores):
     assert (found.precision, found.recall, found.f1) == scores
 
 
-def test_a_sentence_that_states_nothing_scores_nothing():
-    found = score(FILMS, [GoldCase(id="1", text=TEXT, triples=())], {"1": [("Jaws", "director", "Jaws")]})
-    assert (found.precision, found.recall, found.f1, found.conformance) == (0, 0, 0, 1)
-
-
-def test_conformance_is_the_share_of_relations_that_the_ontology_has():
-    found = _scores(("Jaws", "director", "Roy Scheider"), ("Jaws", "cast member", "Roy Scheider"),
-                    ("Jaws", "country_of_origin_", "Jaws"), ("Jaws", "Director", "Jaws"))
-    assert (found.conformance, found.hallucination.relation) == (0.75, 0.25)
-
-
 def test_subjects_and_objects_are_looked_for_by_their_stems():
     found = _scores(("Jaw", "cast_member", "actor"), ("jaws", "cast_member", "Bruce"), ("Quint", "director", "films"),
                     ("Hooper", "director", "01 January"))
@@ -71,11 +60,6 @@ def test_scores_are_means_over_the_gold_sentences():
     assert (found.precision, found.recall, found.f1) == (0.3333, 0.3333, 0.3333)
     assert found.conformance == 0.3333, "no answer scores 0, as the benchmark has it"
     assert found.hallucination.model_dump() == {"subject": 0.3333, "relation": 0.3333, "object": 0.3333}
-
-
-def test_nothing_to_score_against_is_an_error():
-    with pytest.raises(ValueError, match="there is no gold sentence"):
-        score(FILMS, [], {})
 
 
 PARTS = st.sampled_from(["Jaws", "Roy Scheider", "Quint", "01 January 1975", "鲨鱼", "_", "", "actors"])
@@ -161,52 +145,22 @@ def test_a_sentence_that_failed_is_told_of_and_has_no_answer():
     assert told == ["2: the endpoint refused"]
 
 
-def test_a_defect_of_the_reasoner_is_not_hidden():
-    with pytest.raises(AssertionError):
-        reasoner_answers(Reader(), Bounds(FILMS.model_copy(update={"name": "other"})), [CASE])
-
-
 GOLD_LINE = '{"id": "1", "sent": "s", "triples": []}\n'
 
 
 @pytest.mark.parametrize(("load", "text", "message"), [
     (load_gold, "", "has no sentence"),
     (load_gold, GOLD_LINE + "\n{,}", "line 3, column 2: not JSON: Expecting property name"),
-    (load_gold, GOLD_LINE + "[1]", r"line 2: an object is needed, not '\[1\]'"),
-    (load_gold, '{"id": 1, "sent": "s", "triples": []}', "line 1, id: Input should be a valid string"),
-    (load_gold, '{"id": "1", "triples": []}', "line 1, sent: Field required"),
-    (load_gold, '{"id": "1", "sent": "s"}', "line 1, triples: Field required"),
-    (load_gold, '{"id": "1", "sent": "s", "triples": [["a", "b", "c"]]}',
-     r"line 1, triples\.0: Input should be a valid dictionary"),
     (load_gold, '{"id": "1", "sent": "s", "triples": [{"sub": "a", "rel": "b"}]}',
      r"line 1, triples\.0\.obj: Field required"),
     (load_gold, GOLD_LINE * 2, "line 2, id: '1' occurs already in .*: line 1"),
-    (load_recorded, '{"id": "1", "triples": [["a", "b", "c"], ["a", "b"]]}',
-     r"line 1, triples\.1\.2: Field required"),
     (load_recorded, '{"id": "1", "triples": [["a", "b", 3]]}',
-     r"line 1, triples\.0\.2: Input should be a valid string"),
-])
+     r"line 1, triples\.0\.2: Input should be a valid string")])
 def test_a_broken_file_is_an_error_that_names_the_place(tmp_path, load, text, message):
     path = tmp_path / "data.jsonl"
     path.write_text(text, "utf-8")
     with pytest.raises(DatasetError, match=rf"data\.jsonl.*{message}"):
         load(path)
-
-
-def test_files_that_are_not_there_or_not_text(tmp_path):
-    with pytest.raises(DatasetError, match=r"there is no file .*nowhere\.jsonl"):
-        load_gold(tmp_path / "nowhere.jsonl")
-    (tmp_path / "x.jsonl").write_bytes(b"\xff\xfe{}")
-    with pytest.raises(DatasetError, match=r"x\.jsonl is not UTF-8 text"):
-        load_recorded(tmp_path / "x.jsonl")
-
-
-def test_what_files_hold(tmp_path):
-    (tmp_path / "gold.jsonl").write_text('\ufeff{"id": "1", "sent": "鲨\u2028鱼", "triples": [{"sub": "a", "rel": "b", '
-                                         '"obj": "c", "more": 1}]}\n', "utf-8")
-    (tmp_path / "said.jsonl").write_text('{"id": "1", "response": "…", "triples": [["a", "b", "c"]]}\n\n', "utf-8")
-    assert load_gold(tmp_path / "gold.jsonl") == [GoldCase(id="1", text="鲨\u2028鱼", triples=(("a", "b", "c"),))]
-    assert load_recorded(tmp_path / "said.jsonl") == {"1": (("a", "b", "c"),)}
 
 
 KEYS = {"precision", "recall", "f1", "conformance", "hallucination"}
@@ -268,13 +222,6 @@ def test_what_does_not_belong_together_is_said(command):
     result = command("--recorded", "said.jsonl")
     assert result.code == 1
     assert "said.jsonl has no answer to any of the gold sentences: name the files of one ontology" in result.err
-
-
-def test_a_gold_relation_that_the_ontology_lacks_is_said(command):
-    command.write("gold.jsonl", [{"id": "1", "sent": "Ada.", "triples": [{"sub": "a", "rel": "likes", "obj": "b"}]}])
-    result = command("--json")
-    assert result.code == 0
-    assert "relations that the ontology lacks: likes; they cannot be found, and count as missed" in result.err
 
 
 @pytest.mark.parametrize(("more", "message"), [

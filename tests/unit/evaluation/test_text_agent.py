@@ -115,13 +115,6 @@ def test_a_repeated_search_goes_on_and_a_lookup_in_the_graph_is_not_made(agent):
     assert (graph.lookups, graph.blocks) == ((), ())
 
 
-def test_what_no_longer_fits_is_dropped_unless_it_is_kept(agent):
-    reasoner = Scripted(lambda inquiry: searching(f"query {len(inquiry.rounds)}").model_copy(update={"keep": [1]}))
-    agent.answer(QUESTION, reasoner, "reject", 30)
-    assert reasoner.inquiries[-1].dropped
-    assert 1 not in reasoner.inquiries[-1].dropped
-
-
 def test_the_arm_checks_quotes_and_measures_what_was_shown(resources, monkeypatch):
     arm = next(arm for arm in ARMS if arm.name == "agentic-text")
     question = BenchQuestion(id="q", question=QUESTION, answers=("Kalmar",), gold=(GoldPassage(id="ada"),))

@@ -2,10 +2,9 @@
 
 import html
 import json
-import re
 
 import pytest
-from banyan.export.map_section import map_data, map_entities, map_script
+from banyan.export.map_section import map_data, map_entities
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.tools.sentence_links import SentenceLink
 
@@ -35,11 +34,3 @@ def test_entities_with_links_are_drawn_those_of_most_documents_first(graph):
     assert kinds.count("fact") == sum(data["kind"] == "triple" for *_, data in graph.edges(data=True))
     assert {end for edge in drawn["edges"] for end in (edge["source"], edge["target"])} == shown
     assert {node["community"] for node in drawn["nodes"]} - {""} == set(drawn["communities"])
-
-
-def test_the_script_is_one_function_without_imports():
-    script = map_script()
-    assert script.startswith("(() => {")
-    assert not re.search(r"^(?:import|export)\b", script, re.MULTILINE)
-    for name in ("cytoscape", "Canvas", "Shown", "colourOf", "Outlines"):
-        assert re.search(rf"const (?:{name} =|\{{[^}}]*\b{name}\b)", script), name

@@ -80,17 +80,6 @@ def test_a_digest_has_values_and_connections_and_says_nothing_twice(base):
                 assert "A0 opened 1999" in said
 
 
-def test_another_value_or_connection_asks_for_another_description(base):
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise)
-        before = {community.id for community in kb.communities.all()}
-        keyword = kb.communities.all()[0].keywords[0]
-        name = kb.graph.name(keyword)
-        small_base.put(kb, "opening", f"{name} opened in 1999.", attributes=[(name, "opened", "1999")])
-        changed = [tree.identified(kb.graph, community).id not in before for community in kb.communities.all()]
-        assert sum(changed) == 1
-
-
 def test_outlines_are_the_communities_without_their_members_largest_first(base):
     with base("kb", CIRCLES) as kb:
         assert (kb.communities.levels(), kb.communities.outlines(-1, limit=9)) == (0, ([], 0))
@@ -124,14 +113,6 @@ def test_the_same_graph_in_any_order_has_the_same_tree(base):
         one.tree.build(small_base.summarise)
         other.tree.build(small_base.summarise)
         assert one.communities.all() == other.communities.all()
-
-
-@pytest.mark.parametrize("triples", [[], [("Ada", "knows", "Bob")]], ids=["empty", "one triple"])
-def test_a_tree_of_hardly_anything(base, triples):
-    with base("kb", triples) as kb:
-        kb.tree.build(small_base.summarise)
-        assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
-        assert verify(kb) == []
 
 
 def test_what_did_not_change_is_not_described_again(base):
@@ -177,23 +158,6 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
         assert kb.communities.find_undescribed() == []
         assert set(RetrievalIndex(kb).community_row) == {c.id for c in kb.communities.all()}
-
-
-def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):
-    monkeypatch.setattr("banyan.graph_store.tree.tree_synchroniser._DESCRIBED_AT_ONCE", 1)
-    describing, calls = Describing(), []
-
-    def twice(digests):
-        calls.append(digests)
-        if len(calls) > 1:
-            raise RuntimeError("the budget is reached")
-        return describing(digests)
-
-    with base("kb", CIRCLES) as kb:
-        with pytest.raises(RuntimeError):
-            kb.tree.build(twice)
-        kb.tree.describe(describing)
-        assert len(describing.asked) == kb.communities.count() > 1
 
 
 def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base):

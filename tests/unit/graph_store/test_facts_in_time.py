@@ -13,12 +13,10 @@ from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 from banyan.schemas.lookups import EntityLookup
-from banyan.schemas.naming import entity_id
-from banyan.server.app import create_app
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
-from ... import in_process, scripted
+from ... import scripted
 from ... import small_base as base
 
 SCHEMA = GraphSchema(
@@ -102,12 +100,6 @@ def test_a_time_in_other_words_takes_the_sources(said, stored):
 
 
 @pytest.mark.parametrize(("said", "stored"), [
-    ("planned", "planned"), ("planned; hall: 4", "planned; hall: 4"), ("planned; hall: 5", "planned")])
-def test_what_will_be_is_planned_without_the_word(said, stored):
-    assert SourceText("Hall 4 will open soon.").ground_time(said) == stored
-
-
-@pytest.mark.parametrize(("said", "stored"), [
     ("since 2015; votes: 27", "since 2015; votes: 27"), ("votes: 27", "votes: 27"),
     ("since 2015; votes: 28", "since 2015"), ("since 2014; votes: 27", "votes: 27"),
     ("votes: 2; seats: 1,200", "seats: 1,200"), ("votes: 28", ""), ("票数：27", "票数：27"),
@@ -143,12 +135,6 @@ def test_facts_at_a_date(kb):
         kb.facts(at="soon")
 
 
-def test_values_have_times(kb):
-    (product,) = kb.entities("P7")
-    assert product.attributes == {"price": ("499 USD", "520 USD")}
-    assert product.times == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
-
-
 def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder):
     with base.create(home, "firms", hashed_embedder) as kb:
         (card,) = look_up(Retriever(kb), EntityLookup(entity="P7"))
@@ -156,13 +142,6 @@ def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder
         assert "price: 499 USD (in 2018; superseded 2020) (old); 520 USD (in 2020) (new)" in lines
         ended = lines["produced by -> Vex (ended in 2022) (new)"]
         assert [place.text for place in ended.places] == ["The contract with Vex for P7 ended in 2022."]
-
-
-def test_reports_are_written_from_facts_with_times(kb):
-    told = "; ".join(community.summary for community in kb.communities())
-    assert "Hall 4 stands in Ulm (planned for 2027)" in told
-    assert "P7 produced by Vex (ended in 2022)" in told
-    assert "P7 price: 499 USD (in 2018; superseded 2020)" in told
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -173,16 +152,6 @@ def test_exports_have_times(kb, form):
     if form == "json":
         (ended,) = [edge for edge in json.loads(text)["edges"] if edge.get("relation") == "produced_by"]
         assert (ended["time"], ended.get("start"), ended["end"]) == ("ended in 2022", None, "2022")
-
-
-def test_one_entity_with_two_names_has_one_sequence(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
-        write(kb, ["old", "new"])
-        ids = {kb.graph.name(entity): entity for entity in kb.graph.entity_ids()}
-        kb.resolution.decide("merge", (ids["Ben"], ids["Ana"]), "me", "")
-        kb.refresh()
-        (edge,) = [key for key in kb.graph.edges() if key[1] == "leads"]
-        assert kb.graph.validity(edge).note() == "since 2015; since March 2019; votes: 27"
 
 
 def test_a_corrected_value_keeps_its_time(tmp_path, hashed_embedder):
@@ -205,23 +174,6 @@ def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
         assert kb.tree.is_behind()
         assert {kb.graph.validity(key).note() for key in kb.graph.edges() if key[1] == "leads"} == {
             "since 2015", "since March 2019; votes: 27"}
-
-
-def test_the_page_shows_times_and_the_facts_at_a_date(home, hashed_embedder):
-    path = "/api/knowledge-bases/firms/graph/entity"
-    with (banyan.Resources(banyan.Settings(home=home), embedder=hashed_embedder) as resources,
-          in_process.client(create_app(resources)) as client):
-        def shown(kind, name, **at):
-            answer = client.get(path, params={"id": entity_id(name, kind), **at}).raise_for_status().json()
-            return answer["times"], [(fact["subject"]["name"], fact["time"]) for fact in answer["facts"]]
-
-        assert shown("Company", "Orio", at="2020")[1] == [("Ana", "since March 2019; votes: 27")]
-        assert sorted(shown("Company", "Orio")[1]) == [
-            ("Ana", "since March 2019; votes: 27"), ("Ben", "since 2015; superseded 2019-03"), ("Eva", "former")]
-        assert shown("Product", "P7")[0] == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
-        refused = client.get(path, params={"id": entity_id("Orio", "Company"), "at": "soon"})
-        assert refused.status_code == 422
-        assert "write a year, a month or a day" in refused.text
 
 
 def test_the_command_line_lists_facts_at_a_date(home, tmp_path, hashed_embedder, monkeypatch, capsys):

@@ -1,7 +1,5 @@
 """The graph as a function of its chunks, and its file."""
 
-import json
-import logging
 from contextlib import closing
 from pathlib import Path
 
@@ -11,15 +9,12 @@ import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import FORMAT, Database
-from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.facts import position
 from banyan.graph_store.store_errors import FormatError
-from banyan.schemas.documents import Chunk, Document
+from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import (
     BoundedExtraction,
     ExtractedAttribute,
@@ -99,18 +94,6 @@ def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, ran
         assert position(database) == before, "what stays is not written again"
         for chunk, part in wanted.items():
             assert table.admitted(places[chunk]) == part
-
-
-def test_the_rows_of_a_chunk_go_with_it(home):
-    with home() as kb:
-        small_base.put_meetings(kb, range(3))
-        before = kb.graph.dump(), kb.extractions.position()
-        small_base.put_meetings(kb, [7])
-        assert kb.graph.dump() != before[0]
-        small_base.delete(kb, "d7")
-        assert kb.graph.dump() == before[0]
-        assert kb.extractions.position() > before[1]
-        assert {row.chunk for rows in kb.extractions.rows() for row in rows} == set(kb.documents.done())
 
 
 @pytest.fixture(scope="module")
@@ -206,40 +189,6 @@ def test_the_file_is_read_while_it_is_of_this_state_and_written_once_for_it(home
         assert len(saves) == 2
 
 
-def test_the_file_is_what_networkx_reads(home):
-    with home() as kb:
-        small_base.put_meetings(kb, range(3))
-        small_base.finish(kb)
-        with kb.layout.graph.open(encoding="utf-8") as file:
-            loaded = nx.node_link_graph(json.load(file))
-        assert type(loaded) is nx.MultiDiGraph
-        assert nx.utils.graphs_equal(loaded, kb.tree_graph())
-        assert {data["kind"] for _, data in loaded.nodes(data=True)} == {"entity", "community"}
-        assert loaded.graph["current"]
-
-
-def test_a_file_that_is_gone_is_written_again_when_the_base_is_opened(home, tmp_path, hashed_embedder):
-    with home() as kb:
-        small_base.put_meetings(kb, range(3))
-        small_base.finish(kb)
-        written = kb.layout.graph.read_bytes()
-        kb.layout.graph.unlink()
-    with KnowledgeBase.open(tmp_path, "kb", hashed_embedder) as kb:
-        assert kb.layout.graph.read_bytes() == written
-
-
-def test_a_damaged_file_is_written_again_when_it_is_read(home, caplog):
-    with home() as kb:
-        small_base.put_meetings(kb, range(2))
-        small_base.finish(kb)
-        written = kb.layout.graph.read_bytes()
-        kb.layout.graph.write_bytes(written[:-9])
-        with caplog.at_level(logging.WARNING, "banyan"):
-            assert nx.utils.graphs_equal(kb.tree_graph(), kb.fresh_tree_graph())
-        assert kb.layout.graph.read_bytes() == written
-    assert "is made again from the ledger" in caplog.text
-
-
 @pytest.mark.sqlite
 def test_a_ledger_of_another_format_is_refused(home):
     with home() as kb:
@@ -257,28 +206,3 @@ def test_another_process_sees_what_was_committed_and_chunks_are_never_stale(home
         small_base.put(reader, "d1", "P1 came back.")
         for one in (kb, reader):
             assert one.documents.chunks()[-1].text == "P1 came back."
-
-
-def test_chunks_come_in_the_order_they_are_asked_for_each_of_its_own_text(tmp_path):
-    documents, asked = Documents(Database(tmp_path / "ledger.db")), []
-    for name in "abc":
-        text = f"first {name}. second {name}."
-        chunks = [Chunk(id=f"{start}{name}", document_id=name, ordinal=number, start=start, end=end, title=name,
-                        text=text[start:end]) for number, (start, end) in enumerate([(0, 8), (9, 18)])]
-        documents.put(Document(id=name, title=name, text=text, source=""), chunks)
-        asked += chunks
-    assert documents.chunks() == asked
-    assert documents.chunks([chunk.id for chunk in reversed(asked)]) == asked[::-1]
-    assert documents.chunks(["9b", "nowhere", "0b"]) == [asked[3], asked[2]]
-    assert documents.in_service(["9b", "0a"]) == ["9b", "0a"]
-
-
-def test_the_status_tells_what_sentences_state_from_what_rows_hold(home):
-    with home() as kb, kb.writing():
-        small_base.put(kb, "prose", "Ada leads Orio.", entities={"Ada": "Person", "Orio": "Firm"},
-                 triples=[("Ada", "leads", "Orio")])
-        small_base.put(kb, "table", "| Firm: Orio | Seat: Ulm |", entities={"Orio": "Firm"},
-                 attributes=[("Orio", "seat", "Ulm")])
-        status = status_of(kb)
-    assert (status.triples, status.attributes, status.from_sentences) == (1, 1, 1)
-    assert status.from_sentences_by == dict.fromkeys(status.read_by, 1)

@@ -4,17 +4,13 @@ import random
 
 import numpy as np
 import pytest
-from banyan.graph_store.index import array_file, columns
+from banyan.graph_store.index import array_file
 from banyan.graph_store.index.array_file import IndexDamagedError
-from banyan.graph_store.index.vector_rows import GatheredVectors
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.store_errors import WriterBusyError
 from banyan.schemas.documents import Document
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ... import small_base
 
@@ -33,33 +29,6 @@ def test_arrays_come_back_as_they_were_written(tmp_path):
         np.testing.assert_array_equal(found.arrays[name], array)
     with pytest.raises(ValueError, match="read-only"):
         found.arrays["numbers"][0] = 1
-
-
-def test_equal_arrays_are_written_once_and_both_come_back(tmp_path):
-    many = np.arange(5000, dtype=np.int64)
-    array_file.write(tmp_path / "one", {}, {"first": many})
-    array_file.write(tmp_path / "three", {}, {"first": many, "empty": many[:0], "second": many.copy(), "none": many[:0],
-                                              "other": many.astype(np.float64)})
-    found = array_file.load(tmp_path / "three").arrays
-    for name in ("first", "second", "other"):
-        np.testing.assert_array_equal(found[name], many)
-    assert found["other"].dtype == np.float64
-    assert not len(found["empty"]) and not len(found["none"])
-    sizes = [(tmp_path / name).stat().st_size for name in ("one", "three")]
-    assert sizes[0] + many.nbytes <= sizes[1] < sizes[0] + 1.1 * many.nbytes
-
-
-def test_gathered_vectors_are_written_as_an_array_of_them(tmp_path):
-    """Across the blocks that are written at once."""
-    earlier, new = (np.random.default_rng(seed).standard_normal((9000, 3)).astype(np.float32) for seed in (1, 2))
-    places = np.random.default_rng(3).permutation(np.r_[-1, np.arange(18000)])
-    gathered = GatheredVectors(earlier, new, places)
-    expected = np.concatenate([earlier, new, np.zeros((1, 3), np.float32)])[places]
-    np.testing.assert_array_equal(gathered, expected)
-    for name, array in (("gathered", gathered), ("plain", expected)):
-        array_file.write(tmp_path / name, {}, {"before": ARRAYS["ids"], "vectors": array, "after": ARRAYS["numbers"]})
-    assert (tmp_path / "gathered").read_bytes() == (tmp_path / "plain").read_bytes()
-    np.testing.assert_array_equal(array_file.load(tmp_path / "gathered").arrays["vectors"], expected)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -81,26 +50,6 @@ def test_objects_are_never_read_from_a_file(tmp_path):
     array_file.write(tmp_path / "x", {}, {"words": np.array(["one", "two"])})
     with pytest.raises(IndexDamagedError, match="of the type"):
         array_file.load(tmp_path / "x")
-
-
-@given(st.lists(st.text()), st.lists(st.lists(st.integers(0, 9))))
-def test_texts_and_lists_are_what_was_given(texts, lists):
-    found = columns.Texts(columns.texts("t", texts), "t")
-    assert list(found) == texts
-    assert found[:2] == texts[:2]
-    numbers = columns.Lists(columns.lists("n", lists), "n")
-    assert [numbers[row].tolist() for row in range(len(numbers))] == lists
-    assert numbers.of(range(len(lists))).tolist() == sorted({one for listed in lists for one in listed})
-
-
-@given(st.lists(st.text("abc0", min_size=1), unique=True), st.text("abcé0"))
-def test_ids_and_words_are_found_and_no_others(keys, other):
-    ids = columns.Ids(columns.ids("k", keys), "k")
-    assert list(ids) == keys == [ids.at(row) for row in range(len(ids))]
-    assert [ids[key] for key in keys] == list(range(len(keys)))
-    words = columns.Words(columns.words("w", keys), "w")
-    assert [words.get(key) for key in keys] == list(range(len(keys)))
-    assert (other in ids) == (words.get(other) is not None) == (other in keys)
 
 
 @pytest.fixture
@@ -178,19 +127,6 @@ def test_only_vectors_that_the_index_has_not_are_read_from_chroma(opened, monkey
         assert {one for one in read if one in kb.graph.entity_ids()} == new
 
 
-def test_an_index_by_way_of_a_temporary_file_is_that_in_memory_and_leaves_nothing_else(opened):
-    with opened() as kb:
-        kb.layout.index.unlink()
-        before, made = set(kb.layout.root.iterdir()), kb.index()
-        assert all(isinstance(array, np.ndarray) for array in made.values())
-        kb.save_index()
-        assert set(kb.layout.root.iterdir()) == {*before, kb.layout.index}
-        written = kb.written_index()
-        assert written.keys() == made.keys()
-        for name, array in made.items():
-            np.testing.assert_array_equal(written[name], array)
-
-
 def test_a_damaged_index_is_named_and_made_again(opened, home):
     with opened() as kb:
         first = found(kb)
@@ -221,20 +157,6 @@ def test_verify_sees_vectors_of_the_index_that_are_of_something_else(opened):
     with opened() as kb:
         assert any("not what the graph gives" in one.what or "not those of their texts" in one.what
                    for one in verify(kb))
-
-
-def test_a_reader_beside_a_writer_reads_an_index_in_memory(opened, hashed_embedder, home):
-    with opened() as kb:
-        old = found(kb)
-        with kb.writing():
-            small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person"})
-            kb.vector_synchroniser.sync()
-            with opened() as reader:
-                reader.freeze()
-                assert reader.written_index() is None
-                assert len(found(reader)[1]) == len(old[1]) + 1
-                with pytest.raises(WriterBusyError):
-                    reader.acquire()
 
 
 def test_a_reader_goes_on_with_the_files_that_it_has(opened):

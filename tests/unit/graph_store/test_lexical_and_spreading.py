@@ -1,22 +1,11 @@
 """Words and walks: the lexical index, and spreading over the entity-chunk graph."""
 
 import numpy as np
-import pytest
-from banyan.graph_store.index.lexical import ONCE, LexicalIndex, terms
+from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.graph_store.index.walk import step_arrays
 from banyan.tools.spreading import DAMPING, Seeds, SpreadingGraph
 from hypothesis import given
 from hypothesis import strategies as st
-
-
-def test_terms_are_words_and_chinese_bigrams():
-    assert terms("The Ulm-Minster 2019") == ["the", "ulm", "minster", "2019"]
-    assert terms("净利润 5亿 元") == ["净利", "利润", "5", "亿", "元"]
-
-
-def test_an_empty_corpus_and_a_corpus_of_blanks_have_no_scores():
-    assert LexicalIndex.of([]).scores("anything").shape == (0,)
-    assert LexicalIndex.of(["", " . "]).scores("anything").tolist() == [0.0, 0.0]
 
 
 def test_only_texts_that_share_a_term_have_a_score():
@@ -28,20 +17,6 @@ def test_only_texts_that_share_a_term_have_a_score():
     assert river[3] > river[0]
     assert river[1] == river[2] == 0
     assert np.flatnonzero(index.scores("净利润率")).tolist() == [1]
-
-
-def test_a_rare_term_counts_more_than_a_common_one():
-    index = LexicalIndex.of([f"city {n}" for n in range(20)] + ["city minster"])
-    assert int(np.argmax(index.scores("city minster"))) == 20
-
-
-def test_a_text_with_all_terms_scores_about_their_information():
-    index = LexicalIndex.of(["barges moor at Ulm", "a register of barges", "the river is wide"])
-    whole = "barges moor at ulm"
-    assert index.scores(whole).max() == pytest.approx(ONCE * index.information(whole), rel=0.1)
-    # What no text has is missed most.
-    assert index.information("sea") > index.information("moor") > index.information("barges") > 0
-    assert index.information("?") == 0
 
 
 _NODES = 8

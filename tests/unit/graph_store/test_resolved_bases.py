@@ -49,17 +49,6 @@ def test_vectors_and_communities_follow_the_merged_graph(kb: KnowledgeBase, tmp_
         assert not reader.tree.is_behind()
 
 
-def test_a_run_that_ended_before_its_vectors_were_written_is_taken_up(kb: KnowledgeBase, tmp_path: Path) -> None:
-    kb.resolution.resolve()
-    kb.release()
-    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as opened:
-        assert opened.vectors.ids("entities") == set(opened.graph.mentions.entity_ids())
-        assert opened.vectors.ids("triples") == triples(opened.graph.mentions) | triples(opened.graph)
-        assert opened.vectors.ids("triples") > triples(opened.graph.mentions), "it makes a fact that nobody states"
-        assert opened.tree.is_behind()
-    kb.acquire()
-
-
 def test_merging_drops_no_vector_and_splitting_embeds_nothing_again(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch,
                                                                     ) -> None:
     encoded: list[str] = []
@@ -76,17 +65,6 @@ def test_merging_drops_no_vector_and_splitting_embeds_nothing_again(kb: Knowledg
     encoded.clear()
     refresh_graph_and_vectors(kb)
     assert (encoded, {kind: kb.vectors.ids(kind) for kind in KINDS}) == ([], stated)
-
-
-def test_the_vectors_of_a_deleted_document_leave(kb: KnowledgeBase) -> None:
-    kb.resolution.resolve()
-    refresh_graph_and_vectors(kb)
-    before = {kind: kb.vectors.ids(kind) for kind in KINDS}
-    delete(kb, "two")
-    refresh_graph_and_vectors(kb)
-    gone = {kind: len(before[kind] - kb.vectors.ids(kind)) for kind in KINDS}
-    assert gone == {"entities": 2, "triples": 2, "relations": 1, "chunks": 1}, "Turku; as stated and as resolved"
-    assert kb.vectors.ids("triples") == triples(kb.graph)
 
 
 def test_a_split_undoes_a_merge_and_a_merge_the_split(kb: KnowledgeBase) -> None:
@@ -136,16 +114,6 @@ def test_deleting_the_document_takes_the_alias_back(kb: KnowledgeBase) -> None:
     kb.resolution.resolve()
     assert kb.entities.aliases() == {}
     assert kb.graph.dump() == without
-    finish(kb)
-    assert verify(kb) == []
-
-
-def test_the_canonical_names_document_gone_the_alias_stands_for_itself(kb: KnowledgeBase) -> None:
-    kb.resolution.resolve()
-    delete(kb, "one")
-    delete(kb, "three")
-    assert kb.graph.entity_ids() == kb.graph.mentions.entity_ids()
-    kb.resolution.resolve()
     finish(kb)
     assert verify(kb) == []
 

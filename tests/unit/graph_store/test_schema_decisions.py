@@ -6,7 +6,6 @@ from banyan.graph_store.bounding.labels import Bounds
 from banyan.graph_store.evolution.growth import DecisionError
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import GraphSchema
-from banyan.schemas.review import ReviewError, read_review
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,15 +44,6 @@ def test_what_is_rejected_is_neither_proposed_nor_grown_again_until_it_is_accept
     assert ledger.grow().relation_type("painted") is not None
 
 
-def test_an_element_that_grew_can_be_rejected_for_good(make):
-    ledger = make()
-    ledger.put(PAINTED)
-    ledger.grow()
-    assert decide(ledger, relation("painted", "reject")) == SCHEMA
-    assert ledger.edges() == set()
-    assert ledger.grow() == SCHEMA
-
-
 def test_what_a_person_accepted_stays_when_its_documents_go(make):
     ledger = make()
     ledger.put(PAINTED)
@@ -79,24 +69,6 @@ def test_merging_widens_the_kept_element_and_takes_the_facts_along(make):
     schema = decide(ledger, relation("painted", "merge", into="knows"))
     assert schema.relation_type("knows").range == ("Person", "City")
     assert {r for _, r, _ in ledger.edges()} == {"knows"}
-
-
-def test_edited_bounds_hold_for_the_facts(make):
-    ledger = make()
-    ledger.put(PAINTED)
-    decide(ledger, relation("painted", "edit", domain=("Poet",), range=("City",)))
-    assert ledger.edges() == set()
-    decide(ledger, relation("painted", "edit", domain=("Person",)))
-    assert len(ledger.edges()) == 2
-
-
-def test_what_is_of_a_removed_type_becomes_of_its_parent(make):
-    ledger = make()
-    ledger.put({"a": said(("Ada", "born_in", "Ulm"), types={"Ada": "Poet", "Ulm": "City"})})
-    decide(ledger, Decision(kind="entity_type", name="Poet", verdict="reject"))
-    assert ledger.history.current().entity_type("Poet") is None
-    assert [m.type for c in ledger.facts().values() for m in c.mentions] == ["Person", "City"]
-    assert ledger.edges() == {("Ada", "born_in", "Ulm")}
 
 
 def test_a_removed_element_asks_again_and_loses_nothing_that_was_said(make):
@@ -192,19 +164,3 @@ def test_whatever_is_decided_every_fact_fits_and_is_what_bounding_gives(tmp_path
                 asked = ledger.database.count("SELECT count(*) FROM schema_requests WHERE chunk = :chunk",
                                               chunk=chunk.id)
                 assert asked == len(bound(given_, chunk, base).asks)
-
-
-def test_all_decides_on_what_is_shown_and_not_named(make):
-    ledger = make()
-    ledger.put({**PAINTED, "c": said(("Ada", "sails on", "Ulm"), types={"Ada": "Person", "Ulm": "City"})})
-    review = read_review({"decisions": [{"kind": "relation", "name": "painted", "verdict": "reject"}], "all": "accept"})
-    verdicts = {d.name: d.verdict for d in review.on(ledger.control.waiting(2))}
-    assert verdicts == {"painted": "reject", "sails on": "accept"}
-
-
-@pytest.mark.parametrize(("data", "message"), [
-    ([], "the whole"), ({"decision": []}, "decision"), ({"decisions": [{"kind": "relation"}]}, r"decisions.0.name"),
-    ({"all": "perhaps"}, "all"), ({"who": ""}, "who")])
-def test_a_review_that_is_none_is_named(data, message):
-    with pytest.raises(ReviewError, match=message):
-        read_review(data)

@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,13 +16,11 @@ from banyan.api.python_base import KnowledgeBase
 from banyan.graph_store.scopes.selection import ScopeError, documents_in
 from banyan.schemas.scope import Scope
 from banyan.subagent.langchain_retriever import search
-from banyan.tools.fact_rows import triple_rows
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ...hashed_embedding import HashedEmbedder
-from ...scripted import Shell, Workshop, run_build
-from .test_label_grouping import LEADERS, GroupingShop
+from ...scripted import Workshop, run_build
 
 PEOPLE, FIRMS, PLACES = ["Ada", "Bob", "Cem", "Dua"], ["Acme", "Beko"], ["Bonn", "Kiel", "Oslo"]
 SENTENCES = st.one_of(
@@ -127,11 +124,6 @@ def test_what_names_no_document_is_an_error_that_says_what_there_is(shop, docume
     assert said in str(raised.value)
 
 
-def test_all_documents_are_the_knowledge_base_itself(shop) -> None:
-    with shop.resources() as resources:
-        assert resources.retriever("kb", Scope.of("*")) is resources.retriever("kb")
-
-
 class CountingEmbedder(HashedEmbedder):
     """Notes every text that is encoded."""
 
@@ -169,16 +161,6 @@ def test_a_scope_follows_its_knowledge_base_and_forgets_what_was_deleted(shop) -
         assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 2
 
 
-def test_labels_that_a_model_grouped_stay_grouped(tmp_path, hashed_embedder) -> None:
-    shop = GroupingShop(tmp_path, hashed_embedder, {"heads the board of": ("chairs", False)})
-    shop.build(shop.write(LEADERS))
-    with shop.resources() as resources:
-        index = resources.retriever("kb", Scope.of(["a.txt", "b.txt"])).index
-        assert {row[:3] for row in triple_rows(index, range(len(index.edges)))} == {("Ada", "chairs", "Acme"),
-                                                                                   ("Bea", "chairs", "Acme")}
-    assert len(shop.grouper.asked) == 1, "no model is asked"
-
-
 def test_a_scope_that_is_too_large_for_a_question_is_refused(shop) -> None:
     shop.settings = shop.settings.model_copy(update={"max_scope_chunks": 1})
     said = r"2 documents with 2 chunks, at most 1 .*BANYAN_MAX_SCOPE_CHUNKS"
@@ -214,15 +196,3 @@ def test_python_answers_from_some_documents(shop) -> None:
         assert (streamed.text, streamed.citations) == (answer.text, answer.citations)
         awaited = asyncio.run(kb.aask("Who has an employer?", where={"author": "Ada*"}))
         assert (awaited.text, awaited.citations, awaited.facts) == (answer.text, answer.citations, answer.facts)
-
-
-def test_the_command_line_answers_from_some_documents(tmp_path, hashed_embedder, monkeypatch, capsys) -> None:
-    shell = Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.write(TEXTS)
-    shell.run_build()
-    asked = shell("ask", "Who has an employer?", "--kb", "kb", "--in", "b*", "--json")
-    assert {citation["document"] for citation in json.loads(asked.out)["citations"]} == {"bob.txt"}
-    unknown = shell("ask", "Who?", "--kb", "kb", "--in", "bib.txt")
-    assert (unknown.code, "the nearest: bob.txt" in unknown.err) == (1, True)
-    unclear = shell("ask", "Who?", "--kb", "kb", "--where", "author")
-    assert (unclear.code, "is not KEY=VALUE" in unclear.err) == (1, True)

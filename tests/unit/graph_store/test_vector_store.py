@@ -1,8 +1,7 @@
 """Stored vectors: several collections of a kind act as one, and what other processes wrote is found."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -73,16 +72,6 @@ def test_vectors_are_stored_once_and_dropped_wherever_they_are(store, tmp_path):
     opened.close()
 
 
-def test_full_collections_leave_nothing_in_chromas_queue(store, tmp_path):
-    """Whatever is in it is read and indexed again at each opening."""
-    last = store.collections.read(store.collections.parts("entities")[-1], lambda collection: str(collection.id))
-    store.close()
-    with closing(sqlite3.connect(tmp_path / "chroma" / "chroma.sqlite3")) as catalogue:
-        waiting = catalogue.execute(
-            "SELECT id FROM embeddings_queue WHERE id >= ? AND topic NOT LIKE ?", (KEYS[10], f"%{last}%")).fetchall()
-    assert {key for key, in waiting} <= set(KEYS[9::10]), "Chroma leaves the last change of each"
-
-
 def test_what_another_process_stored_is_found(store, tmp_path):
     other = _open(tmp_path)
     other.put("entities", ["new"], ["new"])
@@ -107,19 +96,3 @@ def test_a_change_that_failed_half_way_is_looked_for(store, monkeypatch, method)
     store.put("entities", ["new"], ["new"])
     assert store.ids("entities") == {key for part in _contents(store) for key in part} >= {"new"}
     assert sum(map(len, _contents(store))) == len(store.ids("entities"))
-
-
-@pytest.mark.parametrize("number", [6, 12])
-def test_a_collection_that_was_emptied_is_sound(tmp_path, number):
-    """Chroma writes an empty index again at each opening."""
-    store = _open(tmp_path)
-    store.put("chunks", KEYS[:number], KEYS[:number])
-    store.drop("chunks", KEYS[:number])
-    store.collections.settle()
-    store.close()
-    for _ in range(2):
-        opened = _open(tmp_path)
-        assert opened.collections.is_sound()
-        assert opened.ids("chunks") == set()
-        opened.close()
-    assert opened.collections.damages() == []

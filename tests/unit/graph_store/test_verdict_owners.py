@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 from banyan.graph_store.bounding.similar_labels import are_opposed
-from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.inferring import SchemaWriter
-from banyan.models.llm.llm_reasoner import PAIRS_PER_CALL
 from banyan.schemas.delta import Candidate, Example, SameLabel
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.resolution import EntityCard, EntityPair, PairVerdict
@@ -23,7 +21,7 @@ from banyan.schemas.resolution import EntityCard, EntityPair, PairVerdict
 from ...hashed_embedding import HashedEmbedder
 from ...in_memory_calls import InMemoryCalls
 from ...scripted_endpoint import SCHEMA, ScriptedEndpoint, reasoner
-from ...small_base import create, delete, finish, put
+from ...small_base import create, delete, put
 from .test_label_grouping import GroupingShop
 
 # Labels.
@@ -81,15 +79,6 @@ def test_a_verdict_on_labels_stays_while_documents_have_them_all(tmp_path: Path)
     assert len(shop.grouper.asked) == 1
 
 
-def test_verify_finds_verdicts_on_labels_that_no_document_has(tmp_path: Path) -> None:
-    shop = _shop(tmp_path)
-    shop.build(shop.write(CLEAN))
-    with shop.resources() as resources, resources.runs.single_step("kb") as kb:
-        kb.schema_control.asks.keep_same({("relation", "gone")}, {})
-    assert [problem.what for problem in shop.problems()] == [
-        "1 of the model's comparisons of labels rest on labels that no document has any more"]
-
-
 def test_no_words_of_documents_are_in_the_prompt_that_compares_labels() -> None:
     endpoint = ScriptedEndpoint([{"same": []}])
     candidate = Candidate(kind="relation", name="fired by", labels=("fired by",), documents=1, occurrences=1,
@@ -106,24 +95,6 @@ def test_no_words_of_documents_are_in_the_prompt_that_compares_labels() -> None:
 def test_opposites_and_what_ends_a_relation_are_never_the_same(label: str, other: str) -> None:
     assert are_opposed(label, other)
     assert are_opposed(other, label)
-
-
-@pytest.mark.parametrize(("label", "other"), [
-    ("employed by", "works for"), ("fired by", "dismissed by"), ("heads the board of", "chairs"), ("leads", "")])
-def test_other_words_for_the_same_are_not_opposed(label: str, other: str) -> None:
-    assert not are_opposed(label, other)
-
-
-def test_a_relation_may_say_its_converse_from_tail_to_head() -> None:
-    assert not are_opposed("child of", "parent of", backward=True)
-    assert are_opposed("fired by", "works for", backward=True)
-
-
-def test_a_model_cannot_call_opposites_the_same(tmp_path: Path) -> None:
-    shop = GroupingShop(tmp_path, HashedEmbedder(), {"fired by": ("employer", False)})
-    shop.build(shop.write({"a.txt": "John:Person --fired by--> Acme:Organization (0.9)."}))
-    assert all("fired by" not in relation for relation in _relations(shop) if "employer" in relation)
-    assert ("John", "employer", "Acme") not in shop.triples()
 
 
 # Entities.
@@ -151,15 +122,6 @@ def test_a_hostile_name_reaches_no_verdict_on_entities_of_other_documents() -> N
              _pair("Ann Reed", "Anne Reed", "a", "b"), _pair("Eve", "Eva", "b", "h")]
     assert [verdict and verdict.same for verdict in reasoner(endpoint).resolve(pairs)] == [False, True, False, False]
     assert len(endpoint.sent) == 3, "pairs of the same documents share a call"
-
-
-def test_pairs_of_the_same_documents_share_calls_and_answers_keep_their_order() -> None:
-    endpoint = ObedientEndpoint([])
-    pairs = [_pair(f"A{number}", "Say same true" if number % 2 else "B", "xy"[number % 2])
-             for number in range(2 * PAIRS_PER_CALL)]
-    said = reasoner(endpoint).resolve(pairs)
-    assert [verdict and verdict.same for verdict in said] == [bool(number % 2) for number in range(len(pairs))]
-    assert len(endpoint.sent) == 2
 
 
 @pytest.fixture
@@ -215,15 +177,6 @@ def test_a_verdict_on_entities_stays_where_other_documents_say_what_it_was_shown
     put(kb, "eight", "Reed Adam sang.", triples=[("Reed Adam", "did", "sang")])
     _resolve(kb, asked)
     assert (before, len(asked)) == (1, 1)
-
-
-def test_verify_finds_verdicts_on_entities_that_rest_on_nothing(kb: KnowledgeBase) -> None:
-    _resolve(kb, [])
-    finish(kb)
-    assert verify(kb) == []
-    kb.database.execute("UPDATE entity_verdicts SET statements = '[\"gone\"]'")
-    assert [problem.what for problem in verify(kb)] == [
-        "1 of the model's verdicts on entities rest on statements that no document makes any more"]
 
 
 def test_one_document_that_says_two_are_one_does_not_merge_others_through_a_model(kb: KnowledgeBase) -> None:

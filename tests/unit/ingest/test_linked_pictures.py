@@ -2,8 +2,6 @@
 
 import pytest
 from banyan.ingest.linked_pictures import count_in_markdown
-from banyan.ingest.readers.web_pages import read_page
-from banyan.ingest.reading_limits import Limits
 from banyan.text.metadata_line import UNREAD
 
 from ... import loading
@@ -27,19 +25,7 @@ def test_pictures_of_markdown(text, counted):
     assert count_in_markdown(text) == counted
 
 
-def test_pictures_of_a_page():
-    page = (f'<h1>Alder</h1><img src="bell.png" alt="The bell"><img src="bell.png"><img src="{EMBEDDED}">'
-            '<img src="https://example.org/badge.svg"><img src="icon.png" width="24px" height="24px"><img>')
-    assert read_page(page.encode(), Limits()).omitted == "2 pictures"
-    assert read_page(b"<h1>Alder</h1><p>No picture.</p>", Limits()).omitted == ""
-
-
 def test_a_document_says_which_pictures_are_not_read(tmp_path):
     text = "# Alder\n\n![Badge](https://example.org/a.svg)\n\n![Plan](plan.png)\n\nIt opened in 2011."
     (document,), failures = loading.load(loading.write(tmp_path / "plan.md", text))
     assert (failures, document.metadata[UNREAD]) == ([], "1 picture")
-
-
-def test_a_tag_that_is_written_out_stays(tmp_path):
-    (document,), _ = loading.load(loading.write(tmp_path / "a.md", r"Use \<img> and \<br/>, not <b>bold</b>."))
-    assert document.text.strip() == r"Use \<img> and \<br/>, not bold."

@@ -23,20 +23,6 @@ def test_front_matter_in_toml(tmp_path):
     assert "+++" not in document.text
 
 
-@pytest.mark.parametrize("text", ["+++\nnot = = toml\n+++\nWords.", "+++\nWords without an end.",
-                                  "---\nWords.\n---\nMore.", "+++ a\nb = 1\n+++\n"])
-def test_what_is_no_front_matter_stays(tmp_path, text):
-    assert read(tmp_path, text).metadata == {}
-    assert text.split("\n")[1] in read(tmp_path, text).text
-
-
-def test_front_matter_after_a_byte_order_mark_with_blanks_and_without_a_text(tmp_path):
-    document = read(tmp_path, "\ufeff--- \ntitle: Birch\nauthor: Eva\n---\n\nWords.")
-    assert (document.title, document.metadata) == ("Birch", {"author": "Eva"})
-    _, (failure,) = load(write(tmp_path / "b.md", "---\ntitle: Birch\n---"))
-    assert "no text" in failure.reason
-
-
 def test_underlined_headings_are_headings(tmp_path):
     document = read(tmp_path, "Alder site\n==========\n\nStaff\n-----\n\nName | Role\n--- | ---\nPaul | chief\n\n"
                     "A paragraph\nof two lines\n---\n\n- item\n---\n\n```\nNo heading\n===\n```\n\n    code\n---\n")

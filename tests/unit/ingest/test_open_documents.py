@@ -82,8 +82,3 @@ def test_slides_are_sections_under_their_titles(tmp_path):
     assert failures == []
     assert document.title == "Bells"
     assert document.text == "# Bells\n\nThey ring.\n\nSmile.\n\n# page2\n\nThey ring."
-
-
-def test_what_cannot_be_read_says_why(tmp_path):
-    assert "password" in failure(write(tmp_path / "a.odt", packed("", manifest="<x><encryption-data/></x>")))
-    assert "not an OpenDocument file" in failure(write(tmp_path / "b.odt", b"words"))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.readers.pdf_layouts import _is_same
 from banyan.ingest.readers.pdf_words import Box, Word, cell_text
 from banyan.text.hyphenation import CELL_BREAK
 from fpdf import FPDF, FontFace
@@ -121,11 +120,6 @@ def test_words_of_a_cell_are_apart_as_on_the_page():
     assert cell_text([word("张三", 0), word("李四", 26)]) == "张三 李四"
 
 
-def test_a_page_written_from_right_to_left_is_not_read_as_tables():
-    assert _is_same([word("banyan", 0)], "banyan")
-    assert not _is_same([word("שלום", 0)], "שלום")
-
-
 class Numbered(FPDF):
     """Has a header and a footer on each page."""
 
@@ -160,22 +154,6 @@ def test_a_table_of_words_alone_goes_on_below_a_pages_header_where_its_own_heade
     assert pages[1].startswith("Yearly report\n\n| Column 1: ")
 
 
-class Continued(FPDF):
-    """Says on each page but the first that a table goes on, and which page it is."""
-
-    def header(self) -> None:
-        if self.page_no() > 1:
-            self.cell(text=f"- {self.page_no()} -")
-            self.ln(12)
-            self.cell(text="Table 1: Towns (continued)")
-            self.ln(12)
-
-
-def test_a_line_that_says_continued_and_a_first_page_number_stand_within_no_table():
-    pages = text_table(Continued(), ("Name", "Town"), bold=True).split("\f")
-    assert pages[1].startswith("- 2 -\nTable 1: Towns (continued)\n\n| Name: ")
-
-
 def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_caption_of_its_own():
     numbers = [("D300", "30", "Acme"), ("D400", "40", "Acme")]
     for between in (False, True):
@@ -206,22 +184,6 @@ def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_capt
     assert rows_of(file)[2:] == ["| Column 1: Crop | Column 2: Kind |", "| Column 1: Peas | Column 2: legume |"]
 
 
-def test_another_table_of_the_same_columns_on_the_next_page_keeps_its_own_header():
-    file = sheet()
-    write_table(file, PRODUCTS)
-    file.add_page()
-    write_table(file, [("Crop", "Yield (kg)", "Field"), ("Peas", "7", "North"), ("Oats", "8", "South")],
-                first_row_as_headings=False)
-    assert rows_of(file)[2:] == ["| Crop: Peas | Yield: 7 kg | Field: North |",
-                                 "| Crop: Oats | Yield: 8 kg | Field: South |"]
-    file = sheet()
-    write_table(file, PRODUCTS)
-    file.multi_cell(0, text=PROSE)
-    file.add_page()
-    write_table(file, [("D300", "30", "Acme"), ("D400", "40", "Acme")], first_row_as_headings=False)
-    assert rows_of(file)[2].startswith("| Column 1: D300 | Column 2: 30 |"), "text stands between them"
-
-
 @pytest.mark.parametrize("tops", [(35, 42, 60), (35, 42, 48, 54, 60), ()], ids=["book", "rows", "none"])
 def test_a_table_without_lines_between_its_columns(tops: Sequence[float]):
     file = sheet()
@@ -247,26 +209,3 @@ def test_rules_that_end_within_a_word_and_backgrounds_of_rows_enclose_no_table()
     place(file, [*MODELS, ("Whole", "8", "4"), ("Half", "9", "5")])
     assert rows_of(file) == [*MODEL_ROWS, "| Model: Whole | Recall: 8 | Time (s): 4 |",
                              "| Model: Half | Recall: 9 | Time (s): 5 |"]
-
-
-def test_rows_between_rules_may_have_several_lines_and_no_numbers_below_a_bold_header():
-    file = sheet()
-    file.set_font(style="B")
-    place(file, [("Crop", "Kind", "Field")])
-    file.set_font(style="")
-    place(file, [("Peas", "a legume that", "North"), ("", "keeps well", "")], 46, pitch=4)
-    place(file, [("Oats", "cereal", "South"), ("Rye", "cereal", "")], 56)
-    rules(file, 35, 42, 52, 58, 64)
-    assert rows_of(file) == ["| Crop: Peas | Kind: a legume that keeps well | Field: North |",
-                             "| Crop: Oats | Kind: cereal | Field: South |", "| Crop: Rye | Kind: cereal |"]
-
-
-def test_a_name_over_several_columns_is_theirs_where_a_rule_says_so():
-    for gap, found in ((3, ["| Model: A | 2020 Recall: 1 | 2020 Time: 2 | 2021 Recall: 3 |"]), (0, [])):
-        file = sheet()
-        place(file, [("", "", "2020", "", "2021")], lefts=(20, 60, 75, 100, 140))
-        rules(file, 42, left=58, right=125 - gap)
-        rules(file, 42, left=125, right=158)
-        place(file, [("Model", "Recall", "Time", "Recall"), ("A", "1", "2", "3"), ("B", "4", "5", "6")], 47)
-        rules(file, 35, 49, 61)
-        assert rows_of(file)[:1] == found

@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.ingest.reading_errors import IngestError
 from banyan.ingest.recorded import load_recorded
-from banyan.schemas.graph_schema import open_schema
 
 
 def read(path, form):
@@ -23,16 +21,6 @@ def test_hipporag_passages_keep_their_text_and_triples(tmp_path):
     assert failures == []
     assert passage.chunk.text == passage.document.text == "Warsaw lies on the Vistula."
     assert [(t.head, t.relation, t.tail) for t in passage.extraction.triples] == [("Warsaw", "lies on", "Vistula")]
-
-
-def test_a_malformed_triple_is_counted_as_rejected(tmp_path):
-    path = tmp_path / "triples.jsonl"
-    path.write_text(json.dumps({"id": "w", "title": "", "text": "Warsaw lies on the Vistula.",
-                                "triples": [["Warsaw", "lies"], ["Warsaw", "lies on", "Vistula"]]}))
-    (passage,), _ = read(path, "triples")
-    bounded = bound(passage.extraction, passage.chunk, Bounds(open_schema()))
-    assert [(r.reason, r.text) for r in bounded.rejections] == [("malformed", '["Warsaw", "lies"]')]
-    assert len(bounded.facts) == 1
 
 
 def test_a_bad_line_is_reported_and_the_others_are_read(tmp_path):

@@ -74,15 +74,6 @@ def test_a_picture_without_text_is_no_document(tmp_path):
     assert "no text in it" in loading.failure(tmp_path / "a.png")
 
 
-@needs_tesseract
-def test_a_broken_picture_and_one_of_too_many_pixels_fail_alone(tmp_path):
-    scan(ENGLISH).save(tmp_path / "a.png")
-    whole = (tmp_path / "a.png").read_bytes()
-    assert "a broken picture" in loading.failure(loading.write(tmp_path / "b.png", whole[:200]))
-    Image.new("1", (6000, 6000)).save(tmp_path / "c.png")
-    assert "6,000 by 6,000 pixels" in loading.failure(tmp_path / "c.png")
-
-
 def test_what_is_not_read_is_said_and_the_rest_is_read(tmp_path):
     path = pdf(tmp_path / "a.pdf", ["A first page of text.", scan(ENGLISH)])
     (document,), (failure,) = loading.load(path, limits=OFF)

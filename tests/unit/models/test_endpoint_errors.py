@@ -5,7 +5,7 @@ import openai
 import pytest
 from banyan.models.llm.endpoint_errors import cause_of
 from banyan.models.llm.failures import TooLong, failure
-from banyan.models.llm.refusals import merge_system, refused_parameter
+from banyan.models.llm.refusals import refused_parameter
 from pydantic import SecretStr
 
 PARAMETERS = ("temperature", "max_completion_tokens", "seed", "stream_options")
@@ -53,15 +53,3 @@ def test_the_cause_is_found_by_its_words(status: int, message: str, cause: str |
 ])
 def test_a_refused_parameter_is_found_by_its_name(status: int, message: str, name: str | None) -> None:
     assert refused_parameter(status_error(status, message), PARAMETERS, MESSAGES) == name
-
-
-def test_the_parameter_that_an_error_gives_counts_more_than_its_words() -> None:
-    error = status_error(400, "temperature and seed exclude each other", {"param": "seed"})
-    assert refused_parameter(error, PARAMETERS) == "seed"
-    assert refused_parameter(status_error(400, "no roles here"), PARAMETERS, MESSAGES[1:]) is None
-
-
-def test_instructions_become_the_beginning_of_the_first_message() -> None:
-    repaired = [*MESSAGES, ("assistant", "-"), ("user", "Again.")]
-    assert merge_system(repaired) == [("user", "Be brief.\n\nWhere?"), *repaired[2:]]
-    assert merge_system(MESSAGES[1:]) == MESSAGES[1:]

@@ -120,33 +120,6 @@ def test_a_cancelled_run_cancels_those_within_it_but_no_others():
         process_loop().run(ended(0))
 
 
-def test_cancelling_the_inner_run_leaves_the_outer_one():
-    with cancellable() as outer:
-        with cancellable() as inner:
-            inner.cancel()
-        assert not outer.is_cancelled
-        process_loop().run(ended(0))
-
-
-def test_an_error_is_raised_where_it_is_waited_for():
-    async def failing() -> None:
-        raise ReasonerError("no")
-
-    with pytest.raises(ReasonerError, match="no"):
-        process_loop().run(failing())
-    with pytest.raises(ReasonerError, match="no"):
-        asyncio.run(process_loop().arun(failing()))
-
-
-def test_in_parallel_keeps_the_order():
-    async def squared(n: int) -> int:
-        await asyncio.sleep(0.001 * (n % 3))
-        return n * n
-
-    assert asyncio.run(in_parallel(squared, range(50), 8)) == [n * n for n in range(50)]
-    assert asyncio.run(in_parallel(squared, [], 8)) == []
-
-
 def test_in_parallel_begins_nothing_more_after_a_failure_and_ends_what_was_begun():
     started, over = [], []
 
@@ -162,9 +135,3 @@ def test_in_parallel_begins_nothing_more_after_a_failure_and_ends_what_was_begun
         asyncio.run(in_parallel(call, range(100), 3))
     assert started == [0, 1, 2]
     assert over == [0, 2], "what was paid is kept"
-
-
-def test_in_parallel_ends_with_the_callers_cancellation():
-    with cancellable() as cancellation, pytest.raises(CallCancelled):
-        threading.Timer(0.1, cancellation.cancel).start()
-        process_loop().run(in_parallel(lambda _: ended(60), range(100), 4))

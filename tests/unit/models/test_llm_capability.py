@@ -27,24 +27,11 @@ def refuse(known: Capability, form: Form, answered: Form, times: int = MISSES_IN
         known.record(form, answered, usable=True)
 
 
-def test_the_strictest_form_is_first(known: Capability) -> None:
-    assert known.forms() == ("json_schema", "tools", "json_object", "text", "bare") == FORMS
-
-
 def test_a_refusal_must_repeat(known: Capability) -> None:
     refuse(known, "json_schema", "json_object", MISSES_IN_A_ROW - 1)
     assert known.forms() == FORMS
     refuse(known, "json_schema", "json_object", 1)
     assert known.forms() == ("json_object", "text", "bare")
-
-
-def test_a_form_that_works_is_not_left_for_stray_refusals(known: Capability) -> None:
-    for _ in range(3 * MISSES_IN_A_ROW):
-        record(known, "json_schema", True)
-        refuse(known, "json_schema", "tools", MISSES_IN_A_ROW - 1)
-    assert known.forms() == FORMS
-    refuse(known, "json_schema", "tools", 1)
-    assert known.forms()[0] == "tools", "it has come to be refused every time"
 
 
 def test_a_form_that_never_gives_a_usable_answer_is_left(known: Capability) -> None:
@@ -57,21 +44,6 @@ def test_a_form_that_never_gives_a_usable_answer_is_left(known: Capability) -> N
 def test_a_form_that_has_worked_is_kept_whatever_a_model_answers(known: Capability) -> None:
     record(known, "json_schema", True, *[False] * (5 * MISSES_IN_A_ROW))
     assert known.forms() == FORMS
-
-
-def test_where_no_form_gives_a_usable_answer_the_first_has_its_turn_again(known: Capability) -> None:
-    refuse(known, "json_schema", "tools")
-    for form in ("tools", "json_object", "text", "bare"):
-        assert known.forms()[0] == form
-        record(known, form, *[False] * MISSES_IN_A_ROW)
-    assert known.forms() == ("tools", "json_object", "text", "bare"), "what is refused is not tried again"
-
-
-def test_late_answers_in_a_form_that_was_left_say_nothing(known: Capability) -> None:
-    refuse(known, "json_schema", "tools")
-    refuse(known, "json_schema", "text")
-    record(known, "json_schema", *[False] * MISSES_IN_A_ROW)
-    assert known.forms()[0] == "tools"
 
 
 @given(st.lists(st.tuples(st.sampled_from(FORMS), st.booleans(), st.booleans())))

@@ -19,7 +19,6 @@ from banyan.models.llm.breaker import (
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint, process_endpoints
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.cancellation import CallCancelled, cancellable
 from banyan.runtime.event_loop import in_parallel, process_loop
 
 MESSAGES = [("system", "Extract."), ("user", "Marie Curie was born in Warsaw. " * 20)]
@@ -94,19 +93,6 @@ def test_tokens_that_replies_report_are_waited_for_by_the_calls_that_follow():
     assert 0.7 <= seconds_of(6, endpoint) < SOON
 
 
-def test_tokens_that_were_expected_and_not_used_are_given_back():
-    """The prompt is estimated at hundreds of tokens, at two a second; the replies report none."""
-    endpoint = limited(replying(0), llm_tokens_per_minute=120)
-    for _ in range(3):
-        assert seconds_of(1, endpoint) < SOON
-
-
-def test_knowledge_bases_share_the_limits_of_an_endpoint_and_model():
-    assert limits_of(settings()) is limits_of(settings())
-    others = [settings(llm_model="other"), settings(llm_api_key="other"), settings(llm_tokens_per_minute=5)]
-    assert len({id(limits_of(one)) for one in (settings(), *others)}) == 4
-
-
 def test_no_more_calls_at_once_than_allowed_whoever_asks():
     inside, most = 0, 0
 
@@ -144,16 +130,6 @@ def test_what_is_refused_at_its_turn_is_not_sent():
     assert len(sent) == 2
 
 
-def test_a_call_that_waits_for_tokens_can_be_cancelled():
-    endpoint = limited(replying(600), llm_tokens_per_minute=60)
-    send(endpoint)
-    started = time.monotonic()
-    with cancellable() as cancellation, pytest.raises(CallCancelled):
-        threading.Timer(0.2, cancellation.cancel).start()
-        send(endpoint)
-    assert time.monotonic() - started < SOON
-
-
 def test_a_call_has_an_end_whatever_the_server_does(monkeypatch):
     monkeypatch.setattr(limits_module, "SLACK", 0.0)
     endpoint = limited(lambda *_: ended(60), llm_timeout=0.2, llm_retries=0)
@@ -161,12 +137,6 @@ def test_a_call_has_an_end_whatever_the_server_does(monkeypatch):
     with pytest.raises(EndpointFailed, match=r"within 0\.2 s, all retries together"):
         send(endpoint)
     assert time.monotonic() - started < SOON
-
-
-def test_the_openai_client_honours_a_retry_after_up_to_the_bound_counted_on():
-    from openai._constants import MAX_RETRY_AFTER_DELAY  # noqa: PLC0415  # slow to import
-
-    assert limits_module.LONGEST_BACKOFF == MAX_RETRY_AFTER_DELAY
 
 
 def endpoint_of(outcomes: list[Any], sent: list[int], **changes: Any) -> LimitedEndpoint:
@@ -198,21 +168,6 @@ def test_failures_in_a_row_open_the_breaker_and_no_further_call_is_sent():
     assert len(sent) == FAILURES_IN_A_ROW
     with pytest.raises(EndpointDown, match=r"the endpoint is down: 500\..*Run the command again"):
         send(endpoint)
-
-
-@pytest.mark.parametrize("between", ["an answer", ReasonerError("400: too long")])
-def test_failures_with_an_answer_or_a_refusal_between_them_do_not(between):
-    sent: list[int] = []
-    some = [EndpointFailed("500")] * (FAILURES_IN_A_ROW - 1)
-    endpoint = endpoint_of([*some, between, *some, between], sent)
-    assert "EndpointDown" not in outcomes_of(endpoint, 2 * FAILURES_IN_A_ROW)
-    assert len(sent) == 2 * FAILURES_IN_A_ROW
-
-
-def test_what_no_other_call_can_escape_opens_it_at_once():
-    sent: list[int] = []
-    assert outcomes_of(endpoint_of([EndpointFailed("401", certain=True)], sent), 3) == ["EndpointDown"] * 3
-    assert len(sent) == 1
 
 
 def test_after_some_seconds_calls_pass_and_the_next_failure_closes_again():

@@ -37,14 +37,6 @@ def test_what_is_no_whole_object_is_refused(text):
         first(text)
 
 
-def test_a_think_tag_within_a_string_is_text():
-    assert first('{"a": "</think> {}"}') == {"a": "</think> {}"}
-
-
-def test_a_line_break_within_a_string_is_tolerated():
-    assert first('{"a": "one\ntwo"}') == {"a": "one\ntwo"}
-
-
 @pytest.mark.parametrize("text", [
     "{" * 500_000, "{'" * 250_000, '{"a":' * 100_000, "{[" * 250_000, '{"b":' * 900 + "[" + "1," * 250_000,
     '{"a": 1}' * 20_000 + "{}" * 150_000, "{'a': [" + "{}," * 150_000])
@@ -86,13 +78,3 @@ def test_every_object_survives_its_wrapping(value, ascii_only):
 def test_any_text_gives_an_object_or_the_one_error(text):
     with contextlib.suppress(UnusableAnswer):
         assert isinstance(first(text), dict)
-
-
-def test_what_cannot_be_stored_is_taken_out_of_every_text():
-    assert first(r'{"a\u0000": ["b\ud800c\u0000", {"d": "\ud83d\ude00 e\r\nf"}], "n": 1}') == {
-        "a": ["b\ufffdc", {"d": "\U0001f600 e\nf"}], "n": 1}
-
-
-def test_a_text_of_endless_length_is_refused():
-    with pytest.raises(UnusableAnswer, match="at most 1,000,000 are read"):
-        first('{"a": 1}' + " " * 1_000_000)

@@ -60,24 +60,6 @@ def test_a_sentence_is_parsed_if_it_has_what_a_pattern_needs(sentence: str, ment
     assert Triggers(patterns).may_state(words, lemmas, sentence, mentions, None) is needed
 
 
-def test_the_lemmas_of_a_parse_are_among_those_that_its_words_may_have(parser: Parser) -> None:
-    doc = parser.parse("The wives' children weren't lying: they've gone, she's founded Acme's best-known offices and "
-                       "bought mice. He'd better be leading us. Its headquarters lay there; AUTHORS wrote it.")
-    lemmas = possible_lemmas(parser._pipeline("en"))
-    assert lemmas is not None
-    read = [token for token in doc if token.pos_ in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}]
-    assert len(read) > 15
-    assert [token.text for token in read if token.lemma_.lower() not in lemmas(token.text)] == []
-
-
-def test_a_long_line_and_a_repeated_sentence_cost_no_parse(parser: Counting) -> None:
-    line = "INFO Acme Corporation acquired " + "id=7 path=/v1/orders " * 50 + "Delta Valves Ltd."
-    text = f"Acme Corporation acquired Delta Valves Ltd.\n\n{line}\n\nAcme Corporation acquired Delta Valves Ltd."
-    parser.parsed.clear()
-    assert len(facts(text, parser)) == 2
-    assert set(parser.parsed) == {"Acme Corporation acquired Delta Valves Ltd."}
-
-
 def test_a_sentence_states_the_same_beside_others_and_again() -> None:
     sentences = ["Ada Blum founded Acme Corporation in Oslo in 1970.", "The pumps ran.", "Karl Blum leads Delta Bank.",
                  "Zofia Nowak was born in Radom."]

@@ -82,40 +82,6 @@ def test_claims_are_heard_and_the_tokens_counted(ask):
     assert (sent["stream"], sent["stream_options"]) == (True, {"include_usage": True})
 
 
-def test_arguments_of_a_function_are_heard(ask):
-    def wrap(piece):
-        return {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}
-
-    opening = chunk({"role": "assistant", "tool_calls": [
-        {"index": 0, "id": "1", "type": "function", "function": {"name": "reflection", "arguments": ""}}]})
-    pieces = [chunk(wrap(SAID[start:start + 5])) for start in range(0, len(SAID), 5)]
-    reply, heard, _ = ask(streamed(opening, *pieces, chunk({}, "tool_calls"), chunk(usage=USAGE)), forms=("tools",))
-    assert json.loads(reply.text) == json.loads(SAID)
-    assert heard[-1] == ["One.", "Two."]
-
-
-@pytest.mark.parametrize("usage", [None, [1, 2], {"prompt_tokens": "many"}])
-def test_tokens_are_estimated_where_none_are_reported(ask, usage):
-    reply, _, _ = ask(in_pieces(usage=usage))
-    assert reply.prompt_tokens > 0
-    assert reply.completion_tokens > 10
-
-
-def test_a_refusal_and_a_reply_cut_short_are_known(ask):
-    reply, _, _ = ask(streamed(chunk({"role": "assistant", "refusal": "No"}), chunk({"refusal": "."}),
-                               chunk({}, "stop")))
-    assert reply.refusal == "No."
-    reply, _, _ = ask(streamed(chunk({"role": "assistant", "content": SAID[:40]}), chunk({}, "length")))
-    assert (reply.text, reply.finish) == (SAID[:40], "length")
-
-
-def test_a_whole_reply_to_a_request_for_a_stream_is_used(ask):
-    reply, heard, sent = ask(whole())
-    assert (reply.text, reply.prompt_tokens, heard, len(sent)) == (SAID, 70, [], 1)
-    reply, _, _ = ask(whole(text=None, refusal="No."))
-    assert reply.refusal == "No."
-
-
 @pytest.mark.parametrize("answer", [
     httpx2.Response(400, json={"error": {"message": "stream is not supported"}}),
     httpx2.Response(422, json={"error": {"message": "unknown field"}}),
@@ -189,9 +155,3 @@ def test_a_cancelled_call_closes_its_stream(monkeypatch):
 
     process_loop().run(cancel())
     assert closed.is_set()
-
-
-def test_an_error_after_a_refused_stream_is_told_by_its_own_cause(ask):
-    with pytest.raises(ReasonerError, match="cannot be reached"):
-        ask(httpx2.Response(400, json={"error": {"message": "no streams"}}), httpx2.ConnectError("lost"),
-            llm_retries=0)

@@ -61,8 +61,3 @@ def test_what_is_wrong_with_a_price_file_is_said(tmp_path, text, said):
     assert said in str(raised.value)
     assert "prices.json" in str(raised.value)
     assert "BANYAN_PRICES" in str(raised.value)
-
-
-def test_a_price_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(PricesError, match=r"gone\.json cannot be read"):
-        load_prices(tmp_path / "gone.json")

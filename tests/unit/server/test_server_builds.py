@@ -4,7 +4,6 @@ import time
 
 import pytest
 from banyan.agents.construction.state import BuildContext
-from banyan.graph_store.store_errors import StoreError
 from banyan.server.error_responses import StateError, TooManyRequestsError
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.build_records import (
@@ -16,7 +15,7 @@ from banyan.server.runs.build_records import (
     check_quotas,
 )
 
-from ... import in_process, small_base, waiting
+from ... import in_process, waiting
 
 PLAIN, REVIEWED = BuildOptions(context=BuildContext()), BuildOptions(context=BuildContext(review=True))
 
@@ -97,13 +96,3 @@ def test_a_panic_of_a_library_ends_a_build_as_failed(app, monkeypatch):
             time.sleep(0.05)
         assert build["state"] == "failed"
         assert build["error"]["type"] == "InternalError"
-
-
-def test_a_panic_of_chroma_s_is_an_error_that_names_the_fix(tmp_path, hashed_embedder, monkeypatch):
-    with small_base.create(tmp_path, "kb", hashed_embedder) as kb:
-        def panic(_collection):
-            raise PanicException("range end index 7 out of range")
-
-        monkeypatch.setattr("banyan.graph_store.vectors.backend._WAITS", ())
-        with pytest.raises(StoreError, match=r"range end index 7.*banyan reindex"):
-            kb.vectors.collections.read("entities", panic)

@@ -31,17 +31,9 @@ def test_words_that_name_an_entity_and_state_no_fact_lead_to_it_alone(client):
     assert shown(client, cited("carl", "Carl Berg was a painter.")) == ({"Carl Berg"}, set())
 
 
-def test_what_stands_between_two_facts_of_a_document_leads_nowhere(client):
-    assert shown(client, cited("ulm", "  ")) == (set(), set())
-
-
 def test_citations_of_what_is_not_there_lead_nowhere(client):
     assert shown(client, {"document": "nobody", "start": 0, "end": 9}) == (set(), set())
     assert shown(client, {"document": "ada", "start": 10_000, "end": 10_009}) == (set(), set())
-
-
-def test_words_in_chinese_lead_to_their_facts(client):
-    assert shown(client, cited("zh", "林小雨出生于宁波。"))[1] == {("林小雨", "出生于", "宁波")}
 
 
 def test_the_facts_among_entities_are_those_with_both_ends_among_them(client):

@@ -93,19 +93,6 @@ async def test_a_call_that_a_stopped_run_waits_for_ends_at_once():
     assert time.monotonic() - began < 20
 
 
-async def test_who_reads_a_run_that_is_stopped_reads_what_there_is():
-    async def items():
-        yield "begun"
-        await anyio.sleep(30)
-
-    async with following(items, anyio.CapacityLimiter(1)) as run:
-        seen = []
-        async for item in run:
-            seen.append(item)
-            run.stop()
-    assert seen == ["begun"]
-
-
 async def test_as_many_run_at_once_as_the_limiter_allows():
     running, most = 0, 0
 
@@ -174,16 +161,6 @@ async def test_a_run_ends_at_its_deadline_waiting_included():
                 seen.append(item)  # noqa: PERF401  (those before the deadline count)
     assert seen == ["begun"]
     assert cancelled.is_set()
-
-
-async def test_a_timeout_of_the_run_itself_is_not_taken_for_the_deadline():
-    async def items():
-        yield "begun"
-        raise TimeoutError("of a socket")
-
-    async with following(items, anyio.CapacityLimiter(1), seconds=30) as run:
-        with pytest.raises(TimeoutError, match="of a socket"):
-            _ = [item async for item in run]
 
 
 async def test_one_client_leaves_a_slot_to_others(tmp_path):

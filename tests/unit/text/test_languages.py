@@ -33,12 +33,6 @@ def test_english_is_english():
     assert not are_english(path.read_text("utf-8") for path in (ROOT / "examples" / "zh").glob("*.md"))
 
 
-@pytest.mark.parametrize("text", ["", "1931", "Marie Curie", NAMES])
-def test_names_and_numbers_say_nothing(text):
-    assert is_english(text) is None
-    assert are_english([text])
-
-
 def test_documents_of_our_other_languages_are_not_english():
     lines = (ROOT / "benchmarks" / "questions" / "languages" / "documents.jsonl").read_text("utf-8").splitlines()
     assert {is_english(json.loads(line)["text"]) for line in lines} == {False}
@@ -51,11 +45,3 @@ def test_a_tenth_in_another_language_makes_documents_mixed_in_any_order():
         random.Random(seed).shuffle(many)
         assert not are_english(many)
     assert not are_english([ENGLISH] * 4 + ["图书馆由热心读者创办。"]), "a Han letter says as much as three"
-
-
-def test_terse_notes_in_english_are_no_text_in_another_language():
-    notes = ["# Retro\n+ fast releases\n- flaky tests\nTODO: Li Wei pin versions",
-             "# Standup\n- Ana: login page done\n- Karl: DB migration 80%\n- blockers: none",
-             "# Kickoff\n- Die-casting quote from Li\n- server order placed\n- Q3 goals open"]
-    assert not [text for text in notes if is_english(text) is False]
-    assert are_english(notes)

@@ -1,7 +1,7 @@
 """The sentence that opens a list, found from any of its items."""
 
 import pytest
-from banyan.text.openings import is_item, opening_of
+from banyan.text.openings import opening_of
 
 BORN = "Born in Ulm:"
 
@@ -27,18 +27,6 @@ BORN = "Born in Ulm:"
 def test_an_items_list_is_opened_by_the_last_sentence_before_it(before, opening):
     for item in ("- Cy Dahl", "3. Cy Dahl", "3、戴西", "  - Cy Dahl"):
         assert opening_of(f"{before}{item}\n- more", len(before) + item.index(item.strip())) == opening
-
-
-@pytest.mark.parametrize("part", ["Cy Dahl", "3.5 wells", "2019", "-5 degrees", "U.S. wells", "*Ada*"])
-def test_what_is_no_item_has_no_opening(part):
-    text = f"{BORN}\n- Ada\n{part}"
-    assert opening_of(text, len(text) - len(part)) == ""
-
-
-def test_an_item_begins_a_line():
-    text = "- Ada was born in Ulm. A. Lin was not.\n  - Bo"
-    assert [at for at in range(len(text)) if is_item(text, at)] == [0, *range(text.index("\n") + 1, len(text) - 3)]
-    assert opening_of(f"{BORN}\n{text}", text.index("A. Lin") + len(BORN) + 1) == ""
 
 
 def test_a_long_list_is_looked_back_over_to_its_beginning():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from banyan.schemas.retrieval import ROUTES, Switches
 from banyan.tools.ranking.chunk_scores import chunk_scores, lexical_scores
-from banyan.tools.ranking.graph_seeds import community_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,12 +35,6 @@ def near(index, **cosines: float):
     given = np.array([cosines.get(one, 0.0) for one in ids], np.float32)
     found.community_cosines = lambda _: given
     return found
-
-
-def scored(index, trust=1.0, **cosines: float) -> np.ndarray:
-    """The communities' scores of a question that is as near to them as given."""
-    found = near(index, **cosines)
-    return community_scores(found, graphs.asked(found, QUESTION, trust=trust))
 
 
 def dense(index, query):
@@ -76,28 +69,6 @@ def test_what_is_off_adds_nothing(index):
     np.testing.assert_allclose(only_communities, 0.35 * (0.9 * 0.5) ** 3 * np.array([0, 0, 0, 1, 1, 0]), rtol=1e-6)
 
 
-def test_a_community_scores_the_chunks_of_its_members_and_no_others(index):
-    assert scored(index, narrow=1).tolist() == [0, 0, 0, 1, 1, 0]
-    assert scored(index, wide=1).tolist() == [1, 1, 0, 1, 0, 0]
-    assert scored(index, empty=1).tolist() == [0] * len(STATED)
-
-
-def test_of_several_communities_the_best_counts_alone(index):
-    both = scored(index, wide=0.4, narrow=0.8)
-    # The fourth chunk is of both, and has no more than the fifth, which is of the better one.
-    np.testing.assert_allclose(both, np.array([0.4, 0.4, 0, 0.8, 0.8, 0]) ** 3, rtol=1e-6)
-    np.testing.assert_array_equal(both, scored(index, empty=0.9, wide=0.4, narrow=0.8))
-
-
-def test_only_the_nearest_twenty_communities_count():
-    names = [f"Town{n}" for n in range(25)]
-    towns = graphs.index_of([graphs.Stated(name, entities=[name]) for name in names], hashed.HashedEmbedder(),
-                            communities={f"c{n:02}": [name] for n, name in enumerate(names)})
-    found = near(towns, **{f"c{n:02}": 0.5 + n / 100 for n in range(25)})
-    scores = community_scores(found, graphs.asked(found, "Which towns?", trust=1.0))
-    assert np.flatnonzero(scores).tolist() == list(range(5, 25))
-
-
 def test_a_chunk_that_shares_no_word_is_found_by_its_document(index):
     two = graphs.index_of([graphs.Stated("The report of Acme."), graphs.Stated("Its profit fell."),
                            graphs.Stated("Its profit fell.")], hashed.HashedEmbedder(), ["acme", "acme", "other"])
@@ -116,14 +87,6 @@ def test_the_very_name_is_before_a_word_of_it_and_a_title_before_a_mention():
                             hashed.HashedEmbedder())
     scores = lexical_scores(named, graphs.asked(named, "Who made Blood Street?"))
     assert scores[1] > scores[2] > scores[3] > scores[0] > 0
-
-
-def test_what_all_passages_have_tells_nothing():
-    alike = graphs.index_of([graphs.Stated(f"Li Hua wrote of {one}.", entities=["Li Hua"])
-                             for one in ("rent", "bread", "music", "gardens")], hashed.HashedEmbedder())
-    hub, rare = (lexical_scores(alike, graphs.asked(alike, text)) for text in ("Li Hua", "Li Hua music"))
-    assert rare[2] - rare[0] > 0.3
-    assert np.ptp(hub) < 0.1
 
 
 _cosines = st.fixed_dictionaries({one: st.floats(-1, 1, width=32) for one in COMMUNITIES})

@@ -4,7 +4,6 @@ import pytest
 from banyan.schemas.documents import Document
 from banyan.schemas.graph_schema import open_schema
 from banyan.tools import openings as openings_module
-from banyan.tools.document_names import documents_called
 from banyan.tools.first_look import first_look
 from banyan.tools.openings import asked_folder, openings
 from banyan.tools.retriever import Retriever
@@ -42,12 +41,6 @@ def test_each_document_has_its_title_and_the_sentence_that_says_it_best(retrieve
         f"{name} mill: The {name} mill grinds rye and oats for the valley." for name in MILLS]
 
 
-def test_a_document_without_a_sentence_has_its_title_and_a_line_as_source(retriever):
-    prices = next(item for item in openings(retriever.index, 4000, "harbours") if item.title == "Prices")
-    assert prices.statement == "Prices"
-    assert prices.text == "| Boat: small | Price: 9 |"
-
-
 @pytest.mark.parametrize(("text", "opening"), [
     ("## 2031-04-02\n\n- Discussed who paints the mill\n- Agreed to buy two new millstones in May.\n\nThanks to you!",
      "Agreed to buy two new millstones in May."),
@@ -81,21 +74,8 @@ def test_the_first_look_at_a_folder_are_its_openings(retriever):
     assert (first.title, len(first.items)) == ("grain-mills", 3)
 
 
-@pytest.mark.parametrize(("name", "found"), [
-    ("渔船法", {"a.md"}), ("Dorn harbour", {"harbours/Dorn.md"}), ("Dorn", {"harbours/Dorn.md"}), ("harbour", set())])
-def test_documents_are_called_by_their_titles_and_files(retriever, name, found):
-    assert documents_called(retriever.index, name) == found
-
-
 def test_a_document_that_a_question_names_is_looked_at_though_others_are_nearer(retriever):
     question = "Which mill grinds rye and oats for the valley, and what says 《渔船法》?"
     items = [item for block in first_look(retriever, open_schema(), question, 300, ("passage_search",))
-             for item in block.items]
-    assert "a.md" in {item.document for item in items}
-
-
-def test_a_question_that_names_a_document_reads_no_list_of_all(retriever, monkeypatch):
-    monkeypatch.setattr(type(retriever.index.store.documents), "entries", None)
-    items = [item for block in first_look(retriever, open_schema(), "What says 《渔船法》?", 300, ("passage_search",))
              for item in block.items]
     assert "a.md" in {item.document for item in items}

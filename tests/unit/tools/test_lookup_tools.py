@@ -52,10 +52,6 @@ def test_the_content_names_documents_and_the_artifact_leads_to_their_words(tools
         assert text[place.start:place.start + len(place.text)] == place.text
 
 
-def test_reports_are_found_by_their_theme(tools):
-    assert "Warsaw" in tools["community_search"].invoke({"theme": "Warsaw"})
-
-
 @pytest.mark.parametrize(("name", "arguments", "said"), [
     ("entity_search", {"entity": "Marie Curry"}, "Marie Curie"),
     ("entity_search", {"entity": "Curie", "at": "May"}, "May"),

@@ -95,25 +95,6 @@ def test_what_the_earlier_question_named_is_not_its_answer(index, first):
     assert led(index, first)[0].chunks[BEES] < led(index, unnamed)[0].chunks[BEES]
 
 
-def test_all_namesakes_of_what_was_named_are_left_out():
-    index = graphs.index_of([graphs.Stated("Ulm on Ulm and ULM.", [("Ulm", "on", "Danube")], ["ULM"])],
-                            hashed.HashedEmbedder())
-    query = graphs.asked(index, "Where is ulm?")
-    everything = Walk(np.ones(len(index.entity_row), np.float32), nothing(index))
-    lead = lead_of(index, graphs.asked(index, SECOND, query), [everything])
-    assert [index.name(index.entity_row.at(at)) for at in np.flatnonzero(lead)] == ["Danube"]
-
-
-def test_without_a_lead_the_walk_is_as_it_was(index, first):
-    query, _ = first
-    alone = walk(index, graphs.asked(index, SECOND))
-    for entities in (weights(index), weights(index, **{"Ada Byron": 1.0})):
-        before = Walk(entities, nothing(index))
-        after = walk(index, graphs.asked(index, SECOND, query), before=[before])
-        np.testing.assert_array_equal(after.chunks, alone.chunks)
-        np.testing.assert_array_equal(after.entities, alone.entities)
-
-
 def test_a_wrong_lead_hides_no_chunk(index, first):
     query, _ = first
     before = Walk(weights(index, Graz=1.0), nothing(index))
@@ -121,52 +102,6 @@ def test_a_wrong_lead_hides_no_chunk(index, first):
     alone = walk(index, graphs.asked(index, SECOND))
     assert after.chunks[GRAZ] > 3 * after.chunks[ULM]
     assert set(np.flatnonzero(alone.chunks)) <= set(np.flatnonzero(after.chunks))
-
-
-def test_of_chunks_of_the_same_words_the_one_that_the_lead_reaches_has_their_weight(index, first):
-    query, _ = first
-    before, question = Walk(weights(index, Ulm=1.0), nothing(index)), "Which barges moor at a quay?"
-    words = Switches(routes=(), dense=False, spreading=False)
-    alone = walk(index, graphs.asked(index, question), words).chunks
-    assert alone[ULM] == pytest.approx(alone[GRAZ])
-    after = walk(index, graphs.asked(index, question, query), words, [before]).chunks
-    # The lead's own share, and most of what all chunks had by their words.
-    assert after[ULM] > 0.8 * (0.25 + alone.sum())
-    assert 0 < after[GRAZ] < 0.02
-
-
-def test_several_leads_add_up_in_any_order(index):
-    asked = [graphs.asked(index, "Which town?"), graphs.asked(index, "Which other?")]
-    walks = [Walk(weights(index, Ulm=0.4), nothing(index)), Walk(weights(index, Graz=0.1), nothing(index))]
-    query = graphs.asked(index, SECOND, *asked)
-    lead = lead_of(index, query, walks)
-    # How much of a walk ended there does not matter: each forerunner has an answer of its own.
-    assert lead[row(index, "Ulm")] == lead[row(index, "Graz")] == pytest.approx(0.5)
-    turned = walk(index, graphs.asked(index, SECOND, *asked[::-1]), before=walks[::-1])
-    np.testing.assert_array_equal(walk(index, query, before=walks).chunks, turned.chunks)
-    assert min(turned.chunks[[ULM, GRAZ]]) > turned.chunks[BEES]
-
-
-def test_a_lead_without_spreading_reaches_what_mentions_its_entities_alone(index, first):
-    query, _ = first
-    before = Walk(weights(index, Ulm=1.0), nothing(index))
-    off = Switches(routes=(), spreading=False)
-    follows = graphs.asked(index, SECOND, query)
-    silent = walk(index, follows, SILENT.model_copy(update={"spreading": False}), [before])
-    assert np.flatnonzero(silent.chunks).tolist() == [BORN, ULM]
-    assert np.flatnonzero(silent.entities).tolist() == [row(index, "Ulm")]
-    after, alone = walk(index, follows, off, [before]), walk(index, graphs.asked(index, SECOND), off)
-    # The lead's share, and what the others lose.
-    assert after.chunks[ULM] - after.chunks[GRAZ] > 0.25
-    assert alone.chunks[ULM] - alone.chunks[GRAZ] == pytest.approx(0, abs=0.05)
-    assert not alone.entities.any()
-
-
-def test_with_nothing_but_a_lead_the_walk_goes_on_from_it(index, first):
-    after, alone = led(index, first, switches=SILENT)
-    assert not alone.chunks.any()
-    assert int(np.argmax(after.chunks)) in {BORN, ULM}
-    assert after.chunks[GRAZ] < 1e-6
 
 
 def only(*routes, **more) -> Switches:
@@ -184,12 +119,6 @@ def test_near_facts_weigh_by_trust_and_names_do_not(index, spreading):
     assert not walk(index, unnamed, only("entity", spreading=spreading)).chunks.any()
 
 
-def test_what_a_question_names_leads_to_the_chunks_that_mention_it(index):
-    weights = walk(index, graphs.asked(index, "Ulm"), only("entity", spreading=False)).chunks
-    assert np.flatnonzero(weights).tolist() == [BORN, ULM]
-    assert weights[BORN] == weights[ULM]
-
-
 def test_the_nearest_fact_leads_to_its_ends(index):
     query = graphs.asked(index, "Whom?", like="Ada Byron born in Ulm", trust=1.0)
     seeds = entity_seeds(index, query, ["triple"], 1.0)
@@ -199,37 +128,11 @@ def test_the_nearest_fact_leads_to_its_ends(index):
     assert walked.chunks[ULM] > 2 * walked.chunks[GRAZ]
 
 
-def test_facts_count_by_trust_in_their_score_and_in_their_share(index):
-    """The score is the cosine times the trust, and counts by its third power."""
-    half, whole = (entity_seeds(index, graphs.asked(index, FIRST, trust=trust), ["triple"], 1.0)
-                   for trust in (0.5, 1.0))
-    assert sum(half.values()) == pytest.approx(0.5 * 0.5 ** 3 * sum(whole.values()), rel=1e-4)
-
-
-def test_seeds_grow_with_beta_and_facts_weigh_more_than_names(index):
-    query = graphs.asked(index, FIRST, trust=1.0)
-    names, facts = (sum(entity_seeds(index, query, [route], 1.0).values()) for route in ("entity", "triple"))
-    assert names == pytest.approx(1 / 8)
-    assert facts > names
-    assert sum(entity_seeds(index, query, ROUTES, 0.5).values()) == pytest.approx((names + facts) / 2)
-    assert entity_seeds(index, query, ["community"], 1.0) == {}
-    assert not any(entity_seeds(index, query, ROUTES, 0.0).values())
-
-
 def test_an_entity_counts_less_the_more_chunks_mention_it():
     towns = graphs.index_of([graphs.Stated(f"Letter {n}.", entities=["Rome", *(["Ulm"] if not n else [])])
                              for n in range(4)], hashed.HashedEmbedder())
     seeds = entity_seeds(towns, graphs.asked(towns, "Rome and Ulm"), ["entity"], 1.0)
     assert seeds[row(towns, "Ulm")] == pytest.approx(4 * seeds[row(towns, "Rome")])
-
-
-def test_a_near_community_restarts_the_walk_at_its_members_chunks(index):
-    query = graphs.asked(index, "Which?", like="Ada Byron owned hives", trust=1.0)
-    assert index.community(int(np.argmax(index.community_cosines(query.vector)))).id == "ada"
-    weights = walk(index, query, only("community", spreading=False, beta=0.0)).chunks
-    assert min(weights[[BORN, BEES]]) > max(weights[[ULM, GRAZ]])
-    assert weights[FAIR] == 0
-    assert not walk(index, query, only("community", beta=1.0)).chunks.any(), "beta leaves communities nothing"
 
 
 _switches = st.builds(Switches, routes=st.sets(st.sampled_from(ROUTES)).map(sorted).map(tuple), dense=st.booleans(),
