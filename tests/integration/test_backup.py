@@ -4,14 +4,12 @@ import json
 import os
 import random
 import resource
-import shutil
 import signal
 import sqlite3
 from contextlib import closing, contextmanager
 
 import pytest
 from banyan.graph_store.integrity import backup as backup_module
-from banyan.graph_store.integrity import restore as restore_module
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.integrity.verify import verify
@@ -20,7 +18,7 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.tables import DOCUMENTS
 
-from .. import backups, hashed_embedding
+from .. import backups
 from ..backups import TEXTS, changed, left, silent, tables
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
@@ -75,17 +73,6 @@ def test_files_that_stand_are_not_written_over(stored):
     assert stored.sound()
 
 
-@pytest.mark.parametrize(("output", "why"), [
-    ("home/kb/backup.zip", "lies in the knowledge base's own folder"), ("documents", "is no file: name the file"),
-    ("nowhere/kb.zip", "there is no folder"), ("/dev/full", "is no file: name the file"),
-])
-def test_places_where_no_backup_can_stand(stored, output, why):
-    result = stored("backup", "--kb", "kb", "-o", output)
-    assert result.code == 1
-    assert why in result.err
-    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
-
-
 def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, hashed_embedder, monkeypatch):
     monkeypatch.setattr(backup_module, "_PAGES", 1)
     home = stored.folder / "home"
@@ -131,13 +118,6 @@ def test_a_full_disk_leaves_what_stood(stored, hashed_embedder, share):
     assert stored.sound()
     assert stored.kbs() == ["kb"]
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
-
-
-def test_a_disk_that_is_known_to_be_too_small(stored, monkeypatch):
-    monkeypatch.setattr(restore_module.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 9, 1))
-    result = stored("restore", "kb.zip", "--kb", "other")
-    assert (result.code, "the disk has 1 left: free some space" in result.err) == (1, True)
-    assert stored.kbs() == ["kb"]
 
 
 @pytest.mark.parametrize("damage", ["flip", "garbage"])
@@ -199,21 +179,6 @@ def test_another_writer_keeps_a_restore_out(stored, hashed_embedder):
         result = stored("restore", "kb.zip", "--kb", "kb", "--force")
     assert (result.code, "another process is writing to 'kb'" in result.err) == (1, True)
     assert stored.sound()
-
-
-def test_a_restored_base_of_another_model_says_what_is_to_be_done(stored):
-    bad_input = hashed_embedding
-
-    class Other(bad_input.HashedEmbedder):
-        name, fingerprint = "another", "another-128"
-
-    stored.embedder = Other()
-    result = stored("restore", "kb.zip", "--kb", "other", "--json")
-    assert result.code == 0
-    assert json.loads(result.out)["derived"] is False
-    assert "run `banyan reindex` to embed it again" in result.err
-    assert stored("reindex", "--kb", "other").code == 0
-    assert stored("verify", "--kb", "other").code == 0
 
 
 def test_permissions_of_a_backup_are_the_users(stored):

@@ -155,12 +155,6 @@ def test_an_index_that_was_damaged_while_it_was_written_never_ends_the_process_t
     assert done.returncode == 0, done
 
 
-def test_what_a_killed_writer_left_whole_is_not_made_again(shell):
-    folder = files(shell.settings.home)["chroma.sqlite3"].parent
-    (folder / "checksums.json").unlink()
-    assert FolderCollections(folder, "model").is_sound()
-
-
 LOAD = """
 import sys
 import chromadb
@@ -279,20 +273,6 @@ def test_a_read_only_folder_is_refused_with_the_cause(shell, built, mounted):
     assert shell.sound()
 
 
-def test_what_reads_works_on_a_disk_that_was_always_read_only(shell, mounted):
-    """As that of a medium, or of a copy: nobody has the ledger open, and SQLite cannot make its log."""
-    for log in shell.settings.home.glob("*/ledger.sqlite-*"):
-        log.unlink()
-    home = shell.settings.home
-    mounted("--bind", home, home)
-    mounted("-o", "remount,ro,bind", home)
-    for command in (["status"], ["ask", "Who employs P3?"], ["export", "--format", "json", "-o", "graph.json"],
-                    ["backup", "-o", "copy.zip"]):
-        result = run(shell, *command)
-        assert result.code == 0, result
-    assert shell("list").code == 0
-
-
 def test_questions_work_on_a_disk_without_any_room(shell, mounted):
     """Not even for SQLite's log; what else cannot be derived is made in memory."""
     home, plain = shell.settings.home, shell.folder / "plain"
@@ -329,21 +309,6 @@ def fill(disk):
     with pytest.raises(OSError, match="No space"), (disk / "filler").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
-
-
-def test_derived_files_of_another_base_are_not_read(shell, built, hashed_embedder):
-    """Both bases had one build of as many documents, so all their counters agree."""
-    other = scripted.Workshop(shell.folder / "second", hashed_embedder)
-    other.build(other.write({f"d{number}.txt": text(number).replace("Firm", "Corp") for number in range(PEOPLE)}))
-    for name in ("index.bin", "graph.json"):
-        shutil.copy(other.settings.home / "kb" / name, shell.settings.home / "kb" / name)
-    shutil.rmtree(shell.settings.home / "kb" / "chroma")
-    shutil.copytree(other.settings.home / "kb" / "chroma", shell.settings.home / "kb" / "chroma")
-    said = answer(shell)
-    assert "Corp" not in str(said)
-    assert "Firm3" in str(said)
-    assert state(shell) == built.state
-    assert shell.sound()
 
 
 def test_a_disk_that_is_really_full(shell, mounted):

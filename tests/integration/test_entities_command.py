@@ -9,8 +9,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.llm_reasoner import PAIRS_PER_CALL, LlmReasoner
-from banyan.models.reasoner import ReasonerError
-from banyan.schemas.resolution import EntityCard, EntityPair, PairVerdict
+from banyan.schemas.resolution import EntityCard, EntityPair
 
 from ..hashed_embedding import HashedEmbedder
 from ..in_memory_calls import InMemoryCalls
@@ -57,14 +56,6 @@ def test_names_of_one_thing_are_one_node_and_are_listed_with_their_reason(shell:
     assert "spelling, 0.97" in shown
     assert len(listed(shell, "--search", "WERKE")) == 1
     assert listed(shell, "--search", "nothing") == []
-    assert shell.sound()
-
-
-def test_resolution_can_be_switched_off_and_on_again(shell: Shell) -> None:
-    assert imported(shell, "--no-resolve")["entities"] == 5
-    assert imported(shell)["entities"] == 4
-    shell.monkeypatch.setenv("BANYAN_RESOLVE", "false")
-    assert imported(shell)["entities"] == 5
     assert shell.sound()
 
 
@@ -147,12 +138,3 @@ def test_the_llm_judges_pairs_in_batches_and_pays_once() -> None:
     assert len(endpoint.sent) == 2
     assert "- Trade union 0 is in Ulm" in endpoint.sent[0][1][1] + endpoint.sent[1][1][1]
     assert llm(endpoint).resolve([]) == []
-
-
-def test_a_verdict_that_is_missing_goes_back_and_then_fails() -> None:
-    short = json.dumps({"pairs": [{"id": 1, "same": True, "confidence": 0.9}]})
-    whole = json.dumps({"pairs": [{"id": number, "same": True, "confidence": 0.9} for number in (2, 1)]})
-    two = [pair("A", "B"), pair("C", "D")]
-    assert llm(BrainEndpoint(short, whole)).resolve(two) == [PairVerdict(same=True, confidence=0.9)] * 2
-    with pytest.raises(ReasonerError, match="no item with id 2"):
-        llm(BrainEndpoint(short, short)).resolve(two)

@@ -98,12 +98,6 @@ def test_nobody_enters_without_a_key(url, http, waiting):
     assert http.get("/ok").status_code == 200
 
 
-def test_metrics_need_their_scope(http, keys):
-    for name, status in (("metrics", 200), ("all", 403), ("other", 403), ("token: ask", 403)):
-        for path in ("/metrics", "/metrics?format=json", "/%6detrics"):
-            assert http.get(path, headers={"X-API-Key": keys[name]}).status_code == status, (name, path)
-
-
 def described(http, key, known=""):
     """Each route and method of LangGraph's own description, with any id in its path, or one that is known."""
     paths = http.get("/openapi.json", headers={"X-API-Key": key}).json()["paths"]
@@ -286,11 +280,3 @@ def test_threads_are_their_clients_own(clients):
     assert [found["thread_id"] for found in clients["ada"].threads.search()] == [thread]
     with refused(404):
         clients["bob"].runs.wait(thread, "retrieval", input={"knowledge_base": "chess", "question": "And who else?"})
-
-
-def test_builds_and_decisions_are_written_down_with_the_name_of_their_key(clients, folder, waiting):
-    build(clients["writer"], input={"knowledge_base": "kept", "documents": GIVEN})
-    clients["other"].runs.wait(None, "construction", input={"knowledge_base": "elsewhere", "documents": GIVEN})
-    told = {(entry.who, entry.action, entry.knowledge_base) for entry in audit.entries(folder / "home")}
-    assert told >= {("writer", "build", "kept"), ("other", "build", "elsewhere"), ("all", "build", "chess"),
-                    ("all", "decide", "chess")}

@@ -3,9 +3,6 @@
 Listed, interrupted and resumed, streamed, called remotely; what clients may not do is refused.
 """
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,12 +70,6 @@ def reviewed(client, folder):
     return streamed, waiting, result
 
 
-@pytest.fixture(scope="module")
-def schemas(client):
-    """What Studio and MCP show of each graph."""
-    return {a["graph_id"]: client.assistants.get_schemas(a["assistant_id"]) for a in client.assistants.search()}
-
-
 def failed(client, graph, given):
     """Why a run ended with an error."""
     events = list(client.runs.stream(None, graph, input=given))
@@ -91,17 +82,6 @@ def test_both_graphs_are_listed_with_descriptions(client):
     assert set(listed) >= {"construction", "retrieval"}
     assert listed["construction"].startswith("Builds a knowledge base")
     assert listed["retrieval"].startswith("Answers a question")
-
-
-def test_the_schemas_ask_for_little(schemas):
-    """The input's fields and the context's, none of the state's inner ones."""
-    inputs = {name: set(one["input_schema"]["properties"]) for name, one in schemas.items()}
-    assert inputs == {"construction": {"knowledge_base", "documents", "paths", "schema", "recorded"},
-                      "retrieval": {"knowledge_base", "question", "messages"}}
-    assert set(schemas["construction"]["output_schema"]["properties"]) == {"report"}
-    assert {"answer", "abstained", "grade", "citations"} <= set(schemas["retrieval"]["output_schema"]["properties"])
-    assert {"review", "max_tokens", "max_cost"} <= set(schemas["construction"]["context_schema"]["properties"])
-    assert {"knowledge_base", "mode", "max_rounds"} <= set(schemas["retrieval"]["context_schema"]["properties"])
 
 
 def test_a_build_with_review_stops_with_what_a_person_can_read(reviewed):
@@ -222,20 +202,6 @@ def test_an_unknown_knowledge_base_is_an_error_that_names_it(client, reviewed):
     told = failed(client, "retrieval", {"knowledge_base": "nowhere", "question": "Who?"})
     assert "there is no knowledge base 'nowhere'" in told
     assert "there are: chess" in told
-
-
-def test_langgraph_build_has_a_dockerfile(tmp_path):
-    """Of `langgraph build`, which needs a Docker daemon, what runs without one."""
-    target = tmp_path / "Dockerfile"
-    subprocess.run([str(Path(sys.executable).with_name("langgraph")), "dockerfile", str(target)], check=True,
-                   cwd=command_line.PROJECT, env=command_line.clean_environment(LANGGRAPH_CLI_NO_ANALYTICS="1"),
-                   capture_output=True, timeout=60)
-    text = target.read_text("utf-8")
-    assert text.startswith("FROM langchain/langgraph-api:3.11\n")
-    assert "ENV UV_TORCH_BACKEND=cpu" in text
-    assert json.dumps("banyan.server.hosted:app") in text
-    assert "-r /tmp/banyan/pyproject.toml --extra server" in text
-    assert "ENV LANGGRAPH_CHECKPOINTER=" in text
 
 
 def test_no_node_blocked_the_servers_loop(reviewed, log):

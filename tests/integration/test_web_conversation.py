@@ -130,29 +130,6 @@ def test_an_answer_comes_back_whole_after_a_reload_and_is_copied_and_rated(web_b
         browsing.shoot(page, "after-reload")
 
 
-def test_the_composer_covers_no_answer(web_browser, web_server):
-    for width in (1280, 390):
-        with browsing.opened(web_browser, web_server, web.VIEWS["ask"],
-                             viewport={"width": width, "height": 700}) as page:
-            web.ask(page)
-            page.locator(".turns").evaluate("(one) => { one.scrollTop = one.scrollHeight; }")
-            turns, composer = page.locator(".turns").bounding_box(), page.locator(".composer").bounding_box()
-            assert turns["y"] + turns["height"] <= composer["y"]
-            assert composer["y"] + composer["height"] <= 700
-            assert turns["height"] > 250
-
-
-def test_what_to_ask_next_is_about_the_answer(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        web.ask(page, "When was Marie Curie born?")
-        follow_up = page.locator(".follow-ups .suggestion").first
-        asked = follow_up.text_content()
-        assert "Marie Curie" in asked or "Warsaw" in asked, asked
-        follow_up.click()
-        expect(page.locator(".turn .question").nth(1)).to_have_text(asked)
-        expect(page.locator(".turn[aria-busy=false] .answer")).to_have_count(2)
-
-
 def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["ask"], expected=("404",)) as page:
         web.ask(page, "When did Otto Hahn die?")
@@ -234,9 +211,6 @@ She was born in Warsaw. [2]
 - **first** [2]"""
 CITATIONS = [{"id": 1, "quote": "| Element: Polonium | Half life: 138 days |", "document": "elements.md"},
              {"id": 2, "quote": "She was born in Warsaw.", "document": "marie-curie.md"}]
-QUOTES = """Found: “order [1]”
-“By order [1] No. 3 [see](x)” [1]
-Order of 1903: decree [1] [2]"""
 SHOW = """async ([text, citations, short = "", grade = "stated"]) => {
     const { answerView } = await import("/assets/ask/answer.js");
     for (const one of citations) Object.assign(one, { start: 0, end: 10 });
@@ -266,87 +240,3 @@ def test_a_models_answer_shows_tables_and_a_card_for_each_citation(web_browser, 
         expect(card).to_contain_text("She was born in Warsaw.")
         page.keyboard.press("Escape")
         expect(card).to_have_count(0)
-
-
-STEPS = [
-    {"step": "question", "round": 1, "text": "On which river was she born?"},
-    {"step": "first_look", "round": 1, "total": 5, "found": [{"text": "Curie: Born.", "documents": ["curie.md"]}]},
-    {"step": "decompose", "round": 1, "text": "Her birthplace is missing.", "lookups": ["entity_search: Marie Curie"],
-     "notes": ["cap of lookups: left out dfs_search: Marie Curie"]},
-    {"step": "search", "round": 2, "tool": "entity_search", "text": "entity_search: Marie Curie, relations born_in",
-     "total": 1, "found": [{"text": "Marie Curie -> born_in: Warsaw", "documents": ["curie.md", "warsaw.md"]}]},
-    {"step": "search", "round": 2, "tool": "triple_search", "text": "triple_search: lies_on", "notes": ["no such row"]},
-    {"step": "reflect", "round": 2, "sufficient": True, "text": "Warsaw lies on the Vistula."},
-    {"step": "answer", "round": 2, "grade": "inferred"}]
-TRACE = """async (steps) => {
-    const { traceView } = await import("/assets/ask/trace.js");
-    document.querySelector(".turns").append(traceView({ question: "Where?", steps }, true));
-}"""
-
-
-def test_a_trace_shows_each_rounds_thought_and_lookups(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        page.evaluate(TRACE, STEPS)
-        trace = page.locator(".trace")
-        expect(trace.locator("summary").first).to_have_text("How this was found 2 lookups")
-        expect(trace).to_contain_text("Understood as: On which river was she born?")
-        expect(trace.locator("h3")).to_have_text(["First look", "Round 2"])
-        first, second = trace.locator(".round").all()
-        expect(first).to_contain_text("5 found")
-        expect(second).to_contain_text("cap of lookups: left out dfs_search")
-        expect(second.locator("summary")).to_have_text(
-            ["Entity Marie Curie, relations born_in 1 found", "Table lies_on 0 found"])
-        shown = second.inner_text()
-        assert shown.index("Her birthplace is missing.") < shown.index("Entity")
-        assert shown.index("Table") < shown.index("Warsaw lies on the Vistula.")
-        second.locator("summary").first.click()
-        expect(second.locator(".search[open] a")).to_have_text(["curie.md", "warsaw.md"])
-        browsing.shoot(page, "rounds")
-        assert not browsing.violations(page)
-
-
-def test_an_answer_has_a_badge_for_its_grade(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        said = "The river is the Vistula. (Inferred; not stated: her birthplace) [1]"
-        for grade, badge, why in (("stated", "Stated", "state every link"),
-                                  ("inferred", "Inferred", "do not state every link"),
-                                  ("none", "Not from the documents", "no document supports")):
-            page.evaluate(SHOW, [said, CITATIONS, "Vistula", grade])
-            chip = page.locator(".answer .chip").last
-            expect(chip).to_have_text(badge)
-            assert why in chip.get_attribute("title")
-            browsing.shoot(page, grade)
-        assert not browsing.violations(page)
-
-
-def test_the_mode_is_chosen_and_shown(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        page.get_by_role("button", name="Options").click()
-        for mode, shown in (("strict", "nothing inferred"), ("open", "allow own knowledge")):
-            page.get_by_label("Answer", exact=True).select_option(mode)
-            expect(page.locator(".composer .scope")).to_contain_text(shown)
-
-
-def test_a_documents_own_brackets_are_no_citations(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        page.evaluate(SHOW, [QUOTES, CITATIONS, "order [1]"])
-        answer = page.locator(".answer")
-        expect(answer.locator(".short")).to_have_text("order [1]")
-        expect(answer.locator(".quotes a")).to_have_count(2)
-        expect(answer.locator(".quotes q")).to_have_text(["By order [1] No. 3 [see](x)"])
-        expect(answer.locator(".quotes span")).to_have_text(["Order of 1903: decree [1]"])
-        expect(answer.locator("a.mark")).to_have_count(0)
-        assert "Found: " not in answer.inner_text()
-
-
-def test_the_question_stands_once_and_the_model_and_the_scope_always(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        for shown in (False, True):
-            expect(page.locator(".composer .model")).to_contain_text("answers come from rules")
-            expect(page.locator(".composer .scope")).to_be_visible()
-            expect(page.get_by_label("Only in")).to_be_hidden()
-            if not shown:
-                web.ask(page)
-        # Screen readers still hear the title of the conversation as the heading of the page.
-        expect(page.locator(".talk h1")).to_have_class("unseen")
-        expect(page.locator(".turn .question")).to_have_text(web.QUESTION)

@@ -126,14 +126,3 @@ def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
         page.get_by_role("button", name="Change the model").click()
         page.get_by_role("button", name="Answer with rules").click()
         expect(page.locator(".model")).to_contain_text("answers come from rules")
-
-
-def test_every_empty_view_leads_to_adding_documents(web_browser, tmp_path):
-    with serving.served(tmp_path) as server, browsing.opened(web_browser, server.url) as page:
-        for view in ("graph", "table", "schema"):
-            browsing.visit(page, server.url, f"#/{view}")
-            assert not browsing.violations(page)
-            page.get_by_role("link", name="Add documents").click()
-            expect(page.locator(".dropzone")).to_be_visible()
-        browsing.visit(page, server.url, "#/documents")
-        expect(page.locator(".dropzone")).to_be_visible()

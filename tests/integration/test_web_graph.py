@@ -2,12 +2,9 @@
 
 import re
 
-import numpy as np
 import pytest
-from banyan.graph_store.derive import refresh_graph_and_vectors
-from banyan.models.embedding.onnx_embedder import OnnxEmbedder
 
-from .. import browsing, small_base, web
+from .. import browsing, web
 from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
@@ -159,26 +156,6 @@ def test_names_never_cover_each_other(web_browser, web_server, linked):
                 page.get_by_role("button", name=zoom).click()
 
 
-def test_every_name_stays_on_the_map_and_edges_show_theirs_and_their_words(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
-        page.wait_for_selector(".map canvas")
-        for _ in range(2):
-            unnamed = f"{CY}.nodes().filter((node) => !node.style('label') || !node.visible()).length"
-            assert page.evaluate(unnamed) == 0
-            page.get_by_role("button", name="Zoom out").click()
-        edge = f"{CY}.edges().filter((edge) => edge.data('relation') === 'discovered_by')[0]"
-        assert not page.evaluate(f"{edge}.style('label')")
-        page.evaluate(f"void {edge}.emit('mouseover')")  # what it returns is the whole graph
-        assert page.evaluate(f"{edge}.style('label')") == "discovered by"
-        page.evaluate(f"void {edge}.emit('tap')")
-        panel = page.locator(".panel")
-        expect(panel.get_by_role("heading", name=re.compile("discovered by"))).to_be_visible()
-        panel.locator(".quote").first.click()
-        expect(page.locator("dialog mark").first).to_be_visible()
-        page.keyboard.press("Escape")
-        browsing.shoot(page, "fact")
-
-
 def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")
@@ -287,34 +264,3 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         toast.get_by_role("button", name="Undo").click()
         expect(toast).to_be_hidden()
         assert page.evaluate(named)
-
-
-class Unread:
-    """In the place of the server's model, which takes long: nobody looks at these vectors."""
-
-    name, fingerprint, dimension = OnnxEmbedder.name, OnnxEmbedder.fingerprint, 384
-
-    def encode(self, texts):
-        vectors = np.random.default_rng(len(texts)).normal(size=(len(texts), self.dimension)).astype(np.float32)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def test_a_base_of_thousands_of_entities_is_explored(web_browser, web_server, web_folder):
-    base, count = small_base, 2000
-    with base.create(web_folder / "home", "large", Unread()) as kb, kb.writing():
-        for start in range(0, count, 100):
-            pairs = [(f"Person {n}", f"Person {(n + 1) % count}") for n in range(start, start + 100)]
-            base.put(kb, f"d{start}", " ".join(f"{one} knows {other}." for one, other in pairs),
-                     entities=dict.fromkeys([name for pair in pairs for name in pair], "Person"),
-                     triples=[(one, "knows", other) for one, other in pairs])
-        refresh_graph_and_vectors(kb)
-    with browsing.opened(web_browser, web_server, "#/graph?kb=large") as page:
-        page.wait_for_selector(".map canvas")
-        note = page.locator(".graph-note")
-        expect(note).to_contain_text("2,000")
-        assert page.evaluate(f"{CY}.nodes().length") <= 60
-        page.get_by_role("combobox", name="Find an entity").fill("Person 1718")
-        page.get_by_role("option", name="Person 1718").click()
-        expect(page.locator(".panel").get_by_role("heading", name="Person 1718")).to_be_visible()
-        web.until(page, f"{CY}.nodes().map((node) => node.data('name')).includes('Person 1719')")
-        browsing.shoot(page, "large")
