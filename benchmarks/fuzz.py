@@ -28,13 +28,10 @@ from tests import serving, small_base, warm_start  # noqa: E402
 from tests.fuzz import (  # noqa: E402
     front_matter,
     lookups,
-    model_words,
     readers,
-    record_ids,
     replies,
     restoring,
     serving_requests,
-    slow_readers,
 )
 from tests.hashed_embedding import HashedEmbedder  # noqa: E402
 
@@ -42,7 +39,7 @@ _WARM = 0.4
 """The share of the time after which the memory has to stay as it is: caches are full then."""
 _MOST_GROWTH = 1.25
 _MOST_FINDINGS = 20
-_TARGETS = "readers,ids,front,words,replies,lookups,restore,questions,rest,mcp,slow"
+_TARGETS = "readers,front,replies,lookups,restore,questions,rest,mcp"
 _MOST_MEMORY = 6 << 30
 """Bytes of addresses of the fuzzer's own process; the server and the readers of files are others."""
 
@@ -63,11 +60,9 @@ def main() -> int:
             folder, BANYAN_ASK_SECONDS=str(serving_requests.DEADLINE), BANYAN_REQUESTS_PER_MINUTE="1000000",
             **{warm_start.HASHED: "1"}))
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-        made: list[Any] = [readers.Readers(folder), record_ids.RecordIds(folder),
-                           front_matter.FrontMatters(folder), model_words.ModelWords(folder, embedder),
-                           replies.Replies(), lookups.Lookups(folder, embedder), restoring.Restoring(folder, embedder)]
-        made += [target(server) for target in (serving_requests.Questions, serving_requests.Rest, serving_requests.Mcp,
-                                               slow_readers.SlowReaders)]
+        made: list[Any] = [readers.Readers(folder), front_matter.FrontMatters(folder), replies.Replies(),
+                           lookups.Lookups(folder, embedder), restoring.Restoring(folder, embedder)]
+        made += [target(server) for target in (serving_requests.Questions, serving_requests.Rest, serving_requests.Mcp)]
         targets = [target for target in made if target.name in chosen.only.split(",")]
         return _run(targets, server, chosen.seed, chosen.seconds)
 
