@@ -49,7 +49,7 @@ class Passage:
 
 
 def stretch(text: str, head: str, tail: str) -> str:
-    """The words of a sentence from the one name to the other, or to its end where only one stands in it; else ""."""
+    """Return a sentence's words from one name to the other, to its end where only one stands in it, else ""."""
     best = ""
     for sentence in (match[0].strip() for match in _SENTENCE.finditer(text)):
         places = [(sentence.find(name), len(name)) for name in (head, tail) if name and name in sentence]

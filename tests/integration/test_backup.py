@@ -3,23 +3,18 @@
 import json
 import os
 import random
-import resource
-import signal
-import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 from banyan.graph_store.integrity import backup as backup_module
 from banyan.graph_store.integrity.backup import back_up
-from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.tables import DOCUMENTS
 
 from .. import backups
-from ..backups import TEXTS, changed, left, silent, tables
+from ..backups import TEXTS, changed, left, tables
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
@@ -90,36 +85,6 @@ def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, hashe
     assert len(tables(home, "kb")["documents"]) == len(TEXTS) + len(steps)
 
 
-@contextmanager
-def full_disk(size):
-    """No file of this process can grow beyond a size: the system's own error, whatever writes."""
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
-def test_a_full_disk_leaves_what_stood(stored, hashed_embedder, share):
-    home, file = stored.folder / "home", stored.folder / "kb.zip"
-    size = int(share * (home / "kb" / "ledger.sqlite").stat().st_size)
-    before, ledger = file.read_bytes(), tables(home, "kb")
-    with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
-        back_up(Layout.of(home, "kb"), file, hashed_embedder, silent, force=True)
-    assert file.read_bytes() == before
-    for name, force in (("kb", True), ("other", False)):
-        with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
-            restore(file, Layout.of(home, name), hashed_embedder, silent, force=force)
-    assert tables(home, "kb") == ledger
-    assert stored.sound()
-    assert stored.kbs() == ["kb"]
-    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
-
-
 @pytest.mark.parametrize("damage", ["flip", "garbage"])
 def test_a_damaged_ledger_is_not_backed_up(stored, damage):
     ledger = stored.folder / "home" / "kb" / "ledger.sqlite"
@@ -174,13 +139,6 @@ def test_a_damaged_base_is_restored(stored, damage):
     assert stored.sound()
 
 
-def test_another_writer_keeps_a_restore_out(stored, hashed_embedder):
-    with KnowledgeBase.open(stored.folder / "home", "kb", hashed_embedder) as kb, kb.writing():
-        result = stored("restore", "kb.zip", "--kb", "kb", "--force")
-    assert (result.code, "another process is writing to 'kb'" in result.err) == (1, True)
-    assert stored.sound()
-
-
 def test_permissions_of_a_backup_are_the_users(stored):
     """Documents are in it; who may read it is what the umask says, as for every file of the user's."""
     mask = os.umask(0o027)
@@ -189,18 +147,3 @@ def test_permissions_of_a_backup_are_the_users(stored):
     finally:
         os.umask(mask)
     assert (stored.folder / "masked.zip").stat().st_mode & 0o777 == 0o640
-
-
-def test_accounts_that_cannot_be_read_are_found_and_never_backed_up(stored):
-    with closing(sqlite3.connect(stored.folder / "home" / "kb" / "ledger.sqlite")) as raw, raw:
-        raw.execute("INSERT INTO tokens (build, document, step, model, calls, prompt, completion, cached, "
-                    "wasted_calls, wasted) VALUES ('', '', 'extract', 'm', 1, 1000.5, 1, 0, 0, 0)")
-    checked = stored("verify", "--kb", "kb")
-    assert checked.code == 1
-    assert "what reports show cannot be read" in checked.out + checked.err
-    before = (stored.folder / "kb.zip").read_bytes()
-    result = stored("backup", "--kb", "kb", "-o", "kb.zip", "--force")
-    assert result.code == 1
-    assert "a backup of 'kb' could not be restored" in result.err
-    assert "banyan verify" in result.err
-    assert (stored.folder / "kb.zip").read_bytes() == before

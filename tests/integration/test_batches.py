@@ -15,7 +15,6 @@ from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.ledger.open_batches import read_open_batches
-from banyan.models.llm.breaker import EndpointFailed
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.reasoner import ReasonerError
 
@@ -116,15 +115,6 @@ def test_a_build_that_was_cancelled_while_it_waits_resumes(home, server):
     assert home.add(documents=[*FEW, ENGLISH / "vienna.md"])["tokens"]["calls"] == 0
 
 
-def test_a_batch_whose_start_was_not_answered_is_found(home, server):
-    server.batches.lost = True
-    report = home.add(batch=True)
-    assert "lost" in report["stopped"]
-    assert [batch.id for batch in home.open_batches()] == [""]
-    assert home.add(batch=True)["stopped"] == ""
-    assert len(server.batches.submitted) == 1
-
-
 def test_what_failed_and_what_cannot_be_read_is_asked_as_usual(home, server, caplog):
     usual = home.add("usual")
     server.batches.unanswered, server.batches.spoilt = 2, 1
@@ -168,23 +158,6 @@ def test_a_refused_batch_stops_the_build_and_says_why(home, server, batch):
     server.batches.status = "completed"
     assert home.add(batch=batch)["stopped"] == ""
     assert len(server.batches.submitted) == 1 + batch
-
-
-def test_a_network_that_is_away_for_a_while_is_waited_for(home, server, monkeypatch, caplog):
-    statuses = iter(["in_progress", "", "", "completed"])
-    state = batched_calls.BatchEndpoint.state
-
-    async def flaky(self: Any, batch: str) -> Any:
-        server.batches.status = next(statuses)
-        if not server.batches.status:
-            raise EndpointFailed("no route", certain=True)
-        return await state(self, batch)
-
-    monkeypatch.setattr(batched_calls.BatchEndpoint, "state", flaky)
-    with caplog.at_level(logging.WARNING, "banyan"):
-        report = home.add(batch=True)
-    assert report["stopped"] == ""
-    assert "no route" in caplog.text
 
 
 def test_an_endpoint_without_batches_is_told_before_anything_is_made(tmp_path):

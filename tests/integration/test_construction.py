@@ -12,7 +12,6 @@ from banyan.graph_store.store_errors import WriterBusyError
 from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.budgets import BudgetExceeded
 
 from .. import scripted
 
@@ -76,31 +75,6 @@ def test_a_failed_chunk_is_listed_and_completes_on_request(shop):
     assert max(shop.scripted.extracted.values()) == 1
     with shop.resources() as resources:
         assert resources.knowledge_base("kb").documents.failures() == []
-
-
-def test_at_the_end_of_the_budget_the_build_stops_and_the_next_one_goes_on(shop):
-    left = iter(range(2))
-    lock = threading.Lock()
-
-    def pay(_):
-        with lock:
-            if next(left, None) is None:
-                raise BudgetExceeded("the token budget is reached")
-
-    shop.scripted.before = pay
-    paths = shop.write(TEXTS)
-    report = shop.build(paths, max_tokens=10)
-    assert report["stopped"] == "the token budget is reached"
-    with shop.resources() as resources:
-        documents = resources.knowledge_base("kb").documents
-        assert [documents.count_status(status) for status in ("pending", "done", "failed")] == [2, 2, 0]
-    shop.scripted.before = lambda _: None
-    assert shop.build(paths)["stopped"] == ""
-    assert shop.scripted.extracted == dict.fromkeys(TEXTS.values(), 1)
-    whole = others(shop, "whole")
-    whole.copy_built(TEXTS)
-    assert shop.dump() == whole.dump()
-    assert shop.problems() == []
 
 
 def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_embedder, monkeypatch):

@@ -4,7 +4,6 @@ Whatever it is, what was extracted is there afterwards, or the ledger's damage i
 """
 
 import json
-import os
 import random
 import re
 import shutil
@@ -22,7 +21,6 @@ from banyan.graph_store.vectors import backend
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
 
 from .. import command_line, scripted, warm_start
-from ..conftest import TESTS
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
@@ -214,29 +212,6 @@ def test_an_empty_ledger_never_takes_the_place_of_a_lost_one(shell):
     assert not (root / "ledger.sqlite").exists()
 
 
-def test_a_log_that_was_damaged_costs_what_was_not_committed_to_the_file(shell, built):
-    """After a kill the write-ahead log stands beside the ledger: cut anywhere, an earlier commit stands."""
-    root = shell.settings.home / "kb"
-    log = root / "ledger.sqlite-wal"
-    with closing(sqlite3.connect(root / "ledger.sqlite", isolation_level=None)) as writer:
-        writer.execute("PRAGMA wal_autocheckpoint=0")
-        for number in range(5):
-            writer.execute("INSERT INTO meta VALUES (?, 'x')", (f"x{number}",))
-        ledger, written = (root / "ledger.sqlite").read_bytes(), log.read_bytes()
-    seen = set()
-    for seed in range(8):
-        (root / "ledger.sqlite").write_bytes(ledger)
-        log.write_bytes(written)
-        (root / "ledger.sqlite-shm").unlink(missing_ok=True)
-        damage(log, ("cut", "flip", "page", "gone")[seed % 4], seed)
-        with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb:
-            seen.add(sum(kb.database.get_meta(f"x{number}") is not None for number in range(5)))
-            kb.database.execute("DELETE FROM meta WHERE key LIKE 'x_'")
-            assert verify(kb) == []
-            assert said(kb) == built.state[1]
-    assert len(seen) > 1, "some of the log was read"
-
-
 @pytest.fixture
 def mounted(tmp_path):
     """Mounts things under the test's folder, and unmounts them."""
@@ -309,65 +284,6 @@ def fill(disk):
     with pytest.raises(OSError, match="No space"), (disk / "filler").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
-
-
-def test_a_disk_that_is_really_full(shell, mounted):
-    """A file system of its own with little room: a build, a delete and a reindex fail in words, and go on with room."""
-    home, plain = shell.settings.home, shell.folder / "plain"
-    used = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
-    home.rename(plain)
-    home.mkdir()
-    mounted("-t", "tmpfs", "-o", f"size={used + 600_000 + 100 * 4096}", "tmpfs", home)
-    shutil.copytree(plain, home, dirs_exist_ok=True)
-    shell.write({f"e{number}.txt": f"Q{number}:Person --knows--> Q{number + 1}:Person. " + "Filler words. " * 300
-                 for number in range(60)})
-    before = state(shell)
-    results = [run_scripted(shell, "build", str(shell.documents)), run_scripted(shell, "reindex")]
-    assert any(result.returncode == 1 for result in results), "there was room for everything"
-    for result in results:
-        if result.returncode:
-            assert "Fix the cause" in result.stderr or "free space" in result.stderr or "full" in result.stderr, result
-    subprocess.run(["mount", "-o", "remount,size=1g", str(home)], check=True)
-    graph, now, _ = state(shell)
-    assert before[1].items() <= now.items(), "no extraction is lost"
-    assert before[0]["nodes"].keys() <= graph["nodes"].keys()
-    asked, stored = calls(shell), len([one for one in now.values() if one is not None])
-    done = run_scripted(shell, "build", str(shell.documents))
-    assert done.returncode == 0, done
-    assert calls(shell) - asked == len(state(shell)[1]) - stored, "what was stored is not asked again"
-    assert shell.sound()
-
-
-def calls(shell):
-    path = shell.folder / "extracted.txt"
-    return len(path.read_text("utf-8").splitlines()) if path.exists() else 0
-
-
-def run_scripted(shell, *arguments):
-    return warm_start.run([sys.executable, "-c", SCRIPTED, str(TESTS), *arguments, "--kb", "kb"], cwd=shell.folder,
-                          env={**os.environ, "BANYAN_HOME": str(shell.settings.home)}, timeout=200)
-
-
-SCRIPTED = """
-import sys, threading
-from pathlib import Path
-sys.path.insert(0, sys.argv.pop(1))
-import scripted
-from hashed_embedding import HashedEmbedder
-from banyan.cli import main as cli
-from banyan.agents import resources
-reasoner = scripted.ScriptedReasoner()
-lock = threading.Lock()
-def before(text):
-    with lock, Path("extracted.txt").open("a") as file:
-        file.write(str(hash(text)) + "\\n")
-reasoner.before = before
-embedder = HashedEmbedder()
-resources.load_embedder = lambda _: embedder
-resources.Resources._make_reasoner = lambda *_: reasoner
-sys.argv[0] = "banyan"
-cli.main()
-"""
 
 
 def test_a_reader_goes_on_while_another_process_makes_everything_anew(shell, built):

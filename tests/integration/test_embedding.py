@@ -188,12 +188,6 @@ class TestCache:
         assert [process.returncode for process in processes] == [0, 0, 0]
         assert sorted(outputs) == [b"", b"", b"exported\n"]
 
-    def test_a_folder_that_cannot_be_used_is_named(self, tmp_path, monkeypatch):
-        (tmp_path / "file").touch()
-        monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "file"))
-        with pytest.raises(EmbeddingError, match="Set BANYAN_CACHE"):
-            cached_export(bundled_model(), FakeExport())
-
 
 class TestOtherModels:
     def test_an_unknown_name_fails_at_once_without_network(self):

@@ -77,31 +77,6 @@ def test_a_person_splits_and_merges_and_it_lasts(shell: Shell) -> None:
     assert shell.sound()
 
 
-def test_a_person_renames_rejects_and_corrects_and_takes_it_back(shell: Shell) -> None:
-    imported(shell)
-
-    def done(*command: str) -> str:
-        result = shell("entities", *command, "--kb", "kb")
-        assert result.code == 0, result.err
-        return str(result.out)
-
-    assert "banyan entities undo 1" in done("rename", "Ulm", "Ulm on the Danube", "--why", "told apart")
-    assert done("facts", "Ulm on the Danube").strip() == "Acme Werke | is in | Ulm on the Danube"
-    done("correct", "Acme Werke", "is in", "Ulm", "--object", "Bonn")
-    done("reject", "Bonn", "buys", "carts")
-    assert shell("reindex", "--kb", "kb").code == 0
-    assert done("facts", "Bonn").strip() == "Acme Werke | is in | Bonn"
-    assert "reject Bonn buys carts" in done("decisions")
-    for number in ("3", "2"):
-        done("undo", number)
-    assert "buys" in done("facts", "Bonn")
-    assert "undone by" in done("decisions")
-    assert [one["number"] for one in json.loads(done("decisions", "--json"))] == [1, 2, 3]
-    again = shell("entities", "undo", "3", "--kb", "kb")
-    assert "took edit 3 back already" in again.err
-    assert shell.sound()
-
-
 class BrainEndpoint:
     """Answers by the tests' brain, and keeps what it was sent."""
 

@@ -2,12 +2,9 @@
 
 import asyncio
 import time
-from contextlib import contextmanager
 
-import httpx
 import pytest
 from langgraph_sdk import get_sync_client
-from langgraph_sdk.errors import APIStatusError
 from mcp import Client
 
 from .. import langgraph_server
@@ -94,14 +91,6 @@ class TestMessagesAlone:
         assert "Graz" in client.runs.wait(thread, ids["rivers"], input=river)["answer"]
 
 
-@contextmanager
-def refused(status, why):
-    """The block ends with the response of this status."""
-    with pytest.raises((APIStatusError, httpx.HTTPStatusError)) as told:
-        yield
-    assert (told.value.response.status_code, why in told.value.response.text) == (status, True)
-
-
 def agent_chat_ui_actions(interrupt):
     """The actions that agent-chat-ui and Agent Inbox show of an interrupt, or None where they show plain JSON.
 
@@ -170,16 +159,6 @@ class TestReview:
             assert why in agent_chat_ui_actions(interrupt)[0]["description"]
             assert decided(client, "again") == [(1, "seed")]
         assert resume(client, thread, "accept")["report"]["schema_version"] == 2, "in words, as before"
-
-    def test_a_resume_of_what_does_not_wait_is_refused(self, client):
-        thread = waiting(client, "ended")
-        resume(client, thread, "reject")
-        with refused(409, "waits for no decision"):
-            client.runs.wait(thread, "construction", command={"resume": {"decisions": [{"type": "approve"}]}})
-        fresh = client.threads.create()["thread_id"]
-        with refused(409, "waits for no decision"):
-            client.runs.wait(fresh, "construction", command={"resume": "accept"})
-        assert "defeat" not in str(client.http.client.get("/api/knowledge-bases/ended/schema").json()["schema"])
 
 
 def mcp(url, *calls):

@@ -229,19 +229,6 @@ def test_our_mcp_tools_need_the_same_scopes(http, keys, folder, waiting):
     assert "there is no knowledge base 'chess'" in told("other", "ask", **question)
 
 
-def test_a2a_is_no_way_around_the_scopes(http, keys, clients, folder):
-    (assistant,) = clients["all"].assistants.search(graph_id="construction")
-    given = {"knowledge_base": "around", "documents": GIVEN}
-    parts = [{"kind": "text", "text": "build"}, {"kind": "data", "data": given}]
-    told = http.post(
-        f"/a2a/{assistant['assistant_id']}",
-        headers={"X-API-Key": keys["ada"], "Accept": "application/json, text/event-stream"}, json={
-            "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {
-                "message": {"role": "user", "messageId": "m", "parts": parts}}})
-    assert told.status_code != 200 or "error" in told.json(), told.text  # upstream makes a refused call a 500
-    assert not (folder / "home" / "around").exists()
-
-
 def test_each_does_what_its_scopes_allow(clients, waiting):
     asked = {"knowledge_base": "chess", "question": "Whom did Ada Blum defeat?"}
     assert "answer" in clients["ada"].runs.wait(None, "retrieval", input=asked)

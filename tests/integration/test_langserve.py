@@ -1,12 +1,10 @@
 """The LangServe chat of `banyan serve`, by LangServe's own client and, for the playgrounds, as a browser gets them."""
 
-import asyncio
 import re
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from langchain_core.messages import HumanMessage
 from langserve import RemoteRunnable
 
 from .. import browsing, serving
@@ -57,20 +55,6 @@ def test_the_checked_answer_is_streamed_in_pieces(chat):
     assert all(len(text) < 20 for text in texts)
     assert "".join(texts) == chat.invoke(ASKED).content
     assert [bool(piece.additional_kwargs) for piece in pieces] == [False] * (len(pieces) - 1) + [True]
-
-
-def test_events_tell_the_steps_and_no_inner_state(english):
-    async def read():
-        return [event async for event in english.astream_events({"messages": [HumanMessage(QUESTION)]}, version="v2")]
-
-    events = asyncio.run(read())
-    steps = [event["data"]["step"] for event in events if event["event"] == "on_custom_event"]
-    assert steps[:3] == ["question", "first_look", "decompose"]
-    assert steps[-1] == "answer"
-    kinds = {event["event"] for event in events}
-    assert kinds == {"on_chain_start", "on_custom_event", "on_chain_stream", "on_chain_end"}
-    pieces = [event["data"]["chunk"].content for event in events if event["event"] == "on_chain_stream"]
-    assert "".join(pieces) == events[-1]["data"]["output"].content
 
 
 @pytest.mark.parametrize(("given", "status", "reason"), [

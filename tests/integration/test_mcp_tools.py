@@ -90,18 +90,6 @@ def test_a_lookup_finds_what_the_tool_of_the_python_api_finds(resources, lookup,
     assert "there is no knowledge base 'nowhere'" in unknown.content[0].text
 
 
-def test_long_lists_and_texts_are_given_in_parts(resources):
-    (page, part, beyond) = called(
-        mcp_server(resources, knowledge_base="people"), ("list_documents", {"offset": 1, "limit": 2}),
-        ("read_document", {"document": "ulm", "start": 4, "length": 9}),
-        ("read_document", {"document": "ulm", "start": 999}))
-    assert (page.structured_content["total"], [one["id"] for one in page.structured_content["documents"]]) == (
-        4, ["carl", "ulm"])
-    assert part.structured_content["text"] == small_base.PEOPLE["ulm"][4:13]
-    assert part.structured_content["characters"] == len(small_base.PEOPLE["ulm"])
-    assert beyond.structured_content["text"] == ""
-
-
 @pytest.mark.parametrize(("tool", "arguments", "said"), [
     ("ask", {"question": " "}, "the question is empty"), ("ask", {"question": "x" * 10_001}, "10000 characters"),
     ("ask", {"question": "Who?", "knowledge_base": "../x"}, "cannot name a knowledge base"),

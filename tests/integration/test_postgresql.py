@@ -6,7 +6,6 @@ All other tests that open knowledge bases in their own process run on it with BA
 import hashlib
 import json
 import logging
-import signal
 import zipfile
 from contextlib import closing
 
@@ -191,18 +190,6 @@ def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_g
     assert shop.problems() == []
 
 
-def test_questions_go_on_after_the_server_was_restarted(shop, postgresql):
-    shop.build(shop.write(TEXTS))
-    with shop.resources() as resources:
-        reader = resources.knowledge_base("kb")
-        postgresql.stop(signal.SIGINT)
-        postgresql.start()
-        with pytest.raises(DatabaseError, match="was lost"):
-            reader.documents.entries()
-        reader.close()
-        assert len(resources.knowledge_base("kb").documents.entries()) == len(TEXTS)
-
-
 @pytest.mark.parametrize(("change", "said"), [
     ({"password": "secret-of-mine"}, "password authentication failed"),
     ({"database": "nowhere"}, 'database "nowhere" does not exist'),
@@ -223,10 +210,3 @@ def test_why_there_is_no_way_to_the_server_is_said_without_the_password(postgres
         assert "BANYAN_DATABASE_URL" in result.err
         for secret in (PASSWORD, "secret-of-mine", "p/w@:1", "p%2Fw"):
             assert secret not in result.err + result.out + caplog.text
-
-
-def test_a_character_that_postgresql_has_not_is_named(shop):
-    with shop.resources() as resources, resources.runs.single_step("kb", create=True) as kb, \
-            pytest.raises(DatabaseError) as told:
-        kb.database.set_meta("x", "a\x00b")
-    assert "NUL" in told.value.here

@@ -55,14 +55,6 @@ def test_the_best_passages_are_reordered(resources):
     assert scripted.asked == [(QUESTION, len(before))]
 
 
-def test_only_the_best_are_read(home, hashed_embedder):
-    with Resources(Settings(home=home, rerank_passages=1, _env_file=None), hashed_embedder) as resources:
-        before = documents(resources)
-        resources._reranker = scripted = Scripted(lambda *_: 1)
-        assert documents(resources) == before
-        assert scripted.asked == [(QUESTION, 1)]
-
-
 def test_a_cross_encoder_that_is_not_there_is_named_before_anything_is_asked(resources):
     resources.settings.reranker = "no/such-model"
     with pytest.raises(RerankerError, match=r"'no/such-model' is not on this machine.*BANYAN_RERANKER"):
@@ -132,14 +124,6 @@ def test_a_real_cross_encoder_reorders_a_search(resources, model):
 def test_a_classifier_is_refused(make_model):
     with pytest.raises(RerankerError, match="gives 3 numbers for a pair"):
         load_reranker(Settings(_env_file=None, reranker=str(make_model(3))))
-
-
-@pytest.mark.parametrize("content", [None, "{", "[]"])
-def test_a_folder_without_a_model_is_named(tmp_path, content):
-    if content is not None:
-        (tmp_path / "config.json").write_text(content, "utf-8")
-    with pytest.raises(RerankerError, match=f"{tmp_path}.*no readable config.json"):
-        load_reranker(Settings(_env_file=None, reranker=str(tmp_path)))
 
 
 def test_pickled_and_damaged_weights_are_not_read(model, tmp_path):

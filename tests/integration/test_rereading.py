@@ -9,9 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from banyan.agents.construction.graph import build_graph
-from banyan.agents.construction.inputs import NoModelError
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.estimate import estimate_reread
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
@@ -147,18 +145,6 @@ def test_a_chunk_that_fails_keeps_its_reading_and_is_reported(home, fresh):
         assert home.state() == fresh[1]
 
 
-def test_another_model_reads_again_and_the_rules_never_do(home):
-    home.build("scripted", FEW)
-    read = home.status().read_by
-    with pytest.raises(NoModelError, match="BANYAN_LLM_BASE_URL"):
-        home.build("", FEW, reread=True)
-    assert home.build("", FEW)["chunks_outdated"] == 0
-    assert home.status().read_by == read
-    assert home.build("other", FEW)["chunks_outdated"] == sum(read.values())
-    home.build("other", FEW, reread=True)
-    assert home.status().read_by == {"other": sum(read.values())}
-
-
 def test_the_commands_say_what_was_read_by_what_and_how_to_read_it_again(tmp_path, server):
     few = tmp_path / "a few"
     few.mkdir()
@@ -183,27 +169,6 @@ def test_the_commands_say_what_was_read_by_what_and_how_to_read_it_again(tmp_pat
     again = model("build", few, "--kb", "kb", "--reread")
     assert (again.code, "--reread" in again.err) == (0, False)
     assert json.loads(model("status", "--kb", "kb", "--json").out)["read_by"] == {"scripted": chunks}
-
-
-def test_what_one_call_read_with_a_deleted_document_is_read_again(tmp_path, hashed_embedder, server):
-    home = Home(tmp_path / "home", hashed_embedder, server)
-    paths = [tmp_path / f"{name}.md" for name in ("ada", "otto", "mia", "secret")]
-    for path in paths:
-        path.write_text(f"{path.stem.title()} Lund was born in Bonn and works for Acme.", "utf-8")
-    shared = {"extract_tokens": 1000}
-    home.build("scripted", paths[:1], settings=shared)
-    home.build("scripted", paths[1:], settings=shared)
-    calls = server.stats.steps["extraction"]
-    with home.resources("scripted") as resources:
-        resources.delete_documents("kb", ["secret.md"])
-        assert estimate_reread(resources, "kb").chunks == 2, "of ada.md it had no call"
-    assert home.build("scripted", (), reread=True, settings=shared)["chunks_outdated"] == 0
-    assert server.stats.steps["extraction"] == calls + 1
-    assert home.status().read_by == {"scripted": 3}
-    with home.resources("scripted") as resources:
-        resources.delete_documents("kb", ["ada.md"])
-        assert estimate_reread(resources, "kb").chunks == 0
-    home.state()
 
 
 @pytest.fixture

@@ -187,25 +187,6 @@ def test_a_schema_is_put_in_place_and_settings_are_kept(client):
     assert (wrong.status_code, wrong.json()["error"]["type"]) == (422, "SchemaError")
 
 
-@pytest.mark.parametrize(("form", "begins"), [("json", "{"), ("graphml", "<?xml"), ("html", "<!"), ("cypher", "")])
-def test_an_export_is_a_file(client, english, form, begins):
-    said = client.get(f"{KB}/english/export", params={"format": form})
-    assert said.status_code == 200
-    assert said.headers["content-disposition"].startswith("attachment")
-    assert said.text.lstrip().startswith(begins)
-    assert "Marie Curie" in said.text
-
-
-def test_a_deleted_document_is_gone_with_its_facts(client, english):
-    built(client, "deleting", CHESS)
-    where = {"params": {"id": "ada-blum.md"}}
-    assert client.delete(f"{KB}/deleting/document", **where).status_code == 204
-    assert client.delete(f"{KB}/deleting/document", **where).status_code == 404
-    assert client.get(f"{KB}/deleting/document", **where).status_code == 404
-    names = client.get(f"{KB}/deleting/graph/search", params={"q": "ada blum"}).json()
-    assert names["items"] == []
-
-
 def test_a_build_waits_for_a_review_and_goes_on_with_it(client, english):
     waiting = built(client, "chess", CHESS, review="true")
     assert waiting["state"] == "waiting"

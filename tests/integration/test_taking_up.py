@@ -155,22 +155,6 @@ def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_
     assert sound(shop)
 
 
-def test_what_others_wrote_until_the_lock_was_had_is_seen(shop, monkeypatch):
-    """Otherwise a tree of the graph as it was would be written over that of the graph as it is."""
-    acquire, others = KnowledgeBase.acquire, iter([1])
-
-    def late(self):
-        if next(others, None):
-            shop.build(shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."}))
-        acquire(self)
-
-    with shop.resources() as resources:
-        resources.update_tree("kb")
-        monkeypatch.setattr(KnowledgeBase, "acquire", late)
-        resources.update_tree("kb")
-    assert sound(shop)
-
-
 def test_a_step_that_comes_after_its_run_failed_leaves_no_lock(shop):
     with shop.resources() as resources:
         with pytest.raises(KilledError), resources.runs.step("kb", "run"):
@@ -205,12 +189,3 @@ def test_a_reader_stays_at_its_moment_until_a_run_has_ended_well(shop):
         after = resources.knowledge_base("kb")
         assert [entry.id for entry in after.documents.entries()] == ["b.txt", "c.txt", "d.txt"]
         assert (before.graph.dump(), before.documents.entries()) == (graph, documents)
-
-
-def test_a_reader_keeps_the_state_before_a_run_that_failed(shop):
-    with shop.resources() as resources, shop.resources() as writing:
-        before = resources.knowledge_base("kb")
-        with pytest.raises(KilledError), writing.runs.step("kb", "run") as kb:
-            small_base.delete(kb, "a.txt")
-            raise KilledError
-        assert resources.knowledge_base("kb") is before

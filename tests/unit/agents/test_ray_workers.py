@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from banyan.config import Settings
 from banyan.ingest.reading_limits import Limits
-from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import process_loop
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
@@ -16,7 +15,7 @@ pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-gra
 from banyan.agents.cluster import ray_workers as pool
 from banyan.agents.cluster.joining import ClusterError
 from banyan.agents.cluster.worker import PACKAGE
-from ray.exceptions import RayError, RayTaskError, WorkerCrashedError
+from ray.exceptions import RayError, WorkerCrashedError
 
 
 class Cluster:
@@ -91,36 +90,6 @@ def test_without_any_processor_left_the_build_ends_with_what_to_do(monkeypatch):
     with pytest.raises(ClusterError, match="no processor of the Ray cluster is left"):
         process_loop().run(there.compute("chunk"))
     assert [reference.method for reference in cluster.cancelled] == ["chunk"]
-
-
-def test_an_error_for_the_user_is_raised_here_and_a_defect_is_one(monkeypatch):
-    cluster, there = Cluster(monkeypatch), workers()
-    cluster.work = lambda _: ReasonerError("no")
-    with pytest.raises(ReasonerError, match="no"):
-        process_loop().run(there.compute("extract"))
-
-    def defect(_):
-        raise RayTaskError("extract", "a traceback", ValueError("x"))
-
-    cluster.work = defect
-    with pytest.raises(RayTaskError):
-        process_loop().run(there.compute("extract"))
-
-
-def test_a_cluster_without_room_or_package_is_an_error(monkeypatch):
-    cluster = Cluster(monkeypatch, there=...)
-    with pytest.raises(ClusterError, match=r"no processor of the Ray cluster became free within 0\.2 s"):
-        workers()
-    assert [reference.method for reference in cluster.cancelled] == ["version"]
-
-    def future(*_):
-        failed = Future()
-        failed.set_exception(RayTaskError("run_task", "Traceback\nNo module named 'banyan'", ImportError("x")))
-        return failed
-
-    cluster.future = future
-    with pytest.raises(ClusterError, match=r"cannot be started .*: install '.*' on every node"):
-        workers()
 
 
 def test_workers_are_given_no_secret(monkeypatch):

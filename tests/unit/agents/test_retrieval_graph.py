@@ -67,13 +67,6 @@ def test_a_question_with_a_sign_like_a_reference_is_asked_as_it_is(resources, qu
     assert resources.fake.inquiries[0].question == question
 
 
-def test_an_unanswerable_question_shows_the_closest_quotes_of_all_rounds(resources):
-    resources.fake.replies = [look(PassageLookup(query="painter", documents=("carl",)))]
-    said = ask(resources, "Who was the painter Carl Berg?", documents=())
-    assert said["abstained"]
-    assert "carl" in {citation["document"] for citation in said["citations"]}
-
-
 def test_without_the_agent_one_round_may_follow(resources):
     resources.fake.reply = lambda _: look(f"query {len(resources.fake.inquiries)}")
     said = ask(resources, agent=False)
@@ -86,17 +79,6 @@ def test_without_decomposition_the_question_is_searched_before_any_call(resource
     (inquiry,) = resources.fake.inquiries
     assert [one.lookups for one in inquiry.rounds] == [(), (PassageLookup(query=asking.QUESTION),)]
     assert said["sub_queries"] == [asking.QUESTION, f"passage_search: {asking.QUESTION}"]
-
-
-def test_lookups_that_are_switched_off_are_neither_offered_nor_made(resources):
-    resources.fake.replies = [look(EntityLookup(entity="Carl Berg"), "Carl Berg")]
-    said = ask(resources, routes=("passage",), trace=True)
-    first, second = resources.fake.inquiries
-    assert first.tools == ("passage_search",)
-    assert {item.kind for item in asking.items(second)} == {"passage"}
-    assert second.rounds[1].lookups == (PassageLookup(query="Carl Berg"),)
-    notes = [note for step in said["trace"] if step["step"] == "decompose" for note in step["notes"]]
-    assert notes == ["entity_search: Carl Berg: switched off"]
 
 
 SCHEMA = GraphSchema.model_validate({
@@ -122,16 +104,6 @@ def test_the_first_look_has_what_the_question_is_about(bounded, tool, question, 
     bounded.fake = asking.Fake()
     ask(bounded, question, routes=(tool,))
     assert {item.kind for item in asking.items(bounded.fake.inquiries[0])} == kinds
-
-
-def test_a_base_of_one_passage_answers(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
-        base.put(kb, "note", "Requests for leave are to be sent three days ahead.")
-        base.finish(kb)
-    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
-        resources.fake.reply = asking.quoting(("note", "three days ahead"))
-        said = ask(resources, "When must requests for leave be sent?")
-    assert [citation["quote"] for citation in said["citations"]] == ["three days ahead"]
 
 
 def test_without_a_model_it_quotes_and_an_overview_lists_how_documents_begin(resources, hashed_embedder):

@@ -37,13 +37,6 @@ def test_each_is_decided_on(said):
     assert decided(said) == [("born in", "accept"), ("game", "rename", "board_game"), ("age", "merge", "age in years")]
 
 
-def test_what_is_left_out_waits_or_goes_with_all():
-    assert decided("reject 2") == [("game", "reject")]
-    game = {"kind": "entity_type", "name": "game", "verdict": "accept"}
-    assert decided({"all": "reject", "decisions": [game]}) == [
-        ("game", "accept"), ("born in", "reject"), ("age", "reject")]
-
-
 @pytest.mark.parametrize(("said", "why"), [
     ("", "the answer is empty"), (None, "the review cannot be read"), (7, "the review cannot be read"),
     ("perhaps", "'perhaps' cannot be read"), ("accept 1, 2 accept", "'2 accept' cannot be read"),
@@ -106,9 +99,3 @@ def test_langchains_decisions_are_taken():
 def test_langchains_decisions_that_cannot_be_carried_out_are_told(said, why):
     with pytest.raises(ReviewError, match=re.escape(why)):
         read_answer({"decisions": said}, SHOWN)
-
-
-@pytest.mark.parametrize("shown", [SHOWN, [GAME]])
-def test_every_example_that_is_shown_can_be_answered(shown):
-    for example in request("kb", shown)["examples"]:
-        assert decided(example, shown)

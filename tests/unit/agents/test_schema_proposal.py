@@ -111,18 +111,6 @@ def test_a_build_proposes_its_schema_once(fitted):
     assert shop.problems() == []
 
 
-def test_the_answer_is_not_paid_twice_if_the_build_ends_before_the_schema_is_stored(fitted, monkeypatch):
-    shop = fitted(PROPOSAL)
-    paths = shop.write(TEXTS)
-    with monkeypatch.context() as killed:
-        killed.setattr("banyan.agents.construction.first_schema.reasons_of", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            shop.build(paths)
-    shop.build(paths)
-    assert len(shop.endpoint.sent) == 1
-    assert ("Ada", "leads", "Acme") in shop.triples()
-
-
 def test_a_budget_holds_before_the_first_call(fitted):
     shop = fitted(PROPOSAL)
     paths = shop.write(TEXTS)

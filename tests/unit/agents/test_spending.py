@@ -2,7 +2,6 @@
 
 import json
 
-import httpx2
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
@@ -13,12 +12,10 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.token_accounts import Calls, Spent, total
-from banyan.models.embedding.embedder_loading import load_embedder
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 from banyan.schemas.errors import BanyanError
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.prices import Price, Prices, PricesError
-from banyan.schemas.retrieval import SubQuery
 
 from ... import scripted
 
@@ -78,26 +75,6 @@ def test_a_cost_is_unknown_where_one_of_its_models_has_no_price(database):
     assert costs == {"extract": None, "answer": pytest.approx(1300 / 1e6)}
     assert total(calls.spent("step", PRICES)).cost is None
     assert total([]).cost == 0
-
-
-def test_embeddings_of_an_endpoint_stand_beside_calls(tmp_path, hashed_embedder, monkeypatch):
-    async def answer(_, request):
-        vectors = hashed_embedder.encode(json.loads(request.content)["input"])
-        rows = [{"index": row, "embedding": vector.tolist()} for row, vector in enumerate(vectors)]
-        return httpx2.Response(200, json={"data": rows, "usage": {"prompt_tokens": 10 * len(rows)}}, request=request)
-
-    monkeypatch.setattr("httpx2.AsyncHTTPTransport.handle_async_request", answer)
-    embedder = load_embedder(Settings(embedding_model="m", embedding_base_url="http://127.0.0.1:9", _env_file=None))
-    shop = scripted.Workshop(tmp_path, embedder)
-    built = shop.build(shop.write(scripted.TEXTS))
-    with shop.resources() as resources:
-        resources.retriever("kb").queries([SubQuery(question="Where is Acme?")])
-        calls = Calls(resources.readers.ledger("kb"))
-        (embedded,) = calls.spent("step", PRICES)
-        question, build = calls.spent("build", PRICES)
-        assert verify(resources.knowledge_base("kb")) == []
-    assert (embedded.name, embedded.cost, question.prompt, question.name) == ("embeddings", None, 10, "")
-    assert embedded.prompt - 10 == build.prompt == built["tokens"]["prompt"] > 100
 
 
 def test_what_a_deleted_document_cost_stays_spent_without_its_name(shop):

@@ -8,7 +8,6 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.cli.trace_tree import print_trace
 from banyan.schemas.lookups import EntityLookup, TripleLookup
 from banyan.schemas.trace import TraceStep
-from langgraph.checkpoint.memory import InMemorySaver
 from rich.console import Console
 
 from ... import asking, scripted
@@ -52,18 +51,6 @@ def test_every_step_is_in_the_trace_with_what_it_found(resources):
     assert (reflect.sufficient, reflect.lookups) == (True, ())
     assert (answer.text, answer.abstained, answer.confidence, answer.grade, answer.documents) == (
         "The Danube. [1]", False, 0.9, "stated", ("ulm",))
-
-
-def test_the_answer_has_a_trace_only_where_it_is_asked_for_and_studio_has_it_always(resources):
-    graph = build_graph(resources, InMemorySaver())
-    config = {"configurable": {"thread_id": "one"}}
-    given = {"knowledge_base": "kb", "question": RIVER}
-    assert "trace" not in graph.invoke(given, config, context=AskContext())
-    kept = graph.get_state(config).values["steps"]
-    assert (kept[0]["step"], kept[-1]["step"]) == ("question", "answer")
-    assert graph.invoke(given, config, context=AskContext(trace=True))["trace"][0]["step"] == "question"
-    assert not graph.invoke(given, config, context=AskContext())["trace"], "that of the question before is gone"
-    assert [step["step"] for step in graph.get_state(config).values["steps"]].count("question") == 1
 
 
 def shown(steps) -> list[str]:

@@ -10,8 +10,6 @@ import networkx as nx
 import pytest
 from banyan.agents.retrieval.state import AskContext
 from banyan.api.sources import read_sources
-from banyan.graph_store.layout import Layout, knowledge_bases
-from banyan.graph_store.moving import drop
 from banyan.graph_store.store_errors import (
     KnowledgeBaseNameError,
     UnknownKnowledgeBaseError,
@@ -147,16 +145,6 @@ def test_entities_facts_and_communities(kb):
     assert kb.schema.name == "scripted"
 
 
-def test_a_notebook_shows_answers_and_bases_and_texts_as_text(kb, shop):
-    other = banyan.open("notebook", resources=kb.resources)
-    assert "no documents yet" in other._repr_html_()
-    other.add("Ada:Person --employer--> Acme:Organization. <script>alert(1)</script>", id="<b>ada", schema=shop.schema)
-    shown = other.ask("Who is the employer of Ada?")._repr_html_()
-    assert "<i>&lt;b&gt;ada</i>" in shown
-    assert "<script" not in shown
-    assert "<tr><th>documents</th><td>1</td></tr>" in other._repr_html_()
-
-
 def test_an_answer_has_its_citations_facts_and_trace(kb):
     answer = kb.ask("Who is the employer of Ada?", context=AskContext(abstain_below=0.0))
     assert not answer.abstained
@@ -244,23 +232,3 @@ def test_one_is_renamed_and_dropped_whoever_has_it_open(kb, shop):
     assert not list(shop.settings.home.glob(".dropped-*"))
     with pytest.raises(UnknownKnowledgeBaseError):
         kb.resources.drop("moved")
-
-
-@pytest.mark.parametrize("use", [lambda resources: resources.knowledge_base("dropped"),
-                                 lambda resources: resources.readers.ledger("dropped"),
-                                 lambda resources: resources.update_tree("dropped")])
-def test_one_that_is_dropped_while_it_is_opened_stays_dropped(kb, shop, monkeypatch, use):
-    another(kb, shop, "dropped")
-    require = Layout.require
-
-    def dropped(layout):
-        require(layout)
-        monkeypatch.undo()
-        drop(layout)
-        return layout
-
-    monkeypatch.setattr(Layout, "require", dropped)
-    with shop.resources() as elsewhere, pytest.raises(UnknownKnowledgeBaseError):
-        use(elsewhere)
-    assert "dropped" not in knowledge_bases(shop.settings)
-    assert not (shop.settings.home / "dropped").exists()

@@ -113,26 +113,6 @@ def test_a_review_by_file_gives_what_the_terminal_gives(shell, typing, tmp_path)
         assert resources.knowledge_base("kb").schemas.current() == by_file
 
 
-def test_a_wrong_decision_in_a_file_is_named_and_changes_nothing(shell, tmp_path):
-    shell.copy_built(ONE)
-    for content, message in (("{", "cannot be read"), ('{"decisions": [{"kind": "relation"}]}', "decisions.0.name"),
-                             ('{"decisions": [{"kind": "relation", "name": "no", "verdict": "accept"}]}', "'no'")):
-        (tmp_path / "r.json").write_text(content, "utf-8")
-        result = shell("schema", "review", "--kb", "kb", "--decisions", "r.json")
-        assert result.code == 1
-        assert message in result.err
-    assert shell("schema", "review", "--kb", "kb", "--decisions", "absent.json").code == 1
-    assert version(shell) == 1
-
-
-def test_a_review_during_a_build_is_asked_for_on_the_terminal(shell, typing):
-    paths = shell.write(ONE)
-    typing("accept", "wait", "accept")
-    result = shell("build", *paths, "--kb", "kb", "--schema", shell.schema, "--review", "--json")
-    assert result.code == 0, result.err
-    assert ("Ada", "plays", "Chess") in shell.triples()
-
-
 def test_a_schema_is_inferred_from_a_sample_and_can_be_built_with(shell):
     paths = shell.write({f"{n}.txt": f"A{n}:Person --mentor of--> B{n}:Person. A{n}:Person.age = {n + 30}. "
                                      f"A{n}:Person --sails--> S{n}:Ship." for n in range(4)})

@@ -3,7 +3,6 @@
 No Docker engine is needed, or tried. Manifests for Kubernetes are in `test_kubernetes.py`.
 """
 
-import json
 import re
 import shlex
 import tomllib
@@ -12,7 +11,6 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 import yaml
-from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.server.routes import reading_routes as routes_reading
 from banyan.server.security.hosts import Hosts
@@ -109,15 +107,6 @@ def test_the_variables_are_settings():
     assert settings.chroma_server.url == "http://chroma:8000"
     assert settings.database.get_secret_value() == f"postgresql+psycopg://banyan:{GIVEN}@postgres/banyan"
     assert (settings.server_hosts, settings.server_keys) == ("localhost", None)
-
-
-def test_the_command_is_one_of_the_command_line_on_the_port_that_is_published():
-    (entry,), (command,) = said("ENTRYPOINT"), said("CMD")
-    assert json.loads(entry) == list(PYPROJECT["project"]["scripts"]) == ["banyan"]
-    name, *arguments = json.loads(command)
-    serve = cli.command(name)
-    parsed = serve.make_context(name, arguments, resilient_parsing=False).params
-    assert (parsed["host"], parsed["port"]) == ("0.0.0.0", int(said("EXPOSE")[0]))
 
 
 @pytest.mark.parametrize("compose", [COMPOSE, SMALL])

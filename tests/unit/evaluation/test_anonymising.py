@@ -4,7 +4,6 @@ import json
 
 import pytest
 from banyan.config import Settings
-from banyan.evaluation.anonymising.anonymous_corpus import anonymise
 from banyan.evaluation.anonymising.leaks import leaks
 from banyan.evaluation.anonymising.replacing import Anonymiser, AnonymityError, Key, revert
 from banyan.evaluation.anonymising.surface_forms import Named, named_entities
@@ -61,11 +60,6 @@ def test_a_text_that_was_changed_or_another_key_is_refused():
         revert("t", "[PERSON#1]", anonymiser.key)
     with pytest.raises(AnonymityError, match="no document 'u'; it has: t"):
         revert("u", changed, anonymiser.key)
-
-
-def test_a_leak_is_told():
-    key = Key(entities={"PERSON#1": ("Marie Curie", "Curie"), "PERSON#2": ("史进",)}, places={})
-    assert leaks("[PERSON#1], once Marie  Curie, 见史进。 curie", key) == ["Marie  Curie", "Curie", "史进"]
 
 
 class Graph:
@@ -148,10 +142,3 @@ def test_what_a_model_solves_without_the_texts_is_left_out():
         ("known", pairs), ("half", pairs), ("who", pairs), ("Which? A. [X] B. [Y]", "B"),
         ("Which? A. [X] B. [Y]", "A"))]
     assert not_from_memory(tasks, Reader(), 2) == [tasks[1], tasks[2], tasks[4]]
-
-
-def test_what_only_a_model_can_do_is_refused_without_one():
-    resources = type("Resources", (), {"settings": Settings(_env_file=None)})
-    for asked in ({"written": 1}, {"from_memory": False}):
-        with pytest.raises(AnonymityError, match="need a model: set BANYAN_LLM_BASE_URL"):
-            anonymise(resources, {"a": "Text."}, ["Person"], **asked)

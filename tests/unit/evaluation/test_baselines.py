@@ -3,9 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from banyan.evaluation.baselines import FactWalk, baselines, searchable_chunks
-from banyan.schemas.documents import Document
-from banyan.schemas.extraction import Extraction
+from banyan.evaluation.baselines import FactWalk, searchable_chunks
 from banyan.schemas.naming import triple_id
 
 from ... import small_base as base
@@ -36,27 +34,6 @@ def kb(tmp_path_factory, hashed_embedder):
 
 QUESTIONS = ["Where was Ada Byron born?", "On which river does the birthplace of Ada Byron lie?", "barges",
              "宁波在哪里？"]
-
-
-def documents(kb, ranking) -> list[str]:
-    document = {chunk.id: chunk.document_id for chunk in searchable_chunks(kb)}
-    return [document[one] for one in ranking]
-
-
-def test_bm25_ranks_whole_documents(tmp_path, hashed_embedder):
-    """What a long report is about stands in one place, and what is asked of it in another."""
-    with base.create(tmp_path, "long", hashed_embedder) as kb, kb.writing():
-        for name, value in (("Acme", "nine"), ("Bolt", "ten"), ("Core", "two")):
-            base.store(kb, Document(id=name, title="", text=f"{name} reports on its year. " + "Much was done. " * 20
-                                     + f"The revenue grew by {value} percent.", source="test"), 40, 0)
-        for chunk in kb.documents.chunks():
-            kb.extractions.save(chunk.id, "test", Extraction())
-            kb.schema_control.write([chunk.id])
-        base.finish(kb)
-        assert len(searchable_chunks(kb)) > 3 * 2
-        ranking = documents(kb, baselines(kb)["BM25"]("By how much did the revenue of Bolt grow?"))
-        assert ranking[0] == "Bolt"
-        assert ranking == sorted(ranking, key=list(dict.fromkeys(ranking)).index), "a document's chunks stay together"
 
 
 def scaled(values):

@@ -69,12 +69,6 @@ def test_decomposition_and_reflection_are_switched_off(asked, name, rounds, last
     assert outcome.ranks == (1,)
 
 
-def test_without_a_lookup_its_blocks_are_missing_and_a_model_that_asks_for_it_gets_nothing(asked):
-    _, inquiries = asked("no-entity")
-    assert "entity_search" not in inquiries[0].tools
-    assert [lookup.tool for lookup in inquiries[-1].rounds[1].lookups] == ["triple_search"]
-
-
 @pytest.mark.parametrize(("name", "mode", "shown"), [
     ("naive-dense", "reject", 2), ("naive-bm25", "reject", 2), ("naive-both", "reject", 2), ("pagerank", "reject", 2),
     ("zero-shot", "open", 0)])

@@ -12,7 +12,6 @@ from banyan.evaluation.datasets import (
     GoldPassage,
     Question,
     load_answered_questions,
-    load_questions,
 )
 from banyan.schemas.inquiry import Judgement
 from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
@@ -42,18 +41,6 @@ def write(folder, records):
     path = folder / "questions.json"
     path.write_text(json.dumps(records, ensure_ascii=False), "utf-8")
     return path
-
-
-def test_generic_files_keep_their_unanswerable_questions(tmp_path):
-    path = write(tmp_path, [
-        {"id": 1, "question": "谁？", "gold": ["d"], "answers": ["甲", "乙", "甲"]},
-        {"id": 2, "question": "Who?", "gold": [], "answers": []},
-        {"id": 3, "question": "Which?", "gold": ["d"], "answers": ["x"], "unanswerable": True}])
-    assert load_answered_questions(path, "generic") == [
-        Question(id="1", question="谁？", gold=(GoldPassage(id="d"),), answers=("甲", "乙")),
-        Question(id="2", question="Who?", gold=(), unanswerable=True),
-        Question(id="3", question="Which?", gold=(), unanswerable=True)]
-    assert [question.id for question in load_questions(path, "generic")] == ["1", "3"]
 
 
 @pytest.mark.parametrize(("form", "record", "answers"), [

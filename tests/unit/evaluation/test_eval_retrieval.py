@@ -10,7 +10,6 @@ from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Ques
 from banyan.evaluation.recall import Setting
 from banyan.evaluation.recall_report import QuestionRecord, compare, summarise
 from banyan.schemas.retrieval import Switches
-from banyan.tools.retriever import Retriever
 
 from ... import scripted
 from ... import small_base as base
@@ -114,15 +113,6 @@ def test_the_whole_table(resources, sub_queries):
     assert all(len(one.ranks) == len(question.gold) for one, question in zip(report.records, QUESTIONS, strict=True))
 
 
-def test_baselines_answer_gold_sub_queries_in_turns(resources):
-    """The second gold passage is the first answer to the second sub-query."""
-    one = [Question(id="1", question="Ines Moreau, Lyon?", gold=(GoldPassage(id="Turku"),), steps=(
-        GoldStep(question="Carl Berg", answer=""), GoldStep(question="Turku lies on a river.", answer="")))]
-    bm25 = {way: evaluate(resources, "kb", one, ks=[2], setting=Setting(sub_queries=way), with_baselines=True).rows[1]
-            for way in ("none", "gold")}
-    assert (bm25["none"].recall["2"], bm25["gold"].recall["2"]) == (0, 100)
-
-
 def test_gold_that_is_not_there_is_counted_or_refused(resources):
     absent = Question(id="3", question="Who?", gold=(GoldPassage(id="Nowhere"), GoldPassage(title="Ulm", text="else")))
     report = evaluate(resources, "kb", [*QUESTIONS, absent], ks=[6])
@@ -160,19 +150,6 @@ def test_the_report_as_json_and_the_records(command, tmp_path):
     records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text("utf-8").splitlines()]
     assert [(one["id"], one["type"], len(one["ranks"])) for one in records] == [("1", "plain", 1), ("2", "", 2)]
     assert all(one["milliseconds"] > 0 for one in records)
-
-
-def test_the_switches_of_the_command(command, monkeypatch):
-    ranked, rank = [], Retriever.rank_passages
-    monkeypatch.setattr(Retriever, "rank_passages", lambda self, question, limit, switches, decompose: ranked.append(
-        (switches, decompose)) or rank(self, question, limit, switches=switches, decompose=decompose))
-    for more, switches in ((["--no-spreading", "--routes", "triple, entity"], Switches(routes=("entity", "triple"),
-                                                                                       spreading=False)),
-                           (["--no-dense"], Switches(dense=False)), (["--no-lexical"], Switches(lexical=False)),
-                           (["--beta", "0.25"], Switches(beta=0.25))):
-        ranked.clear()
-        assert command("--no-decompose", *more).code == 0
-        assert set(ranked) == {(switches, False)}
 
 
 @pytest.mark.parametrize(("more", "message"), [

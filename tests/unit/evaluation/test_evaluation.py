@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question, is_gold, load_questions
-from banyan.schemas.documents import Chunk
+from banyan.evaluation.datasets import DatasetError, GoldPassage, GoldStep, Question, load_questions
 
 
 def write(folder, records, *, lines=False):
@@ -75,27 +74,3 @@ def test_a_file_without_anything_to_measure_is_refused(tmp_path, text, said):
     path.write_text(text, "utf-8")
     with pytest.raises(DatasetError, match=said):
         load_questions(path, "generic")
-
-
-def test_the_evidences_of_2wiki_are_its_steps(tmp_path):
-    record = {"_id": "x", "question": "Q?", "supporting_facts": [["A", 0]], "type": "compositional",
-              "evidences": [["Film A", "director", "Bo"], ["Bo", "country", "Chile"]]}
-    (question,) = load_questions(write(tmp_path, [record]), "2wiki")
-    assert question.steps == (GoldStep(question="Film A director", answer="Bo"),
-                              GoldStep(question="Bo country", answer="Chile"))
-    assert question.group == "compositional"
-
-
-def chunk(document: str, ordinal=0, title="", text="text") -> Chunk:
-    return Chunk(id=f"{document}-{ordinal}", document_id=document, ordinal=ordinal, start=0, end=len(text), text=text,
-                 title=title)
-
-
-def test_what_counts_as_gold():
-    assert is_gold(GoldPassage(id="a"), chunk("a"))
-    assert not is_gold(GoldPassage(id="a"), chunk("b", title="a"))
-    assert is_gold(GoldPassage(title="T"), chunk("a", title="T"))
-    assert not is_gold(GoldPassage(title="T"), chunk("a", title="t"))
-    # Of two passages of one title only the one of the gold text, or a part of it.
-    assert is_gold(GoldPassage(title="T", text="A longer text."), chunk("a", title="T", text="longer text."))
-    assert not is_gold(GoldPassage(title="T", text="A longer text."), chunk("a", title="T", text="Another."))

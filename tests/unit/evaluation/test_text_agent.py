@@ -11,7 +11,7 @@ from banyan.evaluation.bench.text_agent import STEPS, TOOLS, TextAgent
 from banyan.evaluation.datasets import GoldPassage
 from banyan.schemas.documents import Document
 from banyan.schemas.inquiry import Judgement
-from banyan.schemas.lookups import EntityLookup, PassageLookup
+from banyan.schemas.lookups import PassageLookup
 from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
 
 from ... import small_base as base
@@ -103,16 +103,6 @@ def test_it_ends_after_the_last_step_whatever_the_model_says(agent):
     draft, _ = agent.answer(QUESTION, reasoner, "reject", 200)
     assert not draft.answerable
     assert [inquiry.is_last for inquiry in reasoner.inquiries] == [False] * STEPS + [True]
-
-
-def test_a_repeated_search_goes_on_and_a_lookup_in_the_graph_is_not_made(agent):
-    reasoner = Scripted(searching("Ada"), searching("Ada"), Judgement(lookups=[EntityLookup(entity="Ada")]), born)
-    _, items = agent.answer(QUESTION, reasoner, "reject", 100)
-    _, once, again, graph = reasoner.inquiries[-1].rounds
-    assert once.lookups == again.lookups
-    assert again.blocks[0].items
-    assert len({item.chunk_id for item in items}) == len(items)
-    assert (graph.lookups, graph.blocks) == ((), ())
 
 
 def test_the_arm_checks_quotes_and_measures_what_was_shown(resources, monkeypatch):

@@ -2,7 +2,6 @@
 
 
 import pytest
-from banyan.export.tree_page import page
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 
@@ -60,28 +59,6 @@ def test_the_graph_holds_all_facts_with_the_words_that_support_them(kb):
         assert source["quote"]
         assert text[source["start"]:source["end"]] == source["quote"]
     assert graph.graph == {"name": "kb", "schema": "open", "schema_version": 1, "documents": 4, "current": True}
-
-
-def test_each_entity_lies_in_one_finest_community_and_keywords_are_ranked(kb):
-    graph = kb.tree_graph()
-    finest = {c.id: c for c in kb.communities.all()}
-    assert finest
-    for one in kb.graph.entity_ids():
-        (home,) = [target for _, target, kind in graph.out_edges(one, data="kind") if kind == "member_of"]
-        assert one in finest[home].members
-    for one, community in finest.items():
-        data = graph.nodes[one]
-        assert (data["size"], data["summary"]) == (len(community.members), community.summary)
-        ranked = sorted((rank, source) for source, _, rank in graph.in_edges(one, data="rank") if rank)
-        assert [source for _, source in ranked] == list(community.keywords)
-
-
-def test_a_tree_behind_the_facts_names_only_what_is_there(kb):
-    small.delete(kb, "d")
-    graph = kb.tree_graph()
-    assert not graph.graph["current"]
-    assert all("kind" in data for _, data in graph.nodes(data=True))
-    assert "The tree is out of date" in "".join(page(graph))
 
 
 def test_the_order_of_documents_changes_nothing(kb, tmp_path, hashed_embedder):

@@ -156,20 +156,6 @@ def test_the_open_schema_admits_every_relation_and_type_but_nothing_ungrounded()
     assert reasons(bound(said([], [("Ada", " ", "Bonn")]), chunk(TEXT), OPEN)) == ["unknown_relation"]
 
 
-def test_evidence_said_word_for_word_decides_the_sentence():
-    text = "Ada knows Bob. Cem met Ada and Bob in Bonn. Ada greeted Bob."
-    triple = ExtractedTriple(head="Ada", relation="knows", tail="Bob", evidence="ada  GREETED bob")
-    result = bound(Extraction(entities=said(PEOPLE[:2]).entities, triples=(triple,)), chunk(text), BOUNDS)
-    assert result.facts[0].span.quote == "Ada greeted Bob."
-
-
-def test_words_of_the_title_and_heading_ground_a_name_with_a_sentence_of_the_text():
-    text = "She was a mathematician. She wrote the first program."
-    result = bound(said([("Ada Lovelace", "Person")]), chunk(text, title="Ada Lovelace"), BOUNDS)
-    assert [mention.span.quote for mention in result.mentions] == ["She was a mathematician."]
-    assert bound(said([("Ada Byron", "Person")]), chunk(text, title="Ada Lovelace"), BOUNDS).mentions == ()
-
-
 def test_names_and_values_are_stored_on_one_line_and_quotes_as_they_are_written():
     text = ("Ada  Mei\nLovelace works for Acme\n Works. Acme\nWorks was founded in May\n1999. "
             "王\n小明 works for Acme Works.")

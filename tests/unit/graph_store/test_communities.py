@@ -4,11 +4,9 @@
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.ledger.communities import Community
 from banyan.graph_store.tree import community_digests as tree
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.naming import entity_id
-from banyan.schemas.retrieval import CommunitySummary
 from banyan.tools.index import RetrievalIndex
 
 from ... import small_base
@@ -78,34 +76,6 @@ def test_a_digest_has_values_and_connections_and_says_nothing_twice(base):
             assert ("A0 visits B0" in digest.facts) == ({"A0", "B0"} <= names)
             if "A0" in names:
                 assert "A0 opened 1999" in said
-
-
-def test_outlines_are_the_communities_without_their_members_largest_first(base):
-    with base("kb", CIRCLES) as kb:
-        assert (kb.communities.levels(), kb.communities.outlines(-1, limit=9)) == (0, ([], 0))
-        sizes = (3, 1, 2, 2, 5)
-        made = [Community(id=f"c{number}", members=tuple(f"e{number}{one}" for one in range(size)), keywords=("e00",),
-                          parent=f"d{number % 2}", cohesion=0.5, label="" if number else "labelled")
-                for number, size in enumerate(sizes)]
-        made += [Community(id=f"d{number}", members=tuple(one for low in made[number::2] for one in low.members),
-                           keywords=(), level=1) for number in range(2)]
-        kb.communities.replace(made)
-        kb.communities.describe([("c1", CommunitySummary(name="the first", summary="what it is"))])
-        everything = kb.communities.all(level=None)
-        assert kb.communities.levels() == 2
-        below = {one.parent for one in everything if one.parent}
-        assert below == {"d0", "d1"}
-        levels = [(level, "") for level in range(kb.communities.levels() + 1)]
-        for level, parent in [*levels, *((0, one) for one in below)]:
-            wanted = [one for one in everything if (one.parent == parent if parent else one.level == level)]
-            wanted.sort(key=lambda one: (-len(one.members), one.id))
-            outlines, total = kb.communities.outlines(level, parent, limit=99)
-            assert [outline.model_dump() for outline in outlines] == [
-                one.model_dump(exclude={"members", "label"}) | {"size": len(one.members)} for one in wanted]
-            assert total == len(wanted)
-            assert kb.communities.outlines(level, parent, limit=1, offset=1) == (outlines[1:2], total)
-        assert [kb.communities.get(one.id) for one in everything] == everything
-        assert kb.communities.get("no such") is None
 
 
 def test_the_same_graph_in_any_order_has_the_same_tree(base):

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree.clusters import groups, renumber
-from banyan.graph_store.tree.community_fusion import adjacent, merge, move
 from banyan.graph_store.tree.detection import CommunitySettings, detect, hierarchy
 from banyan.graph_store.tree.features import features
-from banyan.graph_store.tree.scores import Perception
 from banyan.schemas.graph_schema import open_schema
 from banyan.tools.index import RetrievalIndex
 from hypothesis import given, settings
@@ -62,47 +60,7 @@ def graphs(draw):
 # The score (eq. 5 and 6).
 
 
-def test_an_entity_moves_to_what_its_passages_mention():
-    """Without a single triple, and with names that tell nothing."""
-    truth = np.repeat(np.arange(4), 6)
-    mentions = [(entity, 3 * topic + number) for entity, topic in enumerate(truth.tolist()) for number in range(3)]
-    data = features(np.tile(vectors_of(1), (len(truth), 1)), vectors_of(1, 1), [], mentions)
-    wrong = truth.copy()
-    wrong[[0, 6, 12]] = (truth[[0, 6, 12]] + 2) % 4
-    now = Perception(data, wrong)
-    moved, count = move(now, np.ones(len(truth), bool), adjacent(data, now), 0.5, 200)
-    assert count == 3
-    assert moved.tolist() == truth.tolist()
-
-
 # Fusion (eq. 7).
-
-
-def test_halves_of_a_community_merge_and_different_ones_do_not():
-    vectors, relations, triples, truth = planted()
-    data = features(vectors, relations, triples)
-    halves = truth * 2 + np.arange(len(truth)) % 2
-    now = Perception(data, halves)
-    merged, count = merge(now, adjacent(data, now), 0.5, 0.2, 200)
-    assert count == 4
-    assert merged.tolist() == truth.tolist()
-    now = Perception(data, merged)
-    again, none = merge(now, adjacent(data, now), 0.5, 0.05, 200)
-    assert none == 0
-    assert again.tolist() == truth.tolist()
-
-
-def test_an_entity_in_the_wrong_community_moves_to_its_own():
-    vectors, relations, triples, truth = planted()
-    data = features(vectors, relations, triples)
-    wrong = truth.copy()
-    wrong[[0, 30, 60]] = (truth[[0, 30, 60]] + 2) % 4
-    now = Perception(data, wrong)
-    moved, count = move(now, np.ones(len(truth), bool), adjacent(data, now), 0.5, 200)
-    assert count == 3
-    assert moved.tolist() == truth.tolist()
-    full = move(now, np.ones(len(truth), bool), adjacent(data, now), 0.5, 24)
-    assert full[1] == 0 or np.bincount(full[0]).max() <= np.bincount(wrong).max()
 
 
 def test_both_signals_together_find_what_neither_finds_alone():

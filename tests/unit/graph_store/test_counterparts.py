@@ -69,12 +69,6 @@ def test_an_abbreviation_is_asked_about_where_something_is_shared(kb: KnowledgeB
     assert resolved(kb) == ([frozenset(("Interpol", "International Police"))], [["International Police", "Interpol"]])
 
 
-def test_what_facts_or_types_part_is_not_asked_about(kb: KnowledgeBase) -> None:
-    put(kb, "a", "Suzhou lies in 江苏.", triples=[("Suzhou", "lies in", "江苏")])
-    put(kb, "b", "Wuxi 无锡", entities={"Wuxi": "Person", "无锡": "Place"})
-    assert resolved(kb)[0] == []
-
-
 class Judging(ScriptedReasoner):
     """A scripted reasoner that also tells doubtful pairs apart."""
 

@@ -4,10 +4,8 @@ import json
 
 import banyan
 import pytest
-from banyan.export.export_formats import FORMATS
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.bounding.grounding import SourceText
-from banyan.graph_store.graph_edits import Said
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
@@ -144,26 +142,6 @@ def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder
         assert [place.text for place in ended.places] == ["The contract with Vex for P7 ended in 2022."]
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_exports_have_times(kb, form):
-    text = "".join(FORMATS[form].write(kb.graph))
-    for said in ("since March 2019; votes: 27", "2019-03", "planned for 2027", "in 2018; superseded 2020"):
-        assert (said in text) or (form == "html" and said == "2019-03")
-    if form == "json":
-        (ended,) = [edge for edge in json.loads(text)["edges"] if edge.get("relation") == "produced_by"]
-        assert (ended["time"], ended.get("start"), ended["end"]) == ("ended in 2022", None, "2022")
-
-
-def test_a_corrected_value_keeps_its_time(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
-        write(kb, ["old", "new"])
-        kb.edits.change_fact(Said("P7", "price", "499 USD"), Said("P7", "price", "489 USD"), "me", "")
-        kb.refresh()
-        (product,) = [entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "P7"]
-        notes = {value: dated.note() for value, dated in kb.graph.validities(product)["price"].items()}
-        assert notes == {"489 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}
-
-
 def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
     with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
         write(kb, ["old", "new"])
@@ -187,11 +165,3 @@ def test_the_command_line_lists_facts_at_a_date(home, tmp_path, hashed_embedder,
     assert (refused.code != 0, "'soon' is not a date" in refused.err) == (True, True)
     assert "one head at a time" in shell("schema", "show", "--kb", "firms").out
     assert "superseded" in shell("tree", "--kb", "firms").out
-
-
-@pytest.mark.parametrize(("said", "grounded"), [
-    ("3 August 2024", True), ("on 3 August 2024", True), ("since 3 August 2024", False), ("3 August 2023", False),
-    ("4 August 2024", False), ("2024", False)])
-def test_the_year_of_a_date_may_stand_above_the_text(said, grounded):
-    source = SourceText("On 3 August the search began.", "Hut log", "hut-log-2024.txt")
-    assert bool(source.ground_time(said)) == grounded

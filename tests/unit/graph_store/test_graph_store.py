@@ -171,38 +171,9 @@ def test_what_was_written_after_the_last_index_is_there_when_it_is_opened_again(
         assert verify(kb) == []
 
 
-def test_the_file_is_read_while_it_is_of_this_state_and_written_once_for_it(home, monkeypatch):
-    saves, original = [], graph_file.save
-    monkeypatch.setattr(graph_file, "save", lambda *a: (saves.append(a[1]), original(*a)))
-    with home() as kb:
-        small_base.put_meetings(kb, range(2))
-        small_base.finish(kb)
-        kb.save_graph()  # nothing has changed
-        assert len(saves) == 1
-        marked = kb.fresh_tree_graph()
-        marked.graph["schema"] = "from the file"
-        original(kb.layout.graph, saves[0], small_base.node_link_of(marked))
-        assert kb.tree_graph().graph["schema"] == "from the file"
-        small_base.put_meetings(kb, [5])
-        assert kb.tree_graph().graph["schema"] == "open"
-        small_base.finish(kb)
-        assert len(saves) == 2
-
-
 @pytest.mark.sqlite
 def test_a_ledger_of_another_format_is_refused(home):
     with home() as kb:
         kb.database.execute("PRAGMA user_version=99")
     with pytest.raises(FormatError, match=f"has format 99; this version of Banyan reads formats up to {FORMAT}:"):
         home()
-
-
-def test_another_process_sees_what_was_committed_and_chunks_are_never_stale(home):
-    with home() as kb, home() as reader:
-        small_base.put_meetings(kb, range(2))
-        assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 met P2."]
-        small_base.put(kb, "d1", "P1 left for good.")
-        assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 left for good."]
-        small_base.put(reader, "d1", "P1 came back.")
-        for one in (kb, reader):
-            assert one.documents.chunks()[-1].text == "P1 came back."

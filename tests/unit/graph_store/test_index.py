@@ -8,7 +8,6 @@ from banyan.graph_store.index import array_file
 from banyan.graph_store.index.array_file import IndexDamagedError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.schemas.documents import Document
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever
 
@@ -104,16 +103,6 @@ def test_an_index_that_followed_the_changes_is_that_of_a_new_one(opened, home):
         assert verify(kb) == []
 
 
-def test_vectors_of_what_is_gone_leave_the_index(opened, home):
-    with opened() as kb:
-        grown(kb)
-        index = kb.written_index()
-        assert len(index["entities.vectors"]) == kb.counts().entities
-        assert len(index["triples.vectors"]) == kb.counts().triples
-        assert verify(kb) == []
-    assert [path.name for path in home.glob("kb/index*")] == ["index.bin"]
-
-
 def test_only_vectors_that_the_index_has_not_are_read_from_chroma(opened, monkeypatch):
     with opened() as kb:
         found(kb)
@@ -150,15 +139,6 @@ def test_verify_sees_an_index_that_is_not_what_the_graph_gives(opened, home):
         assert "the index that retrieval reads is not what the graph gives" in [one.what for one in verify(kb)]
 
 
-def test_verify_sees_vectors_of_the_index_that_are_of_something_else(opened):
-    with opened() as kb:
-        about, arrays = array_file.load(kb.layout.index)
-        array_file.write(kb.layout.index, about, dict(arrays) | {"chunks.vectors": arrays["chunks.vectors"][::-1]})
-    with opened() as kb:
-        assert any("not what the graph gives" in one.what or "not those of their texts" in one.what
-                   for one in verify(kb))
-
-
 def test_a_reader_goes_on_with_the_files_that_it_has(opened):
     with opened() as reader:
         reader.freeze()
@@ -171,16 +151,3 @@ def test_a_reader_goes_on_with_the_files_that_it_has(opened):
         assert retriever.index.chunks[0] == before[0]
         (near,) = retriever.index.nearness("chunks", query)
         np.testing.assert_array_equal(near.at(np.arange(len(near))), before[1])
-
-
-def test_readers_hear_of_a_chunk_that_only_moved(opened):
-    def two(between):
-        document = Document(id="two", title="", text=f"Ada wrote.{between}Eve read.", source="")
-        small_base.store(kb, document, 3, 0)
-        return [chunk.start for chunk in kb.documents.chunks() if chunk.document_id == "two"], kb.version()
-
-    with opened() as kb, kb.writing():
-        (first, _), (second, _) = before, after = two("\n\n"), two("\n\n\n")
-        assert (len(first), second[0], second[1]) == (2, first[0], first[1] + 1)
-        assert before[1] != after[1]
-        assert two("\n\n\n") == after

@@ -5,10 +5,10 @@ import json
 import pytest
 from banyan.graph_store.evolution.schema_candidates import unify
 from banyan.graph_store.ledger.schema_requests import AskCount, SameAs
-from banyan.schemas.delta import Decision, SameLabel
+from banyan.schemas.delta import SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
-from ...scripted import ScriptedReasoner, ScriptedResources, Shell, Workshop
+from ...scripted import ScriptedResources, Shell, Workshop
 
 SCHEMA = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="Firm")),
                      relation_types=(RelationType(name="leads", domain=("Person",), range=("Firm",)),))
@@ -129,21 +129,6 @@ def test_a_then_b_equals_both_at_once(grouping):
     assert names[0] == names[1]
 
 
-def test_the_next_batch_is_shown_what_grew(grouping):
-    shop = grouping({}, batch_chunks=1)
-    shown = []
-
-    class Watching(ScriptedReasoner):
-        def extract(self, request, schema):
-            shown.append({r.name for r in schema.relation_types})
-            return super().extract(request, schema)
-
-    shop.scripted = Watching()
-    shop.build(shop.write(dict(sorted(LEADERS.items()))))
-    assert "chairs" not in shown[0]
-    assert "chairs" in shown[1]
-
-
 def test_one_document_suffices_in_a_small_corpus_and_two_are_needed_in_a_large_one(small):
     text = {"a.txt": "Ada:Person --mentor of--> Bob:Person (0.9)."}
     small.build(small.write(text))
@@ -162,27 +147,6 @@ def test_what_is_often_stated_between_other_types_widens_a_relation(small):
     assert [(d.decision.verdict, d.decision.name) for d in decided] == [("edit", "located_in")]
     assert decided[0].decision.why.startswith("located in between Person and Place: mean confidence")
     assert small.problems() == []
-
-
-@pytest.mark.parametrize(("verdict", "admitted"), [("accept", True), ("reject", False)])
-def test_a_person_decides_whether_a_relation_is_widened(shop_of_one, verdict, admitted):
-    shop = shop_of_one
-    with shop.resources() as resources:
-        (waiting,) = resources.knowledge_base("kb").schema_control.waiting(1)
-        assert (waiting.name, waiting.widens) == ("located in between Person and Place", "located_in")
-        resources.decide("kb", [Decision(kind="relation", name=waiting.name, verdict=verdict)], "Vera")
-        kb = resources.knowledge_base("kb")
-        assert kb.schemas.current().relation_type("located_in") is not None
-        assert kb.schema_control.waiting(1) == []
-        assert kb.schema_control.count_waiting() == (0 if admitted else 1) or admitted
-    assert (("Ada", "located_in", "Bonn") in shop.triples()) is admitted
-    assert shop.problems() == []
-
-
-@pytest.fixture
-def shop_of_one(small):
-    small.build(small.write({"a.txt": "Ada:Person --located_in--> Bonn:Place."}))
-    return small
 
 
 def test_status_says_what_was_not_admitted_and_one_command_admits_it(shell):

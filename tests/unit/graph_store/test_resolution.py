@@ -18,7 +18,7 @@ from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
 from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
 from banyan.schemas.naming import entity_id
-from banyan.schemas.resolution import EntityDecision, PairVerdict, pair_of
+from banyan.schemas.resolution import EntityDecision, pair_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -117,12 +117,6 @@ def test_one_document_alone_makes_no_two_things_one_that_others_know(text) -> No
     assert [group for group in groups(graph_of(a=said, **known), by_person, a=text) if together <= group]
 
 
-def test_a_statement_about_the_whole_is_not_taken_for_one_about_its_place() -> None:
-    text = "There is a house in Rome, also known as the Nest."
-    assert statements(text, ["Rome", "the Nest", "house in Rome"])[0].first == "house in Rome"
-    assert statements(text, ["Rome", "the Nest"]) == []
-
-
 def test_a_name_that_may_stand_for_two_things_stands_for_neither() -> None:
     one = graph_of(a=facts(names=("Springfield", "Springfield, Ohio")), b=facts(names=("Ohio", "Iowa")))
     assert groups(one) == [{"Springfield", "Springfield, Ohio"}]
@@ -200,19 +194,6 @@ def test_persons_decide_against_all_rules_and_the_later_decision_counts() -> Non
     assert decided(("merge", pepe, accented), ("split", accented, pepe)) == [{"José Ruiz", "Jose Ruiz"}]
     assert decided(("split", accented, plain), ("merge", pepe, plain)) == [{"Pepe", "Jose Ruiz"}]
     assert decided(("merge", pepe, "gone")) == [{"José Ruiz", "Jose Ruiz"}]
-
-
-def test_a_verdict_ties_or_parts_only_what_nothing_contradicts() -> None:
-    graph = graph_of(a=facts(names=("Big Blue",)), b=facts(names=("IBM",)), c=facts(names=("Apollo 11",)),
-                     d=facts(names=("Apollo 13",)))
-    blue, ibm, eleven, thirteen = ids("Big Blue", "IBM", "Apollo 11", "Apollo 13")
-    yes = PairVerdict(same=True, confidence=0.95)
-    assert groups(graph, Judgements({pair_of(blue, ibm): yes})) == [{"Big Blue", "IBM"}]
-    assert groups(graph, Judgements({pair_of(blue, ibm): PairVerdict(same=True, confidence=0.5)})) == []
-    assert groups(graph, Judgements({pair_of(eleven, thirteen): yes})) == []
-    spelled = graph_of(a=facts(names=("José Ruiz",)), b=facts(names=("Jose Ruiz",)))
-    no = PairVerdict(same=False, confidence=0.9)
-    assert groups(spelled, Judgements({pair_of(*ids("José Ruiz", "Jose Ruiz")): no})) == []
 
 
 def test_the_number_of_candidates_stays_near_linear() -> None:

@@ -10,7 +10,6 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.graph_store.vectors.vector_store import KINDS
-from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 from banyan.schemas.naming import triple_id
 from banyan.schemas.resolution import EntityPair, PairVerdict
 
@@ -94,16 +93,6 @@ def test_a_decision_that_cannot_be_carried_out_is_refused_and_leaves_nothing(
     assert kb.entities.decisions() == []
 
 
-def test_types_that_do_not_fit_together_are_not_merged_by_hand(tmp_path: Path) -> None:
-    schema = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="City")),
-                         relation_types=(RelationType(name="born_in", domain=("Person",), range=("City",)),))
-    with create(tmp_path, "kb", HashedEmbedder(), schema) as kb, kb.writing():
-        put(kb, "one", "Ada was born in Ulm.", entities={"Ada": "Person", "Ulm": "City"},
-            triples=[("Ada", "born_in", "Ulm")])
-        with pytest.raises(EntityDecisionError, match="of the type Person and 'Ulm' of City"):
-            kb.resolution.decide("merge", ("Ada", "Ulm"), "me", "")
-
-
 def test_deleting_the_document_takes_the_alias_back(kb: KnowledgeBase) -> None:
     delete(kb, "two")
     without = kb.graph.dump()
@@ -135,19 +124,6 @@ def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
     kb.resolution.resolve(ask, "brain")
     kb.resolution.resolve()
     assert (len(asked), kb.graph.dump()) == (before, dump)
-
-
-def test_what_is_certain_is_written_where_asking_fails(kb: KnowledgeBase) -> None:
-    put(kb, "four", "Adam Reed struck.", triples=[("Adam Reed", "did", "struck")])
-    put(kb, "five", "Reed Adam marched.", triples=[("Reed Adam", "did", "marched")])
-
-    def ask(_: Any) -> list[PairVerdict | None]:
-        raise ConnectionError("gone")
-
-    with pytest.raises(ConnectionError):
-        kb.resolution.resolve(ask, "brain")
-    assert len(kb.entities.aliases()) == 1
-    assert kb.resolution.is_behind("brain")
 
 
 def test_resolution_can_be_switched_off_but_for_what_persons_decided(kb: KnowledgeBase) -> None:

@@ -44,14 +44,6 @@ def test_what_is_rejected_is_neither_proposed_nor_grown_again_until_it_is_accept
     assert ledger.grow().relation_type("painted") is not None
 
 
-def test_what_a_person_accepted_stays_when_its_documents_go(make):
-    ledger = make()
-    ledger.put(PAINTED)
-    decide(ledger, relation("painted", "accept"))
-    ledger.documents.delete("b")
-    assert ledger.grow().relation_type("painted") is not None
-
-
 def test_a_new_name_keeps_the_old_label_and_its_facts(make):
     ledger = make()
     ledger.put(PAINTED)
@@ -61,14 +53,6 @@ def test_a_new_name_keeps_the_old_label_and_its_facts(make):
     schema = decide(ledger, relation("depicted", "rename", new_name="portrayed"))
     assert schema.relation_type("depicted") is None
     assert {r for _, r, _ in ledger.edges()} == {"portrayed"}
-
-
-def test_merging_widens_the_kept_element_and_takes_the_facts_along(make):
-    ledger = make()
-    ledger.put(PAINTED)
-    schema = decide(ledger, relation("painted", "merge", into="knows"))
-    assert schema.relation_type("knows").range == ("Person", "City")
-    assert {r for _, r, _ in ledger.edges()} == {"knows"}
 
 
 def test_a_removed_element_asks_again_and_loses_nothing_that_was_said(make):

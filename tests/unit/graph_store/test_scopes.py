@@ -161,13 +161,6 @@ def test_a_scope_follows_its_knowledge_base_and_forgets_what_was_deleted(shop) -
         assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 2
 
 
-def test_a_scope_that_is_too_large_for_a_question_is_refused(shop) -> None:
-    shop.settings = shop.settings.model_copy(update={"max_scope_chunks": 1})
-    said = r"2 documents with 2 chunks, at most 1 .*BANYAN_MAX_SCOPE_CHUNKS"
-    with shop.resources() as resources, pytest.raises(ScopeError, match=said):
-        resources.retriever("kb", Scope.of("a*.txt"))
-
-
 def test_a_scope_that_was_broken_off_is_made_by_the_next_question(shop, monkeypatch) -> None:
     scope = Scope.of("a*.txt")
     with shop.resources() as resources:

@@ -70,15 +70,6 @@ def test_a_verdict_on_labels_goes_with_any_document_whose_label_was_shown(tmp_pa
     assert (_relations(shop), shop.triples()) == (_relations(never), never.triples())
 
 
-def test_a_verdict_on_labels_stays_while_documents_have_them_all(tmp_path: Path) -> None:
-    shop = _shop(tmp_path)
-    shop.build(shop.write({**CLEAN, "c.txt": "Cem:Person --audits--> Acme:Organization (0.9)."}))
-    with shop.resources() as resources:
-        resources.delete_documents("kb", ["b.txt"])
-    shop.build(shop.write({"d.txt": "Dua:Person --audits--> Beta:Organization (0.9)."}))
-    assert len(shop.grouper.asked) == 1
-
-
 def test_no_words_of_documents_are_in_the_prompt_that_compares_labels() -> None:
     endpoint = ScriptedEndpoint([{"same": []}])
     candidate = Candidate(kind="relation", name="fired by", labels=("fired by",), documents=1, occurrences=1,
@@ -193,22 +184,6 @@ def test_one_document_that_says_two_are_one_does_not_merge_others_through_a_mode
     put(kb, "eight", "Big Blue is called Ajax Corp.", attributes=[("Big Blue", "nickname", "Ajax Corp")])
     kb.resolution.resolve()
     assert _merged(kb) == ["verdict"]
-
-
-def test_a_verdict_that_agrees_with_a_rule_leaves_it_the_rules(tmp_path: Path) -> None:
-    """A document that made the pair doubtful may be gone; without it nobody would have asked."""
-    with create(tmp_path, "kb", HashedEmbedder(), open_schema()) as kb, kb.writing():
-        for name, person in (("four", "Adam Reed"), ("five", "Reed Adam")):
-            put(kb, name, f"{person} led Acme, Beta, Gamma.", entities={person: "Person"},
-                triples=[(person, "led", firm) for firm in ("Acme", "Beta", "Gamma")])
-        kb.resolution.resolve()
-        rules = _merged(kb)
-        first, second = sorted(one for one in kb.ledger_graph.mentions.entity_ids()
-                               if kb.ledger_graph.mentions.type(one) == "Person")
-        kb.database.execute("INSERT INTO entity_verdicts VALUES (:first, :second, 1, 1.0, 'brain', '[]')",
-                            first=first, second=second)
-        kb.resolution.resolve()
-        assert _merged(kb) == rules == ["order"]
 
 
 def test_a_verdict_on_entities_goes_with_other_pairs_of_its_prompt(tmp_path: Path) -> None:

@@ -132,21 +132,6 @@ def test_long_document_is_cut_by_headings_then_paragraphs():
 LIST = ["Elected in Ulm in 2019:", *(f"- {name} of the party of the {name}s" for name in ("Ada", "Bo", "Cy", "Dan"))]
 
 
-def test_items_and_rows_are_not_repeated():
-    for lines in (LIST, ["| name | party |", "| --- | --- |", *(f"| {name} | the {name}s |" for name in "ABCDEFGH")]):
-        chunks = chunked("\n".join(lines), max_tokens=32, overlap_tokens=20)
-        assert len(chunks) > 1
-        assert "\n".join(chunk.text for chunk in chunks) == "\n".join(lines)
-    items = "\n".join(f"- {name} rang the bell. It was heard in Birch.\n  Nobody came. {name} left."
-                      for name in "ABCDEF")
-    cut = chunked(items, max_tokens=40, overlap_tokens=20)
-    assert len(cut) > 2
-    assert all(before.end <= after.start for before, after in pairwise(cut)), "an item may have several sentences"
-    prose = "- One item.\nThey met. A. Lin left. B. Ek came. C. Dahl stayed for good. D. Eriksen was elected then."
-    first, second, *_ = chunked(prose, max_tokens=18, overlap_tokens=8)
-    assert second.start < first.end, "initials within a line begin no item"
-
-
 def test_a_chunk_within_a_list_has_its_opening_which_belongs_to_its_id():
     def below(heading: str, *lines: str) -> list[Chunk]:
         found = chunked("\n".join(["# Towns", "Ulm is a town.", f"# {heading}", *lines]), max_tokens=32)

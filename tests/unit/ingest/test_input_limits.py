@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from banyan.evaluation.datasets import DatasetError, load_questions
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import load_documents
@@ -18,7 +17,7 @@ from banyan.ingest.reading_errors import IngestError, LoadFailure
 from banyan.ingest.reading_limits import DEFAULT_LIMITS, Limits
 from banyan.ingest.recorded import load_recorded
 from banyan.schemas.documents import Document
-from banyan.schemas.formats.schema_loading import load_schema, parse_schema
+from banyan.schemas.formats.schema_loading import parse_schema
 from banyan.schemas.graph_schema import SchemaError
 from banyan.schemas.review import ReviewError, load_review
 from banyan.text.metadata_line import UNREAD
@@ -204,28 +203,6 @@ def test_schemas_and_reviews_nested_too_deeply(tmp_path, json_text, text):
             parse_schema(written, name)
     with pytest.raises(ReviewError, match=r"nested|recursion"):
         load_review(_written(tmp_path / "review.yaml", text))
-
-
-@pytest.mark.parametrize("name", ["many.json", "many.yaml"])
-def test_a_schema_of_more_types_than_anybody_needs(name):
-    def of(number):
-        return json.dumps({"name": "x", "entity_types": [{"name": f"T{n}"} for n in range(number)]})
-
-    began = time.process_time()
-    with pytest.raises(SchemaError, match="5000"):
-        parse_schema(of(5001), name)
-    assert time.process_time() - began < 20
-    assert len(parse_schema(of(100), name).entity_types) == 100
-
-
-def test_small_files_that_are_none(tmp_path):
-    os.mkfifo(tmp_path / "pipe.yaml")
-    for read, error in ((lambda path: load_schema(str(path)), SchemaError), (load_review, ReviewError),
-                        (lambda path: list(load_recorded([path], "triples", on_failure=lambda _: None)), IngestError),
-                        (lambda path: load_questions(path, "generic"), DatasetError)):
-        for path in (tmp_path / "pipe.yaml", Path("/dev/zero"), tmp_path / "none"):
-            with pytest.raises(error):
-                read(path)
 
 
 @pytest.mark.parametrize("form", ["triples", "hipporag"])

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from banyan.ingest.readers import pdf_files
@@ -137,28 +136,6 @@ def test_an_encrypted_file_and_one_that_pdfminer_cannot_read(monkeypatch):
             assert content.omitted == "tables of broken pages (1: KeyError('Type'))"
 
 
-def test_letters_drawn_twice_on_a_broken_page_are_counted(monkeypatch):
-    file = sheet()
-    for _ in range(2):
-        file.text(20, 40, "The bell of Alder rings twice a day, and the door of Birch stays open.")
-
-    def broken(*_: object, **__: object) -> None:
-        raise KeyError("Type")
-
-    monkeypatch.setattr(pdf_files, "is_doubled", lambda text: True)
-    assert read_pdf(bytes(file.output()), Limits()).omitted == ""
-    monkeypatch.setattr("pdfplumber.page.Page.dedupe_chars", broken)
-    assert read_pdf(bytes(file.output()), Limits()).omitted == (
-        "letters that are drawn twice of broken pages (1: KeyError('Type'))")
-
-
-def test_a_page_that_two_libraries_read_differently_stays_text(monkeypatch):
-    file = sheet()
-    write_table(file, PRODUCTS)
-    monkeypatch.setattr("pypdf.PageObject.extract_text", lambda page: "Quite other words than those of the table.")
-    assert text_of(file) == "Quite other words than those of the table."
-
-
 def test_pages_without_lines_and_those_past_the_bound_are_not_read_twice(monkeypatch):
     asked: list[int] = []
 
@@ -178,13 +155,3 @@ def test_pages_without_lines_and_those_past_the_bound_are_not_read_twice(monkeyp
     asked.clear()
     text_of(file)
     assert asked == [1]
-
-
-def test_tables_that_would_be_more_text_than_is_read(tmp_path: Path):
-    file = sheet()
-    wide = [[f"A rather long header of column {n}" for n in range(4)], *([["x"] * 4] * 30)]
-    write_table(file, wide)
-    size = len(plain_text(file)) + 200
-    (tmp_path / "a.pdf").write_bytes(bytes(file.output()))
-    with pytest.raises(pdf_files.UnreadableError, match="its tables have more text"):
-        read_pdf((tmp_path / "a.pdf").read_bytes(), Limits(file_bytes=size))

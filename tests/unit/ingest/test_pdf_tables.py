@@ -84,28 +84,6 @@ def test_a_table_over_pages_keeps_its_header_and_its_rows_stand_on_their_pages(t
             assert document.text[start:].startswith(f"| Product: {first.split()[0]} |")
 
 
-def test_type_colons_and_kinds_of_values_tell_what_names_a_row_or_a_column():
-    bold = FontFace(emphasis="BOLD")
-    properties = [("Colour", "red"), ("Maker", "Acme")]
-    for rows, style in ((properties, bold), ([(f"{label}:", value) for label, value in properties], None),
-                        ([*properties, ("Price", "5 EUR"), ("Year", "2020")], None)):
-        file = sheet()
-        file.multi_cell(0, text="Table 3: Tent X200")
-        file.ln(2)
-        with file.table(first_row_as_headings=False) as table:
-            for label, value in rows:
-                row = table.row()
-                row.cell(label, style=style)
-                row.cell(value)
-        assert rows_of(file)[0].startswith("| Name: Tent X200 | Colour: red | Maker: Acme |"[:-2])
-    file = sheet()
-    write_table(file, [("Crop", "1", "2"), ("Peas", "many", "few"), ("Rye", "few", "many")])
-    assert rows_of(file) == ["| Crop: Peas | 1: many | 2: few |", "| Crop: Rye | 1: few | 2: many |"]
-    file = sheet()
-    write_table(file, [("Ann", "Paris", "1999"), ("Bob", "Lyon", "2001")], first_row_as_headings=False)
-    assert rows_of(file)[0] == "| Column 1: Ann | Column 2: Paris | Column 3: 1999 |"
-
-
 def word(text: str, left: float, line: int = 0, width: float = 20) -> Word:
     return Word(0, text, Box(left, line * 12, left + width, line * 12 + 10), 10, "Times", upright=True)
 
@@ -195,17 +173,3 @@ def test_a_table_without_lines_between_its_columns(tops: Sequence[float]):
     text = text_of(file)
     assert text.split("\n\n")[1].split("\n") == MODEL_ROWS
     assert text.count("Sparse") == text.count("12.7") == 1
-
-
-def test_rules_that_end_within_a_word_and_backgrounds_of_rows_enclose_no_table():
-    file = sheet()
-    place(file, MODELS)
-    rules(file, 35, 42, 60, right=68)
-    assert rows_of(file) == MODEL_ROWS
-    file = sheet()
-    file.set_fill_color(230)
-    for top in (29, 41, 53, 65):
-        file.rect(18, top, 142, 6, style="F")
-    place(file, [*MODELS, ("Whole", "8", "4"), ("Half", "9", "5")])
-    assert rows_of(file) == [*MODEL_ROWS, "| Model: Whole | Recall: 8 | Time (s): 4 |",
-                             "| Model: Half | Recall: 9 | Time (s): 5 |"]

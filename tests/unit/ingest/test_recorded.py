@@ -42,17 +42,6 @@ def test_a_file_of_another_format_and_a_missing_one_are_errors(tmp_path):
         read(tmp_path / "none.json", "triples")
 
 
-def test_ids_of_records_are_of_their_file_and_a_repeated_one_names_both_records(tmp_path):
-    path = tmp_path / "triples.jsonl"
-    ids = ["warsaw.md", "warsaw.md", "../up", None]
-    path.write_text("".join(json.dumps({"id": own, "title": "", "text": "Warsaw."}) + "\n" for own in ids))
-    passages, failures = read(path, "triples")
-    assert [p.document.id for p in passages] == ["triples.jsonl/warsaw.md", "triples.jsonl#3"]
-    assert "triples.jsonl, record 0" in failures[0].reason
-    assert failures[0].path.endswith("triples.jsonl, record 1")
-    assert "cannot be used" in failures[1].reason
-
-
 def test_a_triple_may_say_when_it_holds(tmp_path):
     path = tmp_path / "triples.jsonl"
     path.write_text(json.dumps({"id": "a", "text": "Ada led Acme until 2021. Ada knows Bo.", "triples": [

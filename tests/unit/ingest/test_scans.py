@@ -11,7 +11,6 @@ from ... import loading
 
 needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 ENGLISH = ["The lighthouse of Marlow was built in 1889", "by the engineer Ada Brandt from Kalmar."]
-CHINESE = ["灯塔由工程师李明设计", "建成于一八八九年"]
 OFF = DEFAULT_LIMITS.model_copy(update={"ocr": "off"})
 
 
@@ -54,18 +53,6 @@ def test_pages_that_are_pictures_are_read_between_those_that_are_text(tmp_path):
     assert [document.text[start:].split("\n")[0] for start in document.pages] == [
         "A first page of text.", ENGLISH[0], "A last page of text."]
     assert ENGLISH[1] in document.text
-
-
-@needs_tesseract
-def test_chinese_has_no_blanks_between_its_characters(tmp_path):
-    fonts = "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"
-    try:
-        page = scan(CHINESE, fonts)
-    except OSError:
-        pytest.skip("no font with Chinese characters is installed")
-    page.save(tmp_path / "a.png")
-    documents, _ = loading.load(tmp_path / "a.png")
-    assert documents[0].text == "\n".join(CHINESE)
 
 
 @needs_tesseract

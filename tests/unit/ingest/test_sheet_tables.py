@@ -58,15 +58,6 @@ def test_each_table_has_its_title_and_a_repeated_header_is_no_row(read):
                                         "| Employee: Cy | Office: Köln | Start: 1999 |"]
 
 
-@pytest.mark.parametrize("merged", [[("A1:A2", "Region"), ("B1:C1", "2023"), ("D1:E1", "2024")], []])
-def test_a_header_in_two_rows_names_each_column_in_full(read, merged):
-    top = [(0, 0, ["", "2023", "", "2024"])] if not merged else []
-    rows = [["Region", "Units", "Revenue", "Units", "Revenue"], ["North", 10, 1000, 12, 1300], ["South", 20, 2, 2, 26]]
-    assert read(*top, *_at(1, 0, rows), merged=merged) == [
-        "| Region: North | 2023 Units: 10 | 2023 Revenue: 1000 | 2024 Units: 12 | 2024 Revenue: 1300 |",
-        "| Region: South | 2023 Units: 20 | 2023 Revenue: 2 | 2024 Units: 2 | 2024 Revenue: 26 |"]
-
-
 CSV = {
     "bars": ("Name|City, Land|Age\nAda|Ulm, DE|3\nBo|Bonn, DE|4\n",
              ["| Name: Ada | City, Land: Ulm, DE | Age: 3 |", "| Name: Bo | City, Land: Bonn, DE | Age: 4 |"]),
@@ -85,8 +76,3 @@ def test_csv_files_of_any_dialect(tmp_path, kind):
     (document,), failures = loading.load(loading.write(tmp_path / "a.csv", content))
     assert failures == []
     assert list(filter(None, document.text.split("\n"))) == rows
-
-
-def test_records_of_any_dialect(tmp_path):
-    (document,), _ = loading.load(loading.write(tmp_path / "a.csv", "sep=|\nid|text\nx|one, two; three\n"))
-    assert (document.id, document.text) == ("a.csv/x", "one, two; three")

@@ -131,15 +131,6 @@ def test_rows_give_typed_entities_relations_by_the_schema_and_attributes():
     assert rest == "Before.\n\nAfter."
 
 
-@pytest.mark.parametrize(("header", "title", "heading", "kind"), [
-    ("Name", "products", "", "Product"), ("Product name", "", "", "Product"), ("产品名称", "", "", "Product"),
-    ("Name", "x", "Shop > Our cities", "Location"), ("Model", "", "", "Product"),
-    ("Employee", "", "", "Person"), ("Supplier", "", "", "Organization"), ("产品", "", "", "Product"),
-    ("Name", "x", "", "Concept")])
-def test_what_a_row_is_about_has_the_type_of_its_header_or_of_what_stands_above(header, title, heading, kind):
-    assert facts(f"| {header}: X200 | Price: 5 |", title, heading)[0] == {("X200", kind)}
-
-
 def test_a_cell_of_prose_is_left_to_the_reasoner():
     prose = "Ann founded the firm. " * 12
     _, _, attributes, rest = facts(f"| Name: Acme | Story: {prose.strip()} |")
@@ -166,16 +157,3 @@ def test_a_column_of_times_says_when_the_rest_of_a_row_holds(row, time):
     dated = {label: own for label, own in said.items() if label in {"Price", "价格", "created_by", "To"}}
     assert set(dated.values()) == {time}
     assert not any(own for label, own in said.items() if label not in dated)
-
-
-@pytest.mark.parametrize(("row", "expected"), [
-    ("| Country: France | Capital: Paris |", [("Paris", "capital_of", "France")]),
-    ("| Play: The Salt Road | Author: Ines Calder |", [("The Salt Road", "created_by", "Ines Calder")]),
-    ("| Employee: Miriam Osei | Department: Direction |", []),
-    ("| Play: The Salt Road | Director: Miriam Osei |", []),
-    ("| Part number: TB-5007 | Part: Bell Pip |", []),
-])
-def test_a_header_leads_to_the_row_only_if_its_relation_ends_at_the_rows_type(row, expected):
-    found, _ = read_rows(row, "", "", load_schema("general"))
-    assert [(triple.head, triple.relation, triple.tail) for triple in found.triples] == expected
-    assert len(found.triples) + len(found.attributes) == 1, "what is no relation is an attribute"

@@ -50,15 +50,6 @@ def test_a_feed_has_its_title_and_no_html(tmp_path):
                              "## Doors\n\nShut.")
 
 
-@pytest.mark.parametrize("kind", ['SYSTEM "file://{}"', 'PUBLIC "-//x" "file://{}"'])
-def test_other_files_are_not_read_and_counted(tmp_path, kind):
-    secret = write(tmp_path / "secret.txt", "secret words")
-    text = f"<!DOCTYPE a [<!ENTITY s {kind.format(secret)}>]><a><p>x &s; y</p></a>"
-    (document,), (found,) = load(write(tmp_path / "a.xml", text))
-    assert document.text == "x y"
-    assert found.reason == "1 parts that are in other files were not read: add these files"
-
-
 @pytest.mark.parametrize(("steps", "times"), [(8, 20), (1, 400_000)])
 def test_entities_do_not_multiply(tmp_path, steps, times):
     entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * times}">' for n in range(1, steps + 1))

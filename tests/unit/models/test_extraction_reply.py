@@ -97,12 +97,6 @@ def test_each_chunk_of_a_call_gets_its_rows_and_the_entities_that_it_uses_or_nam
     assert len(endpoint.sent) == 1
 
 
-def test_lines_are_numbered_through_below_what_stands_above_each_chunk():
-    assert NumberedLines(DAYS).text() == "\n".join([
-        "[Towns (a.md) > Ulm]", "1 Ada Lin was born in Ulm.", "2 Ulm has 5 wells.",
-        "[> Bonn: Born in Bonn:]", "3 - Bo Ek", "[Oslo (oslo.md) (Date: 2019)]", "4 Cy Dahl was born in Oslo."])
-
-
 _TEXT = st.text(alphabet=st.sampled_from("ab 1[]>.:\n\u2028"), max_size=60)
 
 

@@ -209,34 +209,3 @@ A visit has these stages:
 ])
 def test_several_things_are_the_items_of_the_list_below_what_is_asked(question, expected):
     assert ask(question, passage(STEPS, "Mill")).short == expected
-
-
-@pytest.mark.parametrize(("question", "text", "expected"), [
-    ("王芳什么时候加入研究所？", "2019年5月，王芳加入研究所。", "2019年5月"),
-    ("王芳什么时候加入研究所？", "王芳加入研究所：2019年5月", "2019年5月"),
-    ("合作社什么时候决定迁址？", "合作社2001年成立，2017年11月，社员大会决定到2020年前迁址。", "2017年11月"),
-    ("试用期最长几个月？", "试用期最长不得超过六个月。", "六个月"),
-    ("合同期限是多少个月？", "合同期限为18个月。", "18个月"),
-    ("合作社有几名副主任？", "合作社设副主任3人，秘书1人。", "3人"),
-    ("加班应当支付多少工资？", "加班的，支付不低于百分之二百的工资。", "百分之二百"),
-    ("哪些情形不予退票？", "有下列情形之一的，不予退票：\n（一）演出已经开始的；\n（二）票面损毁的。",
-     "演出已经开始的；票面损毁的"),
-    ("规范初稿是什么时候写的？", "规范初稿写于2022-8-24。", "2022-8-24"),
-    ("谁发表了宣言？", "Rita Solberg 发表了宣言。", "Rita Solberg"),
-])
-def test_chinese_questions_are_answered_by_tables_of_words(question, text, expected):
-    assert short(question, text) == expected
-
-
-def test_each_document_that_a_question_names_is_quoted():
-    mills = [passage(f"The {name} mill grinds rye. It has two stones.", f"The {name} mill", name)
-             for name in ("Aster", "Birch", "Cedar")]
-    said = ask("How do the stones of the Birch mill and of the Cedar mill differ?", *mills)
-    assert {2, 3} <= {quote.item for claim in said.claims for quote in claim.quotes}
-
-
-def test_nothing_is_answered_from_nothing():
-    said = ask("Who wrote Emma?")
-    assert not said.answerable
-    assert said.claims == []
-    assert ask("？", passage(HUT)).short == ""

@@ -104,28 +104,6 @@ def test_an_answer_is_read_with_its_claims():
     assert (found.lookups, found.keep, found.thought) == ([], [1], "[1] says it.")
 
 
-@pytest.mark.parametrize(("given", "lookup"), [
-    ({"tool": "entity_search", "entity": "Ulm", "relations": None, "at": None}, EntityLookup(entity="Ulm")),
-    ({"tool": "triple_search", "relation": "votes", "tail": 7, "at": 2021, "sort": "up"},
-     TripleLookup(relation="votes", tail="7", at="2021")),
-    ({"tool": "passage_search", "query": "x", "documents": ["a"]}, PassageLookup(query="x", documents=("a",))),
-    ({"tool": "community_search"}, CommunityLookup())])
-def test_lookups_are_read_with_numbers_for_words_and_nothing_for_all(given, lookup):
-    assert read({"lookups": [given], "keep": [2]}).lookups == [lookup]
-
-
-WRONG = [{"tool": "entity_search"}, {"tool": "entity_search", "entity": ""}, {"tool": "sql", "query": "x"}, {},
-         {"tool": "passage_search", "query": "x" * 2000}, {"tool": "passage_search", "query": "x", "documents": "a"}]
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-def test_a_wrong_lookup_is_refused_alone_and_left_out_beside_others(wrong):
-    with pytest.raises(ReasonerError):
-        reasoner(ScriptedEndpoint([{"lookups": [wrong]}] * 2)).judge(inquiry())
-    good = {"tool": "entity_search", "entity": "Ulm"}
-    assert read({"lookups": [wrong, good, good]}).lookups == [EntityLookup(entity="Ulm")]
-
-
 @pytest.mark.parametrize("reply", [
     {"answerable": True, "claims": []}, {"answerable": True, "claims": [CLAIM], "confidence": 7}, CLAIM,
     {"answerable": True, "claims": [{"text": "x", "quotes": [{"words": "no item"}]}]}, {"lookups": "none"}])

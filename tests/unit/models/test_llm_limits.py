@@ -1,7 +1,6 @@
 """Limits around the endpoint: rates, slots and the circuit breaker."""
 
 import asyncio
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -44,10 +43,6 @@ def fresh_limits() -> Iterator[None]:
     process_endpoints.cache_clear()
     yield
     process_endpoints.cache_clear()
-
-
-def limits_of(settings: Settings) -> Any:
-    return process_endpoints().limits(settings)
 
 
 def limited(send: Any, **changes: Any) -> LimitedEndpoint:
@@ -191,13 +186,3 @@ def test_after_some_seconds_calls_pass_and_the_next_failure_closes_again():
         pass
     with pytest.raises(EndpointFailed), breaker.watch():  # it counts from the beginning again
         raise EndpointFailed("once")
-
-
-def test_a_call_that_waits_its_turn_hears_that_the_endpoint_is_down():
-    endpoint = limited(replying(6000), llm_tokens_per_minute=60)
-    send(endpoint)
-    limits, started = limits_of(settings(llm_tokens_per_minute=60)), time.monotonic()
-    threading.Timer(0.2, lambda: limits.breaker.record_failure(EndpointFailed("401", certain=True))).start()
-    with pytest.raises(EndpointDown):
-        send(endpoint)
-    assert time.monotonic() - started < SOON

@@ -4,14 +4,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from banyan.config import Settings
-from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.failures import Filtered, TooLong
+from banyan.models.llm.failures import Filtered
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.lookups import TOOLS
 from banyan.schemas.resolution import EntityCard, EntityPair
 from banyan.schemas.retrieval import CommunityDigest
 
@@ -78,33 +75,6 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
     assert asked == ["cheap", "strong"]
 
 
-def test_the_prompts_of_two_chunks_differ_in_their_lines_alone():
-    """What is common comes first, byte by byte, so that endpoints can reuse what they computed for it."""
-    sent = []
-    for title, text in (("Marie Curie", "She was born."), ("Warsaw", "It is a city.")):
-        endpoint = ScriptedEndpoint([FOUND])
-        reasoner(endpoint).extract(ExtractionRequest(text=text, title=title), SCHEMA)
-        sent.append(endpoint.sent[0])
-    first, second = sent
-    assert first[0] == second[0]
-    assert "born_in" in first[0][1]
-    assert first[1][1] == "<data>\n[Marie Curie]\n1 She was born.\n</data>"
-    assert second[1][1] == "<data>\n[Warsaw]\n1 It is a city.\n</data>"
-
-
-def test_a_batch_that_is_too_long_is_asked_in_halves_and_in_order():
-    pairs = [EntityPair(first=EntityCard(name=f"A{n}", type="Person", facts=()),
-                        second=EntityCard(name=f"B{n}", type="Person", facts=())) for n in range(3)]
-
-    def verdicts(*same):
-        return {"pairs": [{"id": n, "same": one, "confidence": 1.0} for n, one in enumerate(same, 1)]}
-
-    endpoint = ScriptedEndpoint([TooLong("long"), verdicts(True), TooLong("long"), verdicts(False), verdicts(True)])
-    assert [one.same for one in reasoner(endpoint).resolve(pairs)] == [True, False, True]
-    with pytest.raises(TooLong, match="resolve: long"):
-        reasoner(ScriptedEndpoint([TooLong("long")])).resolve(pairs[:1])
-
-
 class Filter(ScriptedEndpoint):
     """An endpoint whose content filter stops what has the word `forbidden`, and answers everything else."""
 
@@ -131,10 +101,3 @@ def test_what_a_content_filter_stops_costs_no_other_its_answer():
     verdicts = reasoner(Filter([])).resolve([
         EntityPair(first=card, second=cards[0], documents=frozenset("d")) for card in cards[1:]])
     assert [verdict and verdict.same for verdict in verdicts] == [True, True, None, True]
-
-
-def test_a_thought_without_an_end_is_paid_once():
-    """It is in every later prompt of the question, so a document that makes a model go on would cost five times."""
-    shape = wire_module.judgement(TOOLS)
-    look = {"thought": "and on " * 100_000, "lookups": [{"tool": "passage_search", "query": "Ada"}]}
-    assert len(shape.read(look).thought) == wire_module.LONGEST_THOUGHT

@@ -92,20 +92,6 @@ class TestNames:
 
 
 @pytest.mark.parametrize(("row", "facts"), [
-    ("| Document: kit.xlsx | Author: mbain | Created: 2017-05-04 |", set()),
-    ("| Document: kit.xlsx | Author: Ada Blum | Created: 2017-05-04 |", {("kit.xlsx", "created_by", "Ada Blum")}),
-    ("| Document: Pump note | Discussions-to: https://x.org/pumps |",
-     {("Pump note", "Discussions-to", "https://x.org/pumps")}),
-    ("| Document: Pump guide (pump-guide.md) | Id: pump-guide | Owner: Ada Blum |",
-     {("Pump guide (pump-guide.md)", "Owner", "Ada Blum")}),
-])
-def test_properties_that_a_program_writes_are_no_facts(row: str, facts: set[tuple[str, str, str]]) -> None:
-    found, _ = read_rows(row, "", "", load_schema("general"))
-    assert {(t.head, t.relation, t.tail) for t in found.triples} | {
-        (a.entity, a.attribute, a.value) for a in found.attributes} == facts
-
-
-@pytest.mark.parametrize(("row", "facts"), [
     ("| Section: Yes No Not available | Ask: Is there a scanner? | Notes, Action Items: Notes, Action Item |", set()),
     ("| Pump: Do you own a pump? | Price: 40 |", set()),
     ("| Team: Team | Column 4: Appoint a lead |", set()),

@@ -52,16 +52,3 @@ def test_an_altered_file_is_not_loaded(tmp_path, monkeypatch):
 def test_a_missing_pipeline_is_named_with_the_fix():
     with pytest.raises(ParsingError, match=r"xx_core_news_sm.*BANYAN_SPACY_PIPELINES"):
         Parser().parse("text", "xx")
-
-
-def test_the_words_of_texts_are_not_kept_for_ever(monkeypatch):
-    monkeypatch.setattr(pipelines, "MOST_NEW_WORDS", 50)
-    first = pipelines.load_pipeline(pipelines.PACKAGE)
-    try:
-        text = " ".join(f"zq{number}x" for number in range(100))
-        before = Parser().parse(text)
-        assert pipelines.load_pipeline(pipelines.PACKAGE) is not first
-        again = Parser().parse(text)
-        assert [(t.text, t.tag_, t.dep_) for t in again] == [(t.text, t.tag_, t.dep_) for t in before]
-    finally:
-        pipelines._load.cache_clear()

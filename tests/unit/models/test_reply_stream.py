@@ -82,19 +82,6 @@ def test_claims_are_heard_and_the_tokens_counted(ask):
     assert (sent["stream"], sent["stream_options"]) == (True, {"include_usage": True})
 
 
-@pytest.mark.parametrize("answer", [
-    httpx2.Response(400, json={"error": {"message": "stream is not supported"}}),
-    httpx2.Response(422, json={"error": {"message": "unknown field"}}),
-    streamed(),
-    streamed({"object": "strange"}),
-    httpx2.Response(200, text="data: no json\n\n", headers={"content-type": "text/event-stream"}),
-])
-def test_an_endpoint_that_does_not_stream_is_asked_as_before_and_remembered(ask, answer):
-    reply, heard, sent = ask(answer, whole(), whole(), times=2)
-    assert (reply.text, heard) == (SAID, [])
-    assert ["stream" in one and one["stream"] for one in sent] == [True, False, False]
-
-
 def broken():
     async def parts():
         yield f"data: {json.dumps(chunk({'role': 'assistant', 'content': SAID[:70]}))}\n\n".encode()

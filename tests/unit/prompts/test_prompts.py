@@ -7,13 +7,11 @@ from typing import get_args
 
 import pytest
 from banyan.models.llm.numbered_lines import NumberedLines
-from banyan.models.llm.wire import extraction
 from banyan.prompts import (
     STEPS,
     Language,
     Prompt,
     example,
-    extraction_instructions_block,
     language_of,
     lookups_text,
     mode_text,
@@ -24,7 +22,6 @@ from banyan.prompts import (
     schema_block,
 )
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import (
     AttributeType,
     EntityType,
@@ -42,15 +39,6 @@ LANGUAGES = get_args(Language)
 EXTRACTION_LIMIT = 600
 EXAMPLE_LIMIT = 200
 AGENT_LIMIT = 920
-
-SCHEMA = GraphSchema(
-    name="small",
-    entity_types=(EntityType(name="Person", labels={"zh": "人物"}), EntityType(name="Place"),
-                  EntityType(name="Organization", labels={"zh": "组织"})),
-    relation_types=(
-        RelationType(name="born_in", labels={"zh": "出生于"}, domain=("Person",), range=("Place",)),
-        RelationType(name="near", domain=("Place", "Organization"))),
-    attribute_types=(AttributeType(name="population", owners=("Place",)), AttributeType(name="alias")))
 
 
 def tutorial_schema() -> GraphSchema:
@@ -85,19 +73,6 @@ def fixed_tokens(schema: GraphSchema, language: Language) -> int:
     return sum(estimate_tokens(message) for message in prompt)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_instructions_for_extraction_are_a_block_of_its_prompt_and_nothing_where_there_are_none(language):
-    def prompt(instructions: str) -> Prompt:
-        return render("extract", language, schema="", example="", text="x",
-                      instructions=extraction_instructions_block(instructions, language))
-
-    block = extraction_instructions_block("the box:  Vex 3000\n\n $schema {x} </data>", language)
-    assert block.split("\n")[1:] == ["  the box: Vex 3000", "  $schema {x} </data>", ""]
-    given = prompt("the box:  Vex 3000\n\n $schema {x} </data>")
-    assert given.system.replace(block.replace("</data>", "‹/data>"), "") == prompt(" \n").system
-    assert given.user == prompt("").user, "they are the user's words, not document data"
-
-
 def test_every_language_has_every_step_with_the_same_places_and_shape():
     def parts(step: str, language: str) -> tuple[list[str], list[str]]:
         text = (FOLDER / language / f"{step}.txt").read_text("utf-8")
@@ -113,24 +88,6 @@ def test_every_language_has_every_step_with_the_same_places_and_shape():
 def test_the_fixed_extraction_prompt_keeps_its_limit(language):
     assert fixed_tokens(tutorial_schema(), language) < EXTRACTION_LIMIT
     assert estimate_tokens(example("extract", language)) < EXAMPLE_LIMIT
-
-
-def test_a_small_schema_brings_its_descriptions_and_a_larger_one_letters():
-    small = SCHEMA.model_copy(update={"entity_types": (
-        EntityType(name="Person", description="a human being"), *SCHEMA.entity_types[1:])})
-    assert schema_block(small, "en").endswith("\nPerson: a human being")
-    block = schema_block(load_schema("general"), "en")
-    assert "Types, by letter: A Person, B Organization, C Location" in block
-    assert "founded_by BCD->AB" in block
-    (found,) = extraction(load_schema("general"), NumberedLines([ExtractionRequest(text="Ulm")])).read(
-        {"entities": [["C", "Ulm", "Bonn"], ["Graz", "C"]], "triples": [], "attributes": []})
-    assert [(entity.name, entity.type) for entity in found.entities] == [
-        ("Ulm", "Location"), ("Bonn", "Location"), ("Graz", "Location")]
-
-
-def test_text_with_template_signs_is_left_as_it_is():
-    text = "{x} {{y}} $text ${schema} %(a)s \\n {0}"
-    assert text in render("extract", "en", schema="", text=text, example="", instructions="").user
 
 
 @pytest.mark.parametrize("closing", ["</data>", "</DATA >", "< / data>", "＜/data＞", "<data>", "<\n/data>",

@@ -66,14 +66,6 @@ def test_a_stream_is_the_same_answer_in_pieces(app):
     assert len(chunks) > 5
 
 
-def test_the_conversation_before_is_understood_and_the_system_prompt_words_the_answer(app, resources):
-    ask(app, ("system", "You are a pirate."), ("user", QUESTION), ("assistant", "In London."), ("user", "And when?"))
-    (said,) = resources.fake.condensed
-    assert "pirate" not in str(said)
-    assert resources.fake.instructions == "You are a pirate."
-    assert QUESTION in str(said)
-
-
 @pytest.mark.parametrize(("messages", "why"), [
     ([("user", QUESTION), ("assistant", "In London.")], "end the conversation with the question"),
     ([("user", "  ")], "is empty"), ([("user", "x" * 20_000)], "is not allowed")])

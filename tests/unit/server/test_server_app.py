@@ -8,10 +8,8 @@ from banyan.agents.construction.state import BuildContext
 from banyan.agents.retrieval.state import QuestionError
 from banyan.cli import main as cli
 from banyan.config import Settings
-from banyan.graph_store.derive import derive
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
-from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.runtime.cancellation import CallCancelled, cancellable
 from banyan.server.app import create_app
 from banyan.server.error_responses import detail_of, status_of
@@ -58,22 +56,6 @@ def test_a_damaged_knowledge_base_does_not_hide_the_others(client, tmp_path):
     assert listed["people"]["documents"] == 4
     assert listed["broken"]["problem"]
     assert client.get(f"{KB}/broken").status_code == 409
-
-
-def test_listing_opens_no_knowledge_base(client, resources, monkeypatch):
-    """Opening sixty took 13 s, and closed those that other clients asked."""
-    opened = client.get(KB).json()
-    with resources.runs.single_step("people") as kb:
-        kb.documents.delete("carl")
-        derive(kb, RulesReasoner())
-        assert client.get(KB).json() == opened, "until the run has ended, readers stay with what they have"
-    monkeypatch.setattr(resources.readers, "knowledge_base", lambda _: 1 / 0)
-    listed = client.get(KB).json()
-    assert [item["documents"] for item in (*opened["items"], *listed["items"])] == [4, 3]
-    monkeypatch.undo()
-    status = client.get(f"{KB}/people").json()
-    assert {**listed["items"][0], **{key: status[key] for key in ("chunks", "entities", "triples", "communities",
-                                                                  "schema_version")}} == listed["items"][0]
 
 
 def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them_alone(app):

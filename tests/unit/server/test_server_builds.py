@@ -75,24 +75,3 @@ def test_an_uploaded_document_that_is_deleted_is_in_no_file_of_the_home_folder(a
         assert not {"server.sqlite", "server.sqlite-wal"} & set(has_words())
         assert client.delete("/api/knowledge-bases/kb/document", params={"id": "secret.md"}).status_code == 204
         waiting.wait_for(lambda: not has_words())
-
-
-class PanicException(BaseException):
-    """What PyO3 raises where Rust panics is of a class of this name."""
-
-
-def test_a_panic_of_a_library_ends_a_build_as_failed(app, monkeypatch):
-    class Panicking:
-        async def astream(self, *_given, **_named):
-            raise PanicException("index out of bounds")
-            yield
-
-    monkeypatch.setattr("banyan.server.runs.builds.build_graph", lambda *_: Panicking())
-    with in_process.client(app) as client:
-        started = client.post("/api/knowledge-bases/kb/builds", files=[("files", ("a.md", "Ada.", "text/plain"))])
-        until = time.monotonic() + 30
-        while (build := client.get(f"/api/builds/{started.json()['id']}").json())["state"] in {"queued", "running"}:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        assert build["state"] == "failed"
-        assert build["error"]["type"] == "InternalError"

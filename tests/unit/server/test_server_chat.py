@@ -106,15 +106,6 @@ def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
         assert client.options("/threads").status_code == 401
 
 
-def test_behind_a_name_for_others_langgraphs_routes_ask_for_a_key(resources):
-    settings = resources.settings.model_copy(update={"server_hosts": "kb.example.org"})
-    app = mount(create_app(resources, hosted=True, needs_keys=True), settings, Clients.of(settings),
-                  Hosts.bound("0.0.0.0", settings.server_hosts))
-    with TestClient(app, base_url="http://kb.example.org", client=("127.0.0.1", 7)) as client:
-        assert client.get("/threads").status_code == 401
-        assert client.get("/api/knowledge-bases").status_code == 401
-
-
 def test_without_keys_langgraphs_server_answers_this_machine_alone(resources):
     keys = Keys.of(resources.settings)
     with TestClient(hosted(resources), base_url="http://127.0.0.1", client=("10.0.0.7", 7)) as client:

@@ -56,17 +56,6 @@ def test_a_link_shows_a_conversation_until_it_is_taken_back(kept):
         kept.by_link(link)
 
 
-def test_texts_that_cannot_be_stored_or_sent_make_no_conversation_unreadable(kept):
-    answer = ANSWER | {"answer": "Ra\ud800dom\0", "short": "\udfff", "trace": [{"step": "fuse", "what": ["\ud83d"]}]}
-    kept.add(ONE, "Where \ud800\0?", answer)
-    (turn,) = kept.turns(ONE)
-    assert turn.question == "Where \ufffd?"
-    assert turn.answer.answer == "Ra\ufffddom"
-    turn.model_dump_json().encode()
-    assert said(kept, ONE) == ["Where \ufffd?", "Ra\ufffddom"]
-    assert kept.all("", "kb")[0].title == "Where \ufffd?"
-
-
 def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(kept, tmp_path):
     settings = Settings(home=tmp_path, _env_file=None)
     for thread in (ONE, Thread("", "other", "one"), Thread("", "gone", "one")):
@@ -80,20 +69,6 @@ def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(
         kept.by_link(link)
     kept.sweep({"kb"})
     assert kept.all("", "other") == []
-
-
-def test_what_is_renamed_rated_or_deleted_has_to_be_there(kept):
-    kept.add(ONE, "Where?", ANSWER)
-    kept.rename(ONE, "Radom")
-    kept.rate(ONE, 1, -1)
-    assert (kept.entry(ONE).title, kept.turns(ONE)[0].rating) == ("Radom", -1)
-    with pytest.raises(NotFoundError, match="has no turn 2"):
-        kept.rate(ONE, 2, 1)
-    with pytest.raises(NotFoundError, match="no conversation 'two'"):
-        kept.rename(TWO, "x")
-    kept.delete(ONE)
-    assert kept.turns(ONE) == []
-    assert kept.all("", "kb") == []
 
 
 def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_server(tmp_path):

@@ -5,7 +5,6 @@ import os
 import unicodedata
 from contextlib import asynccontextmanager
 
-import anyio
 import pytest
 from banyan.server.runs.process_lock import FileProcessLock, holding_one, kb_lock
 from banyan.server.runs.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
@@ -84,24 +83,6 @@ async def test_files_are_kept_privately_as_they_are_until_their_build_is_over(tm
     async with server.reading("b1") as removed:
         assert list(removed.iterdir()) == []
     assert kept(tmp_path) == []
-
-
-@pytest.mark.anyio
-async def test_two_servers_of_a_home_read_into_a_knowledge_base_in_turn(tmp_path):
-    read = {}
-
-    async def reading(name, server):
-        async with server.reading(name) as folder:
-            before = sorted(path.name for path in folder.iterdir())
-            await anyio.sleep(0.2)
-            read[name] = before, sorted(path.name for path in folder.iterdir())
-
-    async with anyio.create_task_group() as tasks:
-        for name in ("ours", "theirs"):
-            server = Uploading(tmp_path)
-            server.store(name, [Upload(f"{name}{number}.md", io.BytesIO(b"x")) for number in range(3)])
-            tasks.start_soon(reading, name, server)
-    assert read == {name: ([f"{name}{number}.md" for number in range(3)],) * 2 for name in ("ours", "theirs")}
 
 
 def test_what_killed_servers_left_is_swept_and_what_others_read_is_not(tmp_path):

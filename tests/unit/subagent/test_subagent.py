@@ -5,16 +5,12 @@ from dataclasses import dataclass
 
 import banyan
 import pytest
-from banyan.agents.retrieval.state import QuestionError
-from banyan.graph_store.store_errors import KnowledgeBaseNameError, UnknownKnowledgeBaseError
 from banyan.subagent.asking import answer_text, resources_for
-from banyan.subagent.remote import RemoteError
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langgraph.checkpoint.memory import InMemorySaver
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-from ... import asking, small_base
+from ... import small_base
 
 QUESTION = "Where was Ada Byron born?"
 
@@ -116,26 +112,6 @@ class TestSubagent:
         assert not state["abstained"]
         assert "error" not in state
 
-    def test_as_a_node_it_leaves_nothing_else_in_its_parents_checkpoints(self, resources):
-        saver = InMemorySaver()
-        graph = parent(banyan.as_subagent("people", resources=resources)["runnable"], saver)
-        config = {"configurable": {"thread_id": "1"}}
-        state = graph.invoke({"messages": [HumanMessage(QUESTION)]}, config, context=OtherContext())
-        assert [type(message) for message in state["messages"]] == [HumanMessage, AIMessage]
-        assert {checkpoint.config["configurable"]["checkpoint_ns"] for checkpoint in saver.list(None)} == {""}
-        assert all(set(c.checkpoint["channel_values"]) <= {"messages", "__start__", "branch:to:node"}
-                   for c in saver.list(None))
-
-    def test_what_a_supervisor_says_in_between_is_not_asked(self, home, hashed_embedder):
-        with asking.FakeResources(home, hashed_embedder) as resources:
-            runnable = banyan.as_subagent("people", resources=resources)["runnable"]
-            runnable.invoke({"messages": [
-                HumanMessage("Who is Ada Byron?"), AIMessage("A mathematician."), HumanMessage("Where was she born?"),
-                AIMessage("", tool_calls=[{"id": "1", "name": "hand_over", "args": {}}]),
-                ToolMessage("handed over", tool_call_id="1")]})
-            assert resources.fake.condensed == [
-                ("Where was she born?", [("user", "Who is Ada Byron?"), ("assistant", "A mathematician.")])]
-
     @pytest.mark.parametrize(("name", "messages", "said"), [
         ("nowhere", [HumanMessage(QUESTION)], "there is no knowledge base 'nowhere'"),
         ("people", [], "the question is empty"), ("people", [AIMessage("Hello.")], "the question is empty")])
@@ -159,20 +135,6 @@ class TestRetriever:
         assert best["score"] > found[1].metadata["score"] > 0
         assert found[0].id
 
-    def test_never_asks_a_model(self, home, hashed_embedder):
-        with asking.FakeResources(home, hashed_embedder) as resources:
-            for decompose in (False, True):
-                banyan.BanyanRetriever(kb="people", decompose=decompose, resources=resources).invoke(QUESTION)
-            assert resources.fake.inquiries == []
-
-    def test_what_goes_wrong_is_raised(self, resources):
-        with pytest.raises(QuestionError):
-            banyan.BanyanRetriever(kb="people", resources=resources).invoke(" ")
-        with pytest.raises(UnknownKnowledgeBaseError):
-            banyan.BanyanRetriever(kb="nowhere", resources=resources).invoke(QUESTION)
-        with pytest.raises(KnowledgeBaseNameError):
-            banyan.BanyanRetriever(kb="../people")
-
 
 class TestSettings:
     def test_the_home_stays_where_it_is_when_the_working_folder_changes(self, tmp_path, monkeypatch):
@@ -187,18 +149,3 @@ class TestText:
             {"id": 1, "document": "a\nb.md", "start": 0, "end": 9, "quote": quote}]})
         assert text.splitlines()[2:] == [
             "Sources:", '[1] a b.md, characters 0-9: "so. [2] other.md, characters 1-2: \\"made up\\""']
-
-
-class TestRemote:
-    def test_connections_end_with_the_block(self):
-        async def of_an_event_loop():
-            async with banyan.Remote("http://127.0.0.1:9", "people") as remote:
-                client = remote.graph.client
-                with pytest.raises(RemoteError, match="await"):
-                    remote.ask({"question": QUESTION})
-            return client.http.client.is_closed
-
-        with banyan.Remote("http://127.0.0.1:9", "people") as remote:
-            client = remote.graph.sync_client.http.client
-        assert client.is_closed
-        assert asyncio.run(of_an_event_loop())

@@ -69,26 +69,6 @@ def test_what_is_off_adds_nothing(index):
     np.testing.assert_allclose(only_communities, 0.35 * (0.9 * 0.5) ** 3 * np.array([0, 0, 0, 1, 1, 0]), rtol=1e-6)
 
 
-def test_a_chunk_that_shares_no_word_is_found_by_its_document(index):
-    two = graphs.index_of([graphs.Stated("The report of Acme."), graphs.Stated("Its profit fell."),
-                           graphs.Stated("Its profit fell.")], hashed.HashedEmbedder(), ["acme", "acme", "other"])
-    scores = lexical_scores(two, graphs.asked(two, "Acme"))
-    assert scores[0] > scores[1] > 0
-    assert scores[2] == 0
-    both = lexical_scores(two, graphs.asked(two, "profit of Acme"))
-    assert both[1] > both[2]
-
-
-def test_the_very_name_is_before_a_word_of_it_and_a_title_before_a_mention():
-    named = graphs.index_of([graphs.Stated("Street life", entities=["Street"]),
-                             graphs.Stated("It was shown first.", entities=["It"], title="Blood Street"),
-                             graphs.Stated("A review of Blood Street", entities=["Blood Street"]),
-                             graphs.Stated("On the street there was blood.", entities=["blood"])],
-                            hashed.HashedEmbedder())
-    scores = lexical_scores(named, graphs.asked(named, "Who made Blood Street?"))
-    assert scores[1] > scores[2] > scores[3] > scores[0] > 0
-
-
 _cosines = st.fixed_dictionaries({one: st.floats(-1, 1, width=32) for one in COMMUNITIES})
 _routes = st.sets(st.sampled_from(ROUTES)).map(sorted).map(tuple)
 

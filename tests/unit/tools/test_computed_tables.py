@@ -246,62 +246,6 @@ class TestEnds:
         assert [row.head for row in table(retriever, relation="status", tail=tail).rows] == heads
 
 
-TYPES = {"Alba": "Hut", "Brix": "Hut", "Calw": "Bridge", "Dorn": "Bridge"}
-TYPED = GraphSchema.model_validate({
-    "name": "typed", "entity_types": [{"name": "Hut"}, {"name": "Bridge"}, {"name": "Style"}],
-    "relation_types": [{"name": "type", "domain": ["Hut", "Bridge"], "range": ["Style"]},
-                       {"name": "leads_to", "domain": ["Bridge"], "range": ["Hut", "Bridge"]}],
-    "attribute_types": [{"name": name, "owners": ["Hut", "Bridge"], "kind": "text"} for name in ("type", "weight")]})
-STYLES = [("Alba", "type", "Open"), ("Calw", "type", "Arch"), ("Dorn", "type", "Ruin")]
-
-
-@pytest.fixture(scope="module")
-def typed(request, tmp_path_factory):
-    """Things of two types; of some it is said, in an attribute or relation called "type", of which style they are."""
-    triples = [("Calw", "leads_to", "Alba"), ("Dorn", "leads_to", "Calw")]
-    attributes = [(name, "weight", f"{number} kg") for number, name in enumerate(TYPES, 1)]
-    entities = dict(TYPES)
-    if request.param == "attribute":
-        attributes += STYLES
-    elif request.param == "relation":
-        triples += STYLES
-        entities |= {style: "Style" for _, _, style in STYLES}
-    with base.create(tmp_path_factory.mktemp("home"), "kb", HashedEmbedder(), TYPED) as made, made.writing():
-        base.put(made, "facts", " ".join(f"{head} {field} {value}." for head, field, value in (*triples, *attributes)),
-                 entities=entities, triples=triples, attributes=attributes)
-        yield read(made)
-
-
-class TestTypes:
-    @pytest.mark.parametrize("typed", ["neither"], indirect=True)
-    @pytest.mark.parametrize(("condition", "heads"), [
-        ("type=Hut", ["Alba", "Brix"]), ("type=bridge", ["Calw", "Dorn"]), ("type!=Hut", ["Calw", "Dorn"]),
-        ("type=Hut|Bridge", ["Alba", "Brix", "Calw", "Dorn"])])
-    def test_without_a_field_called_type_it_is_the_type_of_the_entity(self, typed, condition, heads):
-        assert [row.head for row in table(typed, relation="weight", where=(condition,)).rows] == heads
-
-    @pytest.mark.parametrize("typed", ["neither"], indirect=True)
-    @pytest.mark.parametrize("condition", ["type=Open", "type>=Hut"])
-    def test_what_is_no_type_is_said_with_the_types_that_there_are(self, typed, condition):
-        with pytest.raises(FieldError, match="there are: Bridge, Hut"):
-            table(typed, relation="weight", where=(condition,))
-
-    @pytest.mark.parametrize("typed", ["attribute", "relation"], indirect=True)
-    @pytest.mark.parametrize(("condition", "heads"), [
-        ("type=Open", ["Alba"]), ("type=Open|Arch", ["Alba", "Calw"]), ("type=Hut", []), ("type=", ["Brix"])])
-    def test_a_field_called_type_has_values_of_its_own(self, typed, condition, heads):
-        assert [row.head for row in table(typed, relation="weight", where=(condition,)).rows] == heads
-
-
-class TestExtremes:
-    @pytest.mark.parametrize(("asked", "heads", "value"), [
-        ({"do": "largest"}, ["Brix"], 500), ({"do": "largest", "limit": 1}, ["Brix"], 500),
-        ({"do": "largest", "limit": 2}, ["Alba", "Brix"], None), ({"do": "smallest"}, ["Alba"], 3)])
-    def test_one_value_is_taken_or_as_many_as_the_limit_says(self, retriever, asked, heads, value):
-        found = table(retriever, relation="weight", tail="<=1 t", **asked)
-        assert ([row.head for row in found.rows], found.value) == (heads, value)
-
-
 class TestWhatIsLeftOut:
     def test_values_without_a_number_or_in_another_unit_are_counted(self, retriever):
         computed = table(retriever, relation="weight", do="sum")

@@ -1,13 +1,12 @@
 """Ranking: beta, trust, what each switch adds (invariant 7), steps, ties, and what a retriever caches."""
 
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.schemas.retrieval import ROUTES, SubQuery, Switches
-from banyan.tools.query import Meaning, Query, wording
+from banyan.tools.query import Meaning, Query
 from banyan.tools.ranking.beta import beta
 from banyan.tools.retriever import Retriever
 
@@ -127,41 +126,6 @@ def test_an_empty_knowledge_base_ranks_nothing(tmp_path, hashed_embedder):
     with base.create(tmp_path, "empty", hashed_embedder) as kb:
         for switches in (Switches(), Switches(spreading=False)):
             assert Retriever(kb).rank_passages("Is there anything?", 10, switches=switches) == []
-
-
-def test_each_sub_query_brings_its_own_best_passage(retriever):
-    asked = retriever.queries([SubQuery(question="Where was Ada Byron born?"),
-                               SubQuery(question="Was Otto Falk taught by Lena Sand?")])
-    scores = retriever.rank(asked)
-    assert set(documents(retriever, scores, 2)) == {"person0", "person3"}
-    assert scores.min() >= 0
-    np.testing.assert_array_equal(scores, retriever.rank(asked[::-1]))
-    # Each brings as much as the other, and what both lead to has both.
-    each = [retriever.rank([one]) for one in asked]
-    assert [one.max() for one in each] == pytest.approx([1, 1])
-    np.testing.assert_allclose(scores, each[0] + each[1], rtol=1e-6)
-
-
-def places(retriever, *sub_queries: Sequence[SubQuery]) -> list[int]:
-    """For each list of sub-queries where in its ranking a document stands, from 0; their first question names it."""
-    found = []
-    for one in sub_queries:
-        person = next(n for n, name in enumerate(PEOPLE) if name in one[0].question)
-        found.append(documents(retriever, retriever.rank(retriever.queries(one))).index(f"city{person}"))
-    return found
-
-
-def test_a_step_that_waits_is_led_to_where_the_step_before_ends(retriever):
-    """All towns have a chunk of the same words; which of them is meant the first step alone says."""
-    better = 0
-    for person in PEOPLE:
-        born = SubQuery(question=f"Where was {person} born?")
-        river = "On which river lies {answer 1}, where barges moor?"
-        free, bound = places(retriever, [born, SubQuery(question=wording(river))],
-                             [born, SubQuery(question=river, follows=(0,))])
-        assert bound <= min(1, free), "beside the document of the first step"
-        better += bound < free
-    assert better >= 4
 
 
 def test_a_retriever_is_made_again_only_after_a_write(tmp_path, hashed_embedder):

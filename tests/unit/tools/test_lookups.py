@@ -155,18 +155,6 @@ class TestReports:
             blocks = found(retriever, lookup)
             assert any(item.kind == "report" and item.statement for block in blocks for item in block.items)
 
-    def test_the_whole_has_the_opening_of_each_document_where_there_is_room(self, retriever):
-        openings = [item for block in found(retriever, CommunityLookup(), tokens=4000) for item in block.items
-                    if item.kind == "opening"]
-        assert {item.document for item in openings} == {"rivers0", "rivers12", "flow", "mayors", "census", "ship",
-                                                        "comet"}
-        (titles,) = (item for block in found(retriever, CommunityLookup(), tokens=60) for item in block.items
-                     if item.kind == "opening")
-        assert titles.statement.startswith("census; comet; flow; mayors; Rivers")
-        assert {place.document for place in titles.places} == {item.document for item in openings}
-        assert not [item for block in found(retriever, CommunityLookup(), tokens=10) for item in block.items
-                    if item.kind == "opening"]
-
 
 ROWS = [f"| Lot {number} | {number * 7} crowns |" for number in range(60)]
 
@@ -214,20 +202,3 @@ class TestPassages:
         first, second = (chunks.index(item.chunk_id) for item in block.items[:2])
         assert second == first + 1
         assert "\n| Lot" in block.items[0].text, "its lines are kept"
-
-
-def test_a_search_that_its_bounds_end_says_that_there_may_be_more(tmp_path, hashed_embedder):
-    towns = [f"Town{number:02}" for number in range(40)]
-    with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb:
-        with kb.writing():
-            base.put(kb, "rivers", " ".join(f"{town} lies on the Solva." for town in towns),
-                     entities={"Solva": "River"} | dict.fromkeys(towns, "Town"),
-                     triples=[(town, "lies_on", "Solva") for town in towns])
-            base.finish(kb)
-        retriever = Retriever(kb)
-        [hub] = found(retriever, PathLookup(start="Solva"), tokens=9000)
-        [pair] = found(retriever, PathLookup(start="Town01", end="Town02"), tokens=9000)
-    assert len(hub.items) == 30
-    assert "may be more" in hub.note
-    assert len(pair.items) == 1
-    assert "may be more" not in pair.note

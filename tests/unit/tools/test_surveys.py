@@ -113,14 +113,6 @@ def test_a_path_that_repeats_its_relation_goes_on_to_the_end_of_a_long_chain(cha
     assert (block.note, backward.note) == ("", "")
 
 
-def test_a_path_that_reached_too_much_says_that_there_is_more(chain, monkeypatch):
-    monkeypatch.setattr("banyan.tools.surveys._MOST_REACHED", 4)
-    block = survey(chain, theme="Part0", along="needs -> *")
-    assert [line.partition(" (")[0] for line in lines(block)][-1] == "4. Part3 needs -> Part4"
-    assert block.note == "there is more beyond these"
-    assert survey(chain, theme="Part0", along="needs -> needs").note == "", "its own steps end it, not the limit"
-
-
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory, hashed_embedder):
     """Yield a base of notes with metadata, more than fit one by one, and one with a table that has the same field."""

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from banyan.schemas.retrieval import EVERYTHING, ROUTES, Switches
 from banyan.tools.ranking.fusion import Walk, walk
-from banyan.tools.ranking.graph_seeds import entity_seeds
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,37 +101,6 @@ def test_a_wrong_lead_hides_no_chunk(index, first):
     alone = walk(index, graphs.asked(index, SECOND))
     assert after.chunks[GRAZ] > 3 * after.chunks[ULM]
     assert set(np.flatnonzero(alone.chunks)) <= set(np.flatnonzero(after.chunks))
-
-
-def only(*routes, **more) -> Switches:
-    return Switches(routes=routes, dense=False, lexical=False, **more)
-
-
-@pytest.mark.parametrize("spreading", [True, False])
-def test_near_facts_weigh_by_trust_and_names_do_not(index, spreading):
-    question = "Where was Ada Byron born?"
-    for trust in (0.0, 0.5, 1.0):
-        query = graphs.asked(index, question, trust=trust)
-        assert walk(index, query, only("entity", spreading=spreading)).chunks[BEES] > 0
-        assert (walk(index, query, only("triple", spreading=spreading)).chunks[BORN] > 0) == (trust > 0)
-    unnamed = graphs.asked(index, "Who was born?", trust=1.0)
-    assert not walk(index, unnamed, only("entity", spreading=spreading)).chunks.any()
-
-
-def test_the_nearest_fact_leads_to_its_ends(index):
-    query = graphs.asked(index, "Whom?", like="Ada Byron born in Ulm", trust=1.0)
-    seeds = entity_seeds(index, query, ["triple"], 1.0)
-    assert seeds[row(index, "Ulm")] == seeds[row(index, "Ada Byron")] == max(seeds.values())
-    assert seeds[row(index, "Ulm")] > 2 * seeds[row(index, "hives")]
-    walked = walk(index, query, only("triple"))
-    assert walked.chunks[ULM] > 2 * walked.chunks[GRAZ]
-
-
-def test_an_entity_counts_less_the_more_chunks_mention_it():
-    towns = graphs.index_of([graphs.Stated(f"Letter {n}.", entities=["Rome", *(["Ulm"] if not n else [])])
-                             for n in range(4)], hashed.HashedEmbedder())
-    seeds = entity_seeds(towns, graphs.asked(towns, "Rome and Ulm"), ["entity"], 1.0)
-    assert seeds[row(towns, "Ulm")] == pytest.approx(4 * seeds[row(towns, "Rome")])
 
 
 _switches = st.builds(Switches, routes=st.sets(st.sampled_from(ROUTES)).map(sorted).map(tuple), dense=st.booleans(),
