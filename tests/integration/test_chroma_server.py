@@ -1,6 +1,5 @@
 """Vectors on a Chroma server: a real one, in a process of its own."""
 
-import shutil
 
 import httpx
 import pytest
@@ -172,22 +171,4 @@ def test_vectors_that_the_server_lost_are_made_again(own_chroma, tmp_path, hashe
     assert [problem.what for problem in damages_on_disk(layout)] == [
         f"the Chroma server at {own_chroma.url} has no collection {name}"]
     assert shell("verify", "--kb", "kb").code == 1
-    assert shell.sound()
-
-
-def test_another_days_data_on_the_server_are_told(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = on_server(own_chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)
-    shell.write(scripted.TEXTS)
-    shell.report()
-    own_chroma.stop()
-    shutil.copytree(own_chroma.data, tmp_path / "old")
-    own_chroma.start()
-    shell.write({"e.txt": "Eva:Person --employer--> Birch:Organization."})
-    shell.report()
-    whole = shell.vectors()
-    own_chroma.stop()
-    shutil.rmtree(own_chroma.data)
-    (tmp_path / "old").rename(own_chroma.data)
-    own_chroma.start()
-    assert shell.vectors() == whole
     assert shell.sound()

@@ -172,22 +172,3 @@ def test_nothing_is_deleted_or_made_anew_while_a_build_of_this_process_runs(shop
         resources.runs.finish("kb", "a run")
         resources.delete_documents("kb", ["a.txt"])
     assert shop.dump() != before
-
-
-def test_columns_of_one_table_join_the_schema_and_its_rows_are_not_given_to_the_reasoner(shop):
-    table = ("Ada:Person --knows--> Bob:Person.\n\n| Person | Office | Weight (kg) |\n|---|---|--:|\n"
-             "| Ada | 12b | 60 |\n| Cem | 13a | 71 |\n")
-    single = "| Person | Hobby |\n|---|---|\n| Dan | chess |\n"
-    shop.build(shop.write({"staff.md": table, "one.md": single}))
-    assert all("|" not in text for text in shop.scripted.extracted)
-    with shop.resources() as resources:
-        kb = resources.knowledge_base("kb")
-        names = {attribute.name for attribute in kb.schemas.current().attribute_types}
-        assert {"office", "weight"} <= names
-        assert "hobby" not in names
-        people = {kb.graph.name(entity): kb.graph.attributes(entity) for entity in kb.graph.entity_ids()}
-        assert people["Cem"] == {"office": ["13a"], "weight": ["71 kg"]}
-        quotes = {fact.span.quote for chunk in kb.documents.chunks()
-                  for fact in kb.extractions.admitted(chunk).attributes if fact.entity == "Cem"}
-        assert quotes == {"| Person: Cem | Office: 13a | Weight: 71 kg |"}
-    assert shop.problems() == []

@@ -102,24 +102,6 @@ class TestVectors:
                 assert np.array_equal(vectors, wanted)
 
 
-class TestBatching:
-    def test_batches_of_long_texts_are_small(self, monkeypatch):
-        embedder, shapes = load_embedder(Settings()), []
-        run = embedder._session.run
-
-        class Session:
-            def run(self, outputs, inputs):
-                shapes.append(inputs["input_ids"].shape)
-                return run(outputs, inputs)
-
-        monkeypatch.setattr(embedder, "_session", Session())
-        short, long = [f"pump {number}" for number in range(40)], [f"pump {number} " * 200 for number in range(10)]
-        embedder.encode([*short, *long])
-        assert sum(rows for rows, _ in shapes) == 50
-        assert max(rows for rows, length in shapes if length < 16) > 8
-        assert max(rows * length for rows, length in shapes) <= 512
-
-
 class TestBundledModel:
     def test_one_altered_byte_of_the_weights_is_refused(self, tmp_path, monkeypatch):
         model = copy_of_model(tmp_path)

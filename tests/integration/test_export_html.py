@@ -79,13 +79,6 @@ def test_filter_unfold_and_language(browser, exported):
         assert browsing.violations(page) == []
 
 
-def test_it_is_read_without_its_script(browser, exported):
-    with opened(browser, exported[0], java_script_enabled=False) as page:
-        expect(page.get_by_label("Filter")).to_be_hidden()
-        page.locator("details.c > summary").first.click()
-        expect(page.locator("ul.k").first).to_be_visible()
-
-
 def test_what_documents_say_runs_nowhere_and_is_shown(browser, tmp_path):
     """Each hostile text in each place, at once; a script of theirs would open a dialog or ask for a picture."""
     every = nx.compose_all([nx.relabel_nodes(graphs.text_graph([text] * 7), lambda one, n=n: f"{one}-{n}")

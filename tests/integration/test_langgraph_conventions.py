@@ -150,16 +150,6 @@ class TestReview:
         assert "defeat" not in {one["name"] for one in schema["attribute_types"]}
         assert report["attributes"] < admitted["attributes"], "nothing was admitted instead"
 
-    def test_what_cannot_be_carried_out_is_asked_again(self, client):
-        thread = waiting(client, "again")
-        for answer, why in (([{"type": "respond", "message": "?"}], "is no decision"),
-                            ([{"type": "approve"}] * 2, "there are 2 decisions on 1 actions")):
-            resume(client, thread, {"decisions": answer})
-            (interrupt,) = client.threads.get_state(thread)["interrupts"]
-            assert why in agent_chat_ui_actions(interrupt)[0]["description"]
-            assert decided(client, "again") == [(1, "seed")]
-        assert resume(client, thread, "accept")["report"]["schema_version"] == 2, "in words, as before"
-
 
 def mcp(url, *calls):
     """What the tools of an MCP server are called, and the results of some calls."""
@@ -172,16 +162,6 @@ def mcp(url, *calls):
 
 
 class TestOtherProtocols:
-    def test_our_mcp_tools_are_there_with_results_as_data(self, url, both):
-        names, (found, answer, wrong) = mcp(
-            url, ("search", {"query": "Ada Blum", "knowledge_base": "chess"}),
-            ("ask", {"question": "Where was Ada Blum born?", "knowledge_base": "chess"}),
-            ("ask", {"question": "Where was Ada Blum born?"}))
-        assert {"ask", "search", "triple_search", "list_knowledge_bases", "add_document"} <= names
-        assert found.structured_content["passages"][0]["document"] == "Ada Blum.md"
-        assert answer.structured_content["grade"] == "stated"
-        assert "chess" in wrong.content[0].text, "several knowledge bases: the error lists them"
-
     def test_a2a_has_a_card_that_says_what_it_does_and_answers_messages(self, client, both):
         (assistant,) = client.assistants.search(metadata={"knowledge_base": "chess"})
         http, path = client.http.client, f"/a2a/{assistant['assistant_id']}"

@@ -160,26 +160,6 @@ def test_a_key_of_some_knowledge_bases_asks_those_alone(clients, waiting):
         other.threads.get(waiting)
 
 
-def test_a_key_of_some_knowledge_bases_needs_to_name_none(clients, waiting):
-    """Messages alone reach the only one that it covers; the assistants of others do not exist for it."""
-    build(clients["other"], input={"knowledge_base": "elsewhere", "documents": GIVEN})
-    told = clients["other"].runs.wait(None, "retrieval", input={
-        "messages": [{"role": "user", "content": "Whom did Ada Blum defeat?"}]})
-    assert "Otto Kern" in told["answer"]
-    every = {one["name"]: one["assistant_id"] for one in clients["all"].assistants.search()}
-    assert every.keys() >= {"chess", "elsewhere"}
-    seen = {one["name"] for one in clients["other"].assistants.search()}
-    assert seen == {"construction", "retrieval", "elsewhere"}
-    with refused(404):
-        clients["other"].assistants.get(every["chess"])
-    # An assistant that a client made by hand is no way around either.
-    made = clients["all"].assistants.create("retrieval", context={"knowledge_base": "chess"},
-                                            metadata={"created_by": "system"})["assistant_id"]
-    told = clients["other"].runs.wait(None, made, input={"question": "Who was Ada Blum?"}, raise_error=False)
-    assert told["__error__"]["message"] == "there is no knowledge base 'chess'; there are: elsewhere"
-    clients["all"].assistants.delete(made)
-
-
 def test_the_holder_of_a_token_does_what_it_grants(clients, folder, waiting):
     asked = {"knowledge_base": "chess", "question": "Whom did Ada Blum defeat?"}
     ann, bob = clients["token: ask"], clients["token: other"]
@@ -214,34 +194,6 @@ def test_no_state_is_updated_without_the_scope_of_what_follows(http, keys, clien
         "metadata": {"graph_id": "construction"},
         "supersteps": [{"updates": [{"values": started, "as_node": "__start__"}]}]})
     assert "lacks the scope write" in made.text
-
-
-def test_our_mcp_tools_need_the_same_scopes(http, keys, folder, waiting):
-    def told(key, name, **arguments):
-        called = {"name": name, "arguments": arguments}
-        return http.post("/mcp", headers={"X-API-Key": keys[key], "Accept": "application/json, text/event-stream"},
-                         json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}).text
-
-    assert "lacks the scope" in told("ada", "add_document", knowledge_base="around", document="a", text="A.")
-    assert not (folder / "home" / "around").exists()
-    question = {"question": "Whom did Ada Blum defeat?", "knowledge_base": "chess"}
-    assert '"grade"' in told("ada", "ask", **question)
-    assert "there is no knowledge base 'chess'" in told("other", "ask", **question)
-
-
-def test_each_does_what_its_scopes_allow(clients, waiting):
-    asked = {"knowledge_base": "chess", "question": "Whom did Ada Blum defeat?"}
-    assert "answer" in clients["ada"].runs.wait(None, "retrieval", input=asked)
-    for name in ("ada", "reviewer"):
-        with refused(403, "lacks the scope write"):
-            build(clients[name])
-    with refused(403, "lacks the scope ask"):
-        clients["writer"].runs.wait(None, "retrieval", input=asked)
-    assert build(clients["writer"])["report"]["documents"] == 2
-    with refused(403, "lacks the scope write"):
-        clients["ada"].assistants.create("construction")
-    with refused(403):
-        clients["ada"].store.put_item(["x"], "key", {})
 
 
 def test_a_decision_needs_its_scope_and_is_no_way_around(clients, waiting):

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from langgraph.pregel.remote import RemoteGraph
-from langgraph.types import Command
 from langgraph_sdk import get_sync_client
-from langgraph_sdk.errors import NotFoundError
 from langserve import RemoteRunnable
 
 from .. import command_line, langgraph_server
@@ -26,7 +23,6 @@ DOCUMENTS = {
     "ada-blum.md": "# Ada Blum\n\nAda Blum was a chess player. She was born in Warsaw. "
                    "Ada Blum defeated Otto Kern in 1920.\n\n"
                    "| Person | Defeat |\n|---|---|\n| Ada Blum | Otto Kern |\n"}
-GIVEN = [{"id": name, "text": text} for name, text in DOCUMENTS.items()]
 REVIEW = {"review": True}
 
 
@@ -128,27 +124,6 @@ def test_a_question_is_streamed_to_a_cited_answer(client, reviewed, folder):
     assert final["citations"][0]["document"] == "ada-blum.md"
 
 
-def test_a_remote_build_of_texts_is_reviewed_in_words(client):
-    """What Studio's user types; what cannot be carried out is asked again, with the reason."""
-    remote = RemoteGraph("construction", sync_client=client)
-    config = {"configurable": {"thread_id": client.threads.create()["thread_id"]}}
-
-    def shown():
-        return remote.get_state(config).interrupts[0].value
-
-    remote.invoke({"knowledge_base": "texts", "documents": GIVEN}, config, context=REVIEW)
-    assert "error" not in shown()
-    for answer, reason in (("perhaps", "'perhaps' cannot be read"), ("accept 7", "'7' is no candidate: use a number"),
-                           ("merge 1 into nothing", "there is no attribute 'nothing'")):
-        remote.invoke(Command(resume=answer), config, context=REVIEW)
-        assert shown()["error"].startswith(f"nothing was changed: {reason}")
-    report = remote.invoke(Command(resume="rename 1 to won_against"), config, context=REVIEW)["report"]
-    assert (report["documents"], report["attributes"], report["schema_version"]) == (2, 4, 2)
-    assert remote.get_state(config).values["documents"] == [], "texts live in the ledger, not in checkpoints"
-    asked = {"knowledge_base": "texts", "question": "Where was Ada Blum born?"}
-    assert "Warsaw" in client.runs.wait(None, "retrieval", input=asked)["answer"]
-
-
 class TestRefused:
     @pytest.mark.parametrize("more", [
         {"paths": ["secret"]}, {"paths": ["chess/../secret/ada-blum.md"]}, {"paths": ["chess", "/etc/passwd"]},
@@ -182,19 +157,6 @@ class TestAppOnTheSamePort:
             assert http.get("/chat/kb/chess/playground/").status_code == 200
         chat = RemoteRunnable(f"{url}/chat")
         assert "Vienna" in chat.invoke({"knowledge_base": "chess", "question": "Where was Otto Kern born?"}).content
-
-    def test_it_leaves_langgraphs_routes_alone(self, url, client):
-        """Studio is a page of another origin, and its calls must reach them; other pages' must not."""
-        with httpx.Client(base_url=url) as http:
-            for origin, allowed in (("https://smith.langchain.com", True), ("https://example.com", False)):
-                asked = http.options("/threads", headers={
-                    "Origin": origin, "Access-Control-Request-Method": "POST",
-                    "Access-Control-Request-Headers": "content-type"})
-                assert (asked.headers.get("access-control-allow-origin") == origin) is allowed
-            assert http.get("/info").json()["version"]
-            assert http.get("/nowhere").json() == {"detail": "Not Found"}
-        with pytest.raises(NotFoundError):
-            client.threads.get("00000000-0000-0000-0000-000000000000")
 
 
 def test_an_unknown_knowledge_base_is_an_error_that_names_it(client, reviewed):

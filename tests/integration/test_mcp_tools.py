@@ -91,17 +91,13 @@ def test_a_lookup_finds_what_the_tool_of_the_python_api_finds(resources, lookup,
 
 
 @pytest.mark.parametrize(("tool", "arguments", "said"), [
-    ("ask", {"question": " "}, "the question is empty"), ("ask", {"question": "x" * 10_001}, "10000 characters"),
+    ("ask", {"question": " "}, "the question is empty"),
     ("ask", {"question": "Who?", "knowledge_base": "../x"}, "cannot name a knowledge base"),
-    ("ask", {"question": "Who?", "knowledge_base": "nowhere"}, "there is no knowledge base 'nowhere'"),
     ("ask", {"question": "Who?", "mode": "free"}, "'reject', 'strict' or 'open'"),
-    ("search", {"query": "Who?", "limit": 0}, "greater than or equal to 1"),
     ("read_document", {"document": "../../etc/passwd"}, "there is no document"),
-    ("read_document", {"document": "ada", "length": 10**9}, "less than or equal to 20000"),
     ("add_document", {"document": "", "text": "Text."}, "at least 1 character"),
-    ("add_document", {"document": "a.md", "text": "Text.", "knowledge_base": "/tmp/x"}, "cannot name a knowledge base"),
     ("decide_schema", {"who": "Eve", "decisions": [{"kind": "relation", "name": "x", "verdict": "accept"}]},
-     "there is no relation 'x'"), ("decide_schema", {"who": "Eve", "decisions": []}, "at least 1 item")])
+     "there is no relation 'x'")])
 def test_what_goes_wrong_is_told_in_a_sentence(resources, tool, arguments, said):
     (answer,) = called(mcp_server(resources, knowledge_base="people", decides=True), (tool, arguments))
     assert answer.is_error

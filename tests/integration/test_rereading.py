@@ -124,27 +124,6 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
     assert home.server.stats.steps["extraction"] == halfway.chunks
 
 
-def test_a_chunk_that_fails_keeps_its_reading_and_is_reported(home, fresh):
-    brain, down = llm_server.scripted_brain(), [True]
-
-    def script(request: dict[str, Any]) -> Any:
-        of_polonium = re.search(r"<data>\n[^\n]*\bPolonium\b", request["messages"][1]["content"])
-        return llm_server.Fault("text") if down[0] and of_polonium else brain(request)
-
-    with llm_server.LlmServer(script) as home.server:
-        home.build()
-        failed = home.build("scripted", reread=True)
-        assert (failed["chunks_failed"], failed["chunks_outdated"]) == (1, 0)
-        status = home.status()
-        assert [document for document, _, _ in status.failures] == ["polonium.md"]
-        assert status.read_by == {"rules": 1, "scripted": status.chunks - 1}
-        down[0] = False
-        assert home.build("scripted", reread=True)["chunks_failed"] == 1, "it is not tried again unless asked"
-        repaired = home.build("scripted", reread=True, retry_failed=True)
-        assert (repaired["chunks_failed"], repaired["chunks_outdated"]) == (0, 0)
-        assert home.state() == fresh[1]
-
-
 def test_the_commands_say_what_was_read_by_what_and_how_to_read_it_again(tmp_path, server):
     few = tmp_path / "a few"
     few.mkdir()

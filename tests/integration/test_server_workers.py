@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sqlite3
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -220,18 +219,6 @@ def test_a_process_that_is_killed_is_replaced_and_loses_no_conversation(server, 
         kept = replacement.get("/api/threads/killed", params={"kb": shared}).json()
         assert [turn["question"] for turn in kept["turns"]] == [WHO["question"]]
         assert replacement.post(f"{KB}/{shared}/ask", json=asked).json()["turn"] == 2
-
-
-def test_all_end_at_a_signal_and_cancel_their_builds(server, both, endpoint, folder):
-    running(both, endpoint, "last")
-    processes, began = workers(server), time.monotonic()
-    assert serving.stop(server) == 0
-    assert time.monotonic() - began < 45, "the endpoint would have taken 60 s"
-    assert not any(Path(f"/proc/{process}").exists() for process in processes)
-    assert "Traceback" not in server.said
-    with sqlite3.connect(folder / "home" / "server.sqlite") as database:
-        ((stopped,),) = database.execute("SELECT state FROM banyan_jobs WHERE kb = 'last'")
-    assert stopped == "cancelled"
 
 
 def test_no_worker_outlives_a_supervisor_that_is_killed(tmp_path):

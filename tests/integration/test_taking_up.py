@@ -1,14 +1,12 @@
 """What is left half done by a process that was killed is done by the next one; a writer ends when its run does."""
 
 import threading
-from pathlib import Path
 
 import pytest
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.store_errors import UnknownDocumentError, WriterBusyError
@@ -117,25 +115,6 @@ def _in_threads(work, count):
         thread.join()
 
 
-@pytest.mark.sqlite
-def test_a_log_that_another_process_closes_meanwhile_is_no_damage(shop, monkeypatch):
-    shop.build(shop.write({"a.txt": "Ada:Person --employer--> Acme:Organization."}))
-    layout = Layout.of(shop.settings.home, "kb")
-    log = layout.ledger_file.with_name("ledger.sqlite-wal")
-    look = Path.stat
-
-    def last_look(path, **options):
-        found = look(path, **options)
-        if path == log:
-            log.unlink()
-        return found
-
-    log.write_bytes(b"")
-    monkeypatch.setattr(Path, "stat", last_look)
-    layout.check_ledger()
-    assert not log.exists()
-
-
 @pytest.mark.parametrize("method", ["put", "drop"])
 def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_next(tmp_path, shop, monkeypatch,
                                                                                      method):
@@ -153,16 +132,6 @@ def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_
     assert shop.dump() == whole.dump()
     assert shop.vectors() == whole.vectors()
     assert sound(shop)
-
-
-def test_a_step_that_comes_after_its_run_failed_leaves_no_lock(shop):
-    with shop.resources() as resources:
-        with pytest.raises(KilledError), resources.runs.step("kb", "run"):
-            raise KilledError
-        with resources.runs.step("kb", "run"):  # sent before, begun after
-            pass
-        shop.build()
-        delete(shop, "a.txt")
 
 
 def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):

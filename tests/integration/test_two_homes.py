@@ -5,7 +5,6 @@ import threading
 
 import pytest
 from banyan.agents.retrieval.graph import build_graph
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import sweep
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
 from banyan.graph_store.vectors.vector_store import VectorStore
@@ -104,28 +103,6 @@ def test_a_home_derives_its_files_while_another_writes(homes):
         assert ours.knowledge_base("kb").documents.count_documents() == len(TEXTS) + 1
         wait_for(lambda: theirs.readers.follow() or "Mia" in str(theirs.knowledge_base("kb").graph.dump()))
     assert here.problems() == there.problems() == []
-
-
-def test_a_reader_goes_on_although_the_next_writer_never_rests(homes, monkeypatch):
-    here, there = homes
-    here.build(here.write(TEXTS))
-    with here.resources() as ours, there.resources() as theirs:
-        before = theirs.knowledge_base("kb")
-        derive = KnowledgeBase.derive_missing_files
-
-        def while_others_write(kb):
-            with ours.runs.step("kb", "next") as writer:
-                writer.schemas.append(writer.schemas.current(), (), "a person")
-            derive(kb)
-
-        monkeypatch.setattr(KnowledgeBase, "derive_missing_files", while_others_write)
-        here.build(here.write(MORE))
-        theirs.readers.follow()
-        after = theirs.knowledge_base("kb")
-        assert after is not before
-        assert after.is_mapped()
-        assert after.documents.count_documents() == len(TEXTS) + 1
-        ours.runs.abandon("kb", "next")
 
 
 def test_what_another_home_dropped_is_removed_and_nothing_else(homes):

@@ -135,15 +135,6 @@ def test_a_document_deleted_while_its_update_waits_is_gone(shop):
     assert state(shop) == fresh(shop, {"b.md": LAST})
 
 
-@pytest.mark.parametrize("second", [text(KEPT, NEWER), text(KEPT, OLD), text(KEPT)], ids=["newer", "back", "less"])
-def test_an_update_takes_the_place_of_one_that_waits(shop, second):
-    shop.copy_built({"a.md": text(KEPT, OLD)})
-    shop.scripted.before = failing("Bolt")
-    shop.build(shop.write({"a.md": text(KEPT, NEW)}))
-    shop.build(shop.write({"a.md": second}))
-    assert state(shop) == fresh(shop, {"a.md": second})
-
-
 NAMES = ["Ada:Person", "Bob:Person", "Eva:Person", "Acme:Organization", "Bolt:School", "Bonn:Place", "Go:Game"]
 _FACT = st.builds("{} --{}--> {} (0.9).".format, st.sampled_from(NAMES),
                   st.sampled_from(["employer", "works for", "knows", "located_in", "plays", "mentor of"]),

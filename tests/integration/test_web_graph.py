@@ -105,29 +105,6 @@ def test_the_map_is_walked_with_arrow_keys(web_browser, web_server):
         assert len(chosen) >= 2, chosen
 
 
-def test_only_a_few_hundred_nodes_are_shown_and_a_type_has_one_colour_in_every_base(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
-        size, kept, edges = page.evaluate("""async () => {
-            const { Shown } = await import("/assets/graph/shown.js");
-            const shown = new Shown();
-            const node = (id) => ({ id, name: id, type: "T", degree: 1 });
-            shown.add([node("kept")], [], ["kept"]);
-            for (let page = 0; page < 100; page += 1) {
-              const nodes = Array.from({ length: 50 }, (_, place) => node(`${page}-${place}`));
-              shown.add(nodes, nodes.map((one) => ({ id: `e${one.id}`, source: "kept", target: one.id })), ["kept"]);
-            }
-            return [shown.nodes.size, shown.nodes.has("kept"), shown.edges.size];
-        }""")
-        assert (size, kept, edges) == (300, True, 299)
-        numbers = page.evaluate("""async () => {
-            const { colourOf } = await import("/assets/graph/colours.js");
-            return ["Person", "Organization", "Concept", "Enzyme", "Enzyme", "疾病"].map(colourOf);
-        }""")
-        assert numbers[:3] == [0, 1, 7]
-        assert numbers[3] == numbers[4]
-        assert all(8 <= number < 16 for number in numbers[3:])
-
-
 CY = "document.querySelector('.map')._cyreg.cy"
 """The map's own model: what is drawn on its canvas."""
 

@@ -21,23 +21,11 @@ TWO = reply(claim("One."), claim("Two."))
 
 
 @pytest.mark.parametrize(("text", "count"), [
-    (TWO, 2),
-    (TWO[:TWO.index("Two.")], 1),
-    (TWO[:TWO.index('"text": "Two.') - 1], 1),  # complete with its closing brace
-    (TWO[:TWO.index('}], "unstated')], 0),
-    (TWO[:TWO.index("claims") + 9], 0),
-    ("", 0),
-    (reply(claim("One."), answerable=False), 0),
+    (TWO, 2), (TWO[:TWO.index("Two.")], 1), (TWO[:TWO.index('}], "unstated')], 0), ("", 0),
     (reply(claim("One.")).replace('"answerable": true, ', "").replace('"short"', '"answerable": true, "short"'), 0),
-    ('{"answerable": true, "claims": [{"text": "Mine."}]', 1),
-    (f"```json\n{TWO}", 2),
-    (f"<think>{TWO}", 0),
-    (f"<think>{TWO}</think>{TWO[:TWO.index('Two.')]}", 1),
-    (reply("no claim", claim("One.")), 0),
+    (f"```json\n{TWO}", 2), (f"<think>{TWO}</think>{TWO[:TWO.index('Two.')]}", 1),
     (json.dumps({"thought": '"answerable": true, "claims": [{"text": "x"}]'}), 0),
-    (reply({"text": "[" * 100_000}), 1),
-    ('{"answerable": true, "claims": ' + "[" * 100_000, 0),
-])
+    ('{"answerable": true, "claims": ' + "[" * 100_000, 0)])
 def test_claims_are_read_once_they_are_complete_and_the_evidence_suffices(text, count):
     assert len(complete_claims(text)) == count
 

@@ -3,19 +3,14 @@
 import json
 
 import pytest
-from banyan.agents.construction.graph import build_graph
-from banyan.agents.construction.state import BuildContext
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.graph_store.integrity.status import DEAREST, status_of
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.token_accounts import Calls, Spent, total
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
-from banyan.schemas.errors import BanyanError
 from banyan.schemas.graph_schema import open_schema
-from banyan.schemas.prices import Price, Prices, PricesError
+from banyan.schemas.prices import Price, Prices
 
 from ... import scripted
 
@@ -97,22 +92,6 @@ def test_a_cost_budget_ends_when_it_is_reached():
     budget.add("dear", 0, 4)
     with pytest.raises(BudgetExceeded, match=r"0\.00102 spent of 0\.001.*--max-cost"):
         budget.check()
-
-
-def test_a_cost_limit_without_prices_is_refused_before_anything_is_made(tmp_path, hashed_embedder):
-    (tmp_path / "a.txt").write_text("Ada works at Acme.")
-    prices = tmp_path / "prices.json"
-    prices.write_text('{"other": {"prompt": 1, "completion": 1}}')
-    for file, said in ((None, "no price file is set"), (prices, "prices.json")):
-        settings = Settings(_env_file=None, home=tmp_path / "home", llm_base_url="http://127.0.0.1:9/v1", llm_model="m",
-                            prices=file)
-        with Resources(settings, hashed_embedder) as resources, pytest.raises(PricesError) as raised:
-            build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(tmp_path / "a.txt")]},
-                                          context=BuildContext(max_cost=1))
-        assert "'m'" in str(raised.value)
-        assert said in str(raised.value)
-        assert isinstance(raised.value, BanyanError)
-        assert not (tmp_path / "home").exists()
 
 
 def spend(kb):

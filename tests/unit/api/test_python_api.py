@@ -102,35 +102,6 @@ def test_what_cannot_be_added_is_refused(sources, name, why):
         read_sources(sources, name)
 
 
-def test_a_build_that_is_taken_up_shows_one_progress(kb, shop, monkeypatch):
-    monkeypatch.setattr(type(kb.resources.settings), "batch_size", 2)
-    other = banyan.open("taken-up", resources=kb.resources)
-    documents = [{"id": f"d{number}", "text": f"Ada:Person --employer--> Firm{number}:Organization."}
-                 for number in range(6)]
-    begun, resumed = [], []
-
-    def break_off(event):
-        if event["step"] == "extract":
-            begun.append((event["done"], event["total"]))
-            if event["done"] == 4:
-                raise KeyboardInterrupt
-
-    def follow(event):
-        if event["step"] == "extract":
-            resumed.append((event["done"], event["total"]))
-
-    with pytest.raises(KeyboardInterrupt):
-        other.add(*documents, schema=shop.schema, progress=break_off)
-    other.add(*documents, progress=follow)
-    assert begun == [(2, 6), (4, 6)]
-    assert resumed[0][0] >= 4
-    assert {total for _, total in resumed} == {6}
-    assert resumed[-1] == (6, 6)
-    resumed.clear()
-    other.add({"id": "late", "text": "Ada:Person --employer--> Late:Organization."}, progress=follow)
-    assert resumed[-1] == (1, 1)
-
-
 def test_entities_facts_and_communities(kb):
     acme = kb.entities()[0]
     assert (acme.name, acme.type, acme.attributes, acme.documents) == (

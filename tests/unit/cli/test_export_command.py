@@ -1,10 +1,9 @@
 """`banyan export`: a file whole or not at all, or standard output."""
 
 import stat
-from pathlib import Path
 
 import pytest
-from banyan.export.export_file import ExportError, write_file
+from banyan.export.export_file import write_file
 
 from ... import export_graphs as graphs
 from ... import scripted
@@ -29,19 +28,6 @@ def test_a_failed_export_leaves_the_old_file_and_nothing_else(tmp_path):
     plain = tmp_path / "plain"
     plain.touch()
     assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
-
-
-def test_a_place_that_cannot_be_written_is_named(tmp_path):
-    with pytest.raises(ExportError, match=r"no folder .*nowhere"):
-        write_file(tmp_path / "nowhere" / "out.json", ["x"])
-    with pytest.raises(ExportError, match="is a folder"):
-        write_file(tmp_path, ["x"])
-    assert write_file(Path("/dev/null"), ["x"]) == 1
-    link = tmp_path / "link"
-    link.symlink_to(tmp_path / "there")
-    write_file(link, ["through"])
-    assert link.is_symlink()
-    assert (tmp_path / "there").read_text("utf-8") == "through"
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))

@@ -154,16 +154,9 @@ def test_the_report_as_json_and_the_records(command, tmp_path):
 
 @pytest.mark.parametrize(("more", "message"), [
     (["--questions", "nowhere.jsonl"], "there is no question file nowhere.jsonl"),
-    (["--questions", "empty.jsonl"], "empty.jsonl has no question"),
-    (["--k", "0"], "--k takes positive numbers"), (["--k", "two"], "--k takes positive numbers"),
-    (["--k", ""], "--k takes positive numbers"),
-    (["--routes", "entity,air"], "there is no route 'air'"), (["--routes", "dfs"], "there is no route 'dfs'"),
-    (["--kb", "nowhere"], "nowhere"),
-    (["--records", "absent/records.jsonl"], "--records absent/records.jsonl cannot be written"),
-    (["--records", "."], "--records . cannot be written"),
-    (["--format", "musique"], "not a musique question"),
-    (["--sub-queries", "gold"], "without a decomposition"),
-])
+    (["--questions", "empty.jsonl"], "empty.jsonl has no question"), (["--k", "0"], "--k takes positive numbers"),
+    (["--routes", "entity,air"], "there is no route 'air'"),
+    (["--records", "absent/records.jsonl"], "--records absent/records.jsonl cannot be written")])
 def test_what_cannot_be_measured(command, tmp_path, more, message):
     (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
     result = command(*more)

@@ -6,7 +6,6 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree import community_digests as tree
 from banyan.schemas.graph_schema import open_schema
-from banyan.schemas.naming import entity_id
 from banyan.tools.index import RetrievalIndex
 
 from ... import small_base
@@ -128,19 +127,3 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
         assert kb.communities.find_undescribed() == []
         assert set(RetrievalIndex(kb).community_row) == {c.id for c in kb.communities.all()}
-
-
-def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base):
-    """Its members may change: what is said of it is a function of keywords and facts."""
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise)
-        community = kb.communities.all()[0]
-        small_base.put(kb, "far", "Far is alone.", entities={"Far": "thing"})
-        far = entity_id("Far", "thing")
-        joined = community.model_copy(update={"members": tuple(sorted((*community.members, far)))})
-        assert tree.identified(kb.graph, joined).id == community.id
-        other = community.model_copy(update={"keywords": community.keywords[1:]})
-        assert tree.identified(kb.graph, other).id != community.id
-        kb.communities.replace([joined, *kb.communities.all()[1:]])
-        assert kb.communities.all()[0].members == joined.members
-        assert kb.communities.find_undescribed() == []

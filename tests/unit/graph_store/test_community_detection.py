@@ -1,22 +1,16 @@
 """Community detection: each term by hand, the same result whatever the order, seed or thread, and bounded sizes."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree.clusters import groups, renumber
 from banyan.graph_store.tree.detection import CommunitySettings, detect, hierarchy
 from banyan.graph_store.tree.features import features
-from banyan.schemas.graph_schema import open_schema
-from banyan.tools.index import RetrievalIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import homogeneity_score
 from threadpoolctl import threadpool_limits
-
-from ... import small_base
 
 DEFAULT = CommunitySettings()
 
@@ -123,26 +117,3 @@ def test_the_number_of_threads_changes_nothing():
         with threadpool_limits(limits=threads):
             found.append(detect(features(vectors, relations, triples), DEFAULT).tolist())
     assert found[0] == found[1]
-
-
-def test_levels_of_the_tree_have_ids_of_their_own(tmp_path, hashed_embedder):
-    constants = replace(DEFAULT, max_members=4, max_clusters=3)
-    with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
-        kb.schemas.append(open_schema(), (), "seed")
-        for i in range(40):
-            small_base.put(kb, f"d{i}", f"A{i} knows A{i // 2}.", triples=[(f"A{i}", "knows", f"A{i // 2}")])
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise, constants)
-        found = kb.communities.all(level=None)
-        levels = [kb.communities.all(level=level) for level in range(max(one.level for one in found) + 1)]
-        assert len(levels) > 1
-        assert len({one.id for one in found}) == len(found)
-        for level in levels:
-            assert sorted(one for community in level for one in community.members) == kb.graph.entity_ids()
-        by_id = {one.id: one for one in found}
-        for one in found:
-            above = by_id.get(one.parent)
-            assert (above is None) == (one.level == len(levels) - 1)
-            assert above is None or (above.level == one.level + 1 and set(one.members) <= set(above.members))
-        # Only the finest level is what retrieval searches.
-        assert set(RetrievalIndex(kb).community_row) == {one.id for one in levels[0]}

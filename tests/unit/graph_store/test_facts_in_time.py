@@ -1,6 +1,5 @@
 """Facts with their times: admitted, kept with their sources, ended by later ones, shown, exported and asked for."""
 
-import json
 
 import banyan
 import pytest
@@ -14,7 +13,6 @@ from banyan.schemas.lookups import EntityLookup
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
-from ... import scripted
 from ... import small_base as base
 
 SCHEMA = GraphSchema(
@@ -140,28 +138,3 @@ def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder
         assert "price: 499 USD (in 2018; superseded 2020) (old); 520 USD (in 2020) (new)" in lines
         ended = lines["produced by -> Vex (ended in 2022) (new)"]
         assert [place.text for place in ended.places] == ["The contract with Vex for P7 ended in 2022."]
-
-
-def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
-        write(kb, ["old", "new"])
-        plain = SCHEMA.model_copy(update={"relation_types": tuple(
-            relation.model_copy(update={"inverse_functional": False}) for relation in SCHEMA.relation_types)})
-        kb.schemas.append(plain, (), "me")
-        kb.refresh()
-        assert kb.tree.is_behind()
-        assert {kb.graph.validity(key).note() for key in kb.graph.edges() if key[1] == "leads"} == {
-            "since 2015", "since March 2019; votes: 27"}
-
-
-def test_the_command_line_lists_facts_at_a_date(home, tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    monkeypatch.setenv("BANYAN_HOME", str(home))
-    assert shell("entities", "facts", "P7", "--kb", "firms", "--at", "2019").out.splitlines() == [
-        "P7 | price | 499 USD (in 2018; superseded 2020)", "P7 | produced_by | Vex (ended in 2022)"]
-    listed = json.loads(shell("entities", "facts", "P7", "--kb", "firms", "--at", "2023", "--json").out)
-    assert [(one["object"], one["time"]) for one in listed] == [("520 USD", "in 2020")]
-    refused = shell("entities", "facts", "P7", "--kb", "firms", "--at", "soon")
-    assert (refused.code != 0, "'soon' is not a date" in refused.err) == (True, True)
-    assert "one head at a time" in shell("schema", "show", "--kb", "firms").out
-    assert "superseded" in shell("tree", "--kb", "firms").out

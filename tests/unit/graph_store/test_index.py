@@ -103,19 +103,6 @@ def test_an_index_that_followed_the_changes_is_that_of_a_new_one(opened, home):
         assert verify(kb) == []
 
 
-def test_only_vectors_that_the_index_has_not_are_read_from_chroma(opened, monkeypatch):
-    with opened() as kb:
-        found(kb)
-        read, pages = [], kb.vectors.pages
-        monkeypatch.setattr(kb.vectors, "pages", lambda kind, ids: read.extend(ids) or pages(kind, ids))
-        with kb.writing():
-            small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person"})
-            kb.vector_synchroniser.sync()
-            kb.save_index()
-        new = {entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "Eve Byron"}
-        assert {one for one in read if one in kb.graph.entity_ids()} == new
-
-
 def test_a_damaged_index_is_named_and_made_again(opened, home):
     with opened() as kb:
         first = found(kb)

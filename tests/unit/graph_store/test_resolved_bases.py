@@ -4,12 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.graph_store.derive import refresh_graph_and_vectors
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import EntityDecisionError
-from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.schemas.naming import triple_id
 from banyan.schemas.resolution import EntityPair, PairVerdict
 
@@ -46,24 +44,6 @@ def test_vectors_and_communities_follow_the_merged_graph(kb: KnowledgeBase, tmp_
         assert reader.graph.dump() == kb.graph.dump()
         assert not reader.vector_synchroniser.is_behind()
         assert not reader.tree.is_behind()
-
-
-def test_merging_drops_no_vector_and_splitting_embeds_nothing_again(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch,
-                                                                    ) -> None:
-    encoded: list[str] = []
-    encode, stated = HashedEmbedder.encode, {kind: kb.vectors.ids(kind) for kind in KINDS}
-    monkeypatch.setattr(HashedEmbedder, "encode", lambda self, texts: encoded.extend(texts) or encode(self, texts))
-    kb.resolution.decide("merge", ("José Ruiz", "Jose Ruiz"), "me", "")
-    refresh_graph_and_vectors(kb)
-    merged = {kind: kb.vectors.ids(kind) for kind in KINDS}
-    made = triples(kb.graph) - triples(kb.graph.mentions)
-    assert merged == {**stated, "triples": stated["triples"] | made}
-    assert len(encoded) == len(made) == 1, "a fact that nobody states of this name"
-    assert verify(kb) == []
-    kb.resolution.decide("split", ("José Ruiz", "Jose Ruiz"), "me", "two painters")
-    encoded.clear()
-    refresh_graph_and_vectors(kb)
-    assert (encoded, {kind: kb.vectors.ids(kind) for kind in KINDS}) == ([], stated)
 
 
 def test_a_split_undoes_a_merge_and_a_merge_the_split(kb: KnowledgeBase) -> None:

@@ -87,25 +87,6 @@ def test_a_decision_that_cannot_be_carried_out_changes_nothing(make, wrong, mess
     assert ledger.edges() == set()
 
 
-@settings(deadline=None, max_examples=15)
-@given(documents=DOCUMENTS, into=st.sampled_from(["knows", "born_in"]))
-def test_accept_then_merge_equals_merged_from_the_start(tmp_path_factory, documents, into):
-    texts = {f"d{n}": document(items) for n, items in enumerate(documents)}
-    with fresh(tmp_path_factory) as one, fresh(tmp_path_factory) as other:
-        for ledger in (one, other):
-            ledger.put(texts)
-        if "painted" not in {c.name for c in one.control.waiting(2)}:
-            return
-        decide(one, relation("painted", "accept"))
-        merged = decide(one, relation("painted", "merge", into=into))
-        assert merged == decide(other, relation("painted", "merge", into=into))
-        assert one.facts() == other.facts()
-        with fresh(tmp_path_factory, merged) as third:
-            third.put(texts)
-            assert third.facts() == one.facts()
-            assert third.extractions.count_rejections() == one.extractions.count_rejections()
-
-
 _VERDICTS = st.sampled_from(["accept", "reject", "rename", "merge", "edit"])
 
 

@@ -1,6 +1,5 @@
 """Questions that are limited to some documents: the answer is that of a knowledge base of these documents alone."""
 
-import asyncio
 import itertools
 import shutil
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.api.python_base import KnowledgeBase
 from banyan.graph_store.scopes.selection import ScopeError, documents_in
 from banyan.schemas.scope import Scope
 from banyan.subagent.langchain_retriever import search
@@ -172,20 +170,3 @@ def test_a_scope_that_was_broken_off_is_made_by_the_next_question(shop, monkeypa
 
 def interrupt(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
-
-
-def test_python_answers_from_some_documents(shop) -> None:
-    with shop.resources() as resources:
-        kb = KnowledgeBase("kb", resources)
-        kb.ask("Who?")  # once in a process an answer says that a model would help
-        assert {p.document for p in kb.search("Who has an employer?", documents="b*")} == {"bob.txt"}
-        answer = kb.ask("Who has an employer?", where={"author": "Ada*"})
-        assert {citation.document for citation in answer.citations} == {"ada.txt"}
-        assert {source.document for fact in answer.facts for source in fact.sources} <= {"ada.txt"}
-        assert {str(fact) for fact in kb.facts(documents="b*")} == {
-            "Bob employer Beko", "On bob.txt (bob.txt) author Bob Hale (2023)"}
-        assert all("Beko" not in report.summary for report in kb.communities(documents="a*.txt"))
-        *_, streamed = kb.stream("Who has an employer?", where={"author": "Ada*"})
-        assert (streamed.text, streamed.citations) == (answer.text, answer.citations)
-        awaited = asyncio.run(kb.aask("Who has an employer?", where={"author": "Ada*"}))
-        assert (awaited.text, awaited.citations, awaited.facts) == (answer.text, answer.citations, answer.facts)

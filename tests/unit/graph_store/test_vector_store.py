@@ -58,20 +58,6 @@ def test_a_full_collection_is_followed_by_another_and_all_are_read_as_one(store,
         store.get("entities", ["new", "new", *KEYS])
 
 
-def test_vectors_are_stored_once_and_dropped_wherever_they_are(store, tmp_path):
-    store.close()
-    store.put("entities", KEYS, KEYS)
-    assert sum(map(len, _contents(store))) == len(KEYS)
-    store.drop("entities", [*KEYS[5:55], "never there"])
-    left = [*KEYS[:5], *KEYS[55:]]
-    assert store.ids("entities") == set(left)
-    store.put("entities", KEYS[40:50], KEYS[40:50])
-    opened = _open(tmp_path)
-    assert opened.ids("entities") == {*left, *KEYS[40:50]}
-    assert np.allclose(opened.get("entities", KEYS[40:50]), HashedEmbedder().encode(KEYS[40:50]), atol=1e-6)
-    opened.close()
-
-
 def test_what_another_process_stored_is_found(store, tmp_path):
     other = _open(tmp_path)
     other.put("entities", ["new"], ["new"])

@@ -94,18 +94,6 @@ def test_word_tables_with_merged_cells_stand_in_order_between_the_paragraphs(tmp
         "Staff of 2024\nOffice\n| Name: Ann | City: Paris |\n| Name: Bob |\n\nAfter.\n\n| 1990: a | 1991: b |")
 
 
-def test_a_table_in_a_cell_of_a_word_table_is_the_cells_text_unless_the_outer_one_lays_out_the_page(tmp_path):
-    word = docx.Document()
-    outer = _add_table(word, [["Kit", "Parts"], ["Alpha", ""], ["Beta", "none"]])
-    _add_table(outer.cell(1, 1), [["Part", "Count"], ["Pole", "2"], ["Peg", "8"]])
-    layout = _add_table(word, [["Left words.", ""], ["Below.", ""]])
-    _add_table(layout.cell(0, 1), [["Item", "Weight"], ["X", "2 kg"], ["Y", "3 kg"]])
-    word.save(str(tmp_path / "a.docx"))
-    assert load(tmp_path)["a.docx"].text == (
-        "| Kit: Alpha | Parts: Part: Pole, Count: 2; Part: Peg, Count: 8 |\n| Kit: Beta | Parts: none |\n\n"
-        "Left words.\n\n| Item: X | Weight: 2 kg |\n| Item: Y | Weight: 3 kg |\n\nBelow.")
-
-
 def test_mails_books_notebooks_rich_text_code_and_front_matter(tmp_path):
     (tmp_path / "a.eml").write_text(
         "From: Ann Poe <ann@x.org>\nTo: b@y.org\nSubject: Offer\nDate: Fri, 01 Mar 2024 10:00:00 +0000\n"

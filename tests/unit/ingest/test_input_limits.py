@@ -1,7 +1,6 @@
 """Files made to exhaust or confuse what reads them: each is refused by name with its limit and the fix, or read."""
 
 import io
-import json
 import os
 import subprocess
 import time
@@ -13,9 +12,8 @@ from banyan.graph_store.layout import check_name
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.reading_errors import IngestError, LoadFailure
+from banyan.ingest.reading_errors import LoadFailure
 from banyan.ingest.reading_limits import DEFAULT_LIMITS, Limits
-from banyan.ingest.recorded import load_recorded
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.schema_loading import parse_schema
 from banyan.schemas.graph_schema import SchemaError
@@ -43,20 +41,6 @@ def reasons(*paths: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     documents, failures = load(*paths, limits=limits)
     assert documents == []
     return "; ".join(failure.reason for failure in failures)
-
-
-def test_a_folder_that_is_too_deep_is_left_out_and_the_rest_is_read(tmp_path):
-    folder = tmp_path
-    for _ in range(80):
-        folder = folder / "d"
-    folder.mkdir(parents=True)
-    (folder / "deep.txt").write_text("deep")
-    (tmp_path / "z.txt").write_text("flat")
-    documents, (failure,) = load(tmp_path)
-    assert [document.id for document in documents] == ["z.txt"]
-    assert "more than 64 folders deep (BANYAN_MAX_FOLDER_DEPTH)" in failure.reason
-    documents, failures = load(tmp_path, limits=Limits(folder_depth=100))
-    assert (len(documents), failures) == (2, [])
 
 
 def test_folders_deeper_than_pythons_stack_are_no_crash(tmp_path):
@@ -203,25 +187,6 @@ def test_schemas_and_reviews_nested_too_deeply(tmp_path, json_text, text):
             parse_schema(written, name)
     with pytest.raises(ReviewError, match=r"nested|recursion"):
         load_review(_written(tmp_path / "review.yaml", text))
-
-
-@pytest.mark.parametrize("form", ["triples", "hipporag"])
-@pytest.mark.parametrize("record", [
-    5, [], "text", None, {"text": 5}, {"text": "a", "title": "t", "extracted_entities": 5, "entities": 5},
-    {"text": "a", "title": "t", "triples": 5, "extracted_triples": 5}, {"text": "\ud800", "title": "t", "id": "\ud800"},
-    {"text": "a", "title": "t", "more": json.loads("[" * 100 + "]" * 100)}])
-def test_recorded_triples_that_are_none_leave_the_others(tmp_path, form, record):
-    good = {"title": "Ada", "text": "Ada lives.\u0007\x1b[2J"}
-    text = (json.dumps({"docs": [record, good]}) if form == "hipporag"
-            else f"{json.dumps(record)}\n{json.dumps(good)}\n{'[' * 5000}\n")
-    failures: list[LoadFailure] = []
-    if form == "hipporag" and isinstance(record, dict) and "more" in record:
-        with pytest.raises(IngestError, match="nested"):
-            list(load_recorded([_written(tmp_path / "r.json", text)], form, on_failure=failures.append))
-        return
-    found = list(load_recorded([_written(tmp_path / "r.json", text)], form, on_failure=failures.append))
-    assert [passage.document.text for passage in found][-1] == "Ada lives.[2J"
-    assert len(found) + len(failures) == 2 + (form == "triples")
 
 
 @pytest.mark.parametrize(("name", "why"), [

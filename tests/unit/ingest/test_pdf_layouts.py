@@ -4,7 +4,6 @@ import io
 from collections.abc import Callable, Sequence
 
 import pytest
-from banyan.ingest.readers import pdf_files
 from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.reading_limits import Limits
 from fpdf import FPDF
@@ -134,24 +133,3 @@ def test_an_encrypted_file_and_one_that_pdfminer_cannot_read(monkeypatch):
             content = read_pdf(bytes(file.output()), Limits())
             assert content.text == plain_text(file)
             assert content.omitted == "tables of broken pages (1: KeyError('Type'))"
-
-
-def test_pages_without_lines_and_those_past_the_bound_are_not_read_twice(monkeypatch):
-    asked: list[int] = []
-
-    def read_tables(data: bytes, wanted: dict[int, tuple[int, str]], *_: object) -> list[tuple[int, str]]:
-        asked.extend(number for number, _ in wanted.values())
-        return []
-
-    monkeypatch.setattr("banyan.ingest.readers.pdf_tables.read_tables", read_tables)
-    file = sheet()
-    file.multi_cell(0, text=PROSE)
-    for _ in range(3):
-        file.add_page()
-        write_table(file, PRODUCTS)
-    text_of(file)
-    assert asked == [1, 2, 3]
-    monkeypatch.setattr(pdf_files, "_TABLES_FROM", 200)
-    asked.clear()
-    text_of(file)
-    assert asked == [1]

@@ -2,22 +2,15 @@
 
 from collections.abc import Sequence
 
-import pytest
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.readers.pdf_words import Box, Word, cell_text
-from banyan.text.hyphenation import CELL_BREAK
 from fpdf import FPDF, FontFace
 
 from ...pdf_sheets import (
-    MODEL_ROWS,
-    MODELS,
     PRODUCTS,
     PROSE,
     ROWS,
-    place,
     plain_text,
     rows_of,
-    rules,
     sheet,
     text_of,
     write_table,
@@ -84,20 +77,6 @@ def test_a_table_over_pages_keeps_its_header_and_its_rows_stand_on_their_pages(t
             assert document.text[start:].startswith(f"| Product: {first.split()[0]} |")
 
 
-def word(text: str, left: float, line: int = 0, width: float = 20) -> Word:
-    return Word(0, text, Box(left, line * 12, left + width, line * 12 + 10), 10, "Times", upright=True)
-
-
-def test_words_of_a_cell_are_apart_as_on_the_page():
-    assert cell_text([word("Acme", 0), word("Works", 23)]) == "Acme Works"
-    assert cell_text([word("H", 0), word("2", 20.5), word("O", 41)]) == "H2O"
-    assert cell_text([word("Acme", 0), word("Works", 0, 1)]) == "Acme Works"
-    assert cell_text([word("manu-", 0), word("facturer", 0, 1)]) == f"manu{CELL_BREAK}facturer"
-    assert cell_text([word("帐篷", 0), word("甲型", 0, 1)]) == "帐篷甲型"
-    assert cell_text([word("帐篷", 0), word("甲型", 23)]) == "帐篷甲型", "justified type"
-    assert cell_text([word("张三", 0), word("李四", 26)]) == "张三 李四"
-
-
 class Numbered(FPDF):
     """Has a header and a footer on each page."""
 
@@ -160,16 +139,3 @@ def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_capt
         table.row(("Crop", "Kind"))
         table.row(("Peas", "legume"))
     assert rows_of(file)[2:] == ["| Column 1: Crop | Column 2: Kind |", "| Column 1: Peas | Column 2: legume |"]
-
-
-@pytest.mark.parametrize("tops", [(35, 42, 60), (35, 42, 48, 54, 60), ()], ids=["book", "rows", "none"])
-def test_a_table_without_lines_between_its_columns(tops: Sequence[float]):
-    file = sheet()
-    file.multi_cell(0, text=PROSE)
-    place(file, MODELS)
-    rules(file, *tops)
-    file.set_y(70)
-    file.multi_cell(0, text=PROSE)
-    text = text_of(file)
-    assert text.split("\n\n")[1].split("\n") == MODEL_ROWS
-    assert text.count("Sparse") == text.count("12.7") == 1

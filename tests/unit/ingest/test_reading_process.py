@@ -57,20 +57,6 @@ def test_odd_files_among_good_ones_fail_alone(tmp_path):
     assert failures.keys() == {"bodyless.docx", "root.docx"}
 
 
-def test_text_boxes_nested_in_a_table_cell_are_read_in_time_that_grows_with_their_number(tmp_path):
-    def nested(depth: int) -> str:
-        box = paragraph("Innermost.")
-        for _ in range(depth):
-            box = ("<w:p><w:r><w:pict><v:textbox xmlns:v='urn:schemas-microsoft-com:vml'><w:txbxContent>"
-                   f"<w:tbl><w:tr><w:tc>{box}</w:tc></w:tr></w:tbl></w:txbxContent></v:textbox></w:pict></w:r></w:p>")
-        return f"<w:body>{box}</w:body>"
-
-    docx(tmp_path / "boxes.docx", nested(80))
-    documents, failures = load(tmp_path)
-    assert not failures
-    assert documents["boxes.docx"].count("Innermost.") == 1
-
-
 @pytest.fixture
 def slow(tmp_path, monkeypatch):
     """A folder with a file that is never read to its end."""

@@ -140,16 +140,9 @@ def test_a_cell_of_prose_is_left_to_the_reasoner():
 
 @pytest.mark.parametrize(("row", "time"), [
     ("| Product: X | Year: 2019 | Price: 5 |", "2019"),
-    ("| Product: X | Valid until: May 2021 | Price: 5 |", "Valid until: May 2021"),
     ("| Product: X | From: 2019 | Until: 2021 | Price: 5 |", "From: 2019 | Until: 2021"),
-    ("| Document: a.eml | Author: Ann | To: Bo | Date: 2024-03-01 |", "2024-03-01"),
-    ("| 产品: X | 年度: 2020年 | 价格: 5 |", "2020年"),
-    ("| Year: 2019 | Price: 5 |", ""),
-    ("| Product: X | Month: March | Price: 5 |", ""),
-    ("| Product: X | Founded: 2019 | Price: 5 |", ""),
-    ("| Product: X | Date: 2019 | Price: 5 | Year: 2020 |", ""),
-    ("| Product: X | Valid from: later | Valid until: recalled | Price: 5 |", ""),
-])
+    ("| 产品: X | 年度: 2020年 | 价格: 5 |", "2020年"), ("| Product: X | Month: March | Price: 5 |", ""),
+    ("| Product: X | Date: 2019 | Price: 5 | Year: 2020 |", "")])
 def test_a_column_of_times_says_when_the_rest_of_a_row_holds(row, time):
     found, _ = read_rows(row, "", "", load_schema("general"))
     said = {attribute.attribute: attribute.time for attribute in found.attributes}

@@ -22,30 +22,17 @@ def steps(question: str, limit: int = 5) -> list[str]:
     ("On which river does the birthplace of the discoverer of polonium lie?",
      ["Who is the discoverer of polonium?", "What is the birthplace of {answer 1}?",
       "On which river does {answer 2} lie?"]),
-    ("Who was the first president of the association which published Journal of Botany?",
-     ["Which association published Journal of Botany?", "Who was the first president of {answer 1}?"]),
     ("What is the capital of the country where Frida Kahlo was born?",
      ["In which country was Frida Kahlo born?", "What is the capital of {answer 1}?"]),
-    ("Who is the spouse of the director of Jaws?",
-     ["Who is the director of Jaws?", "Who is the spouse of {answer 1}?"]),
     ("Where was Marie Curie's husband born?", ["Who is Marie Curie's husband?", "Where was {answer 1} born?"]),
-    ("Who composed the music for the film directed by Agnes Varda?",
-     ["Which film was directed by Agnes Varda?", "Who composed the music for {answer 1}?"]),
     ("When was the author of the book that won the Golden Leaf in 1981 born?",
      ["Which book won the Golden Leaf in 1981?", "Who is the author of {answer 1}?", "When was {answer 2} born?"]),
-    ("On which river does the town lie in which the woman who painted Dawn was born?",
-     ["Who painted Dawn?", "In which town was {answer 1} born?", "On which river does {answer 2} lie?"]),
     ("When did the country where Chopin was born join the European Union?",
      ["In which country was Chopin born?", "When did {answer 1} join the European Union?"]),
-    ("What position did the keeper of the Silver Lamp hold?",
-     ["What is the keeper of the Silver Lamp?", "What position did {answer 1} hold?"]),
     ("The Grey Ferry was built by a yard that was closed when?",
      ["The Grey Ferry was built by which yard?", "{answer 1} was closed when?"]),
-    ("Ann Lee played for a club based in what city?",
-     ["Ann Lee played for which club?", "{answer 1} is based in what city?"]),
     ("Who is the spouse of the Silver Lamp performer?",
-     ["Who is the Silver Lamp performer?", "Who is the spouse of {answer 1}?"]),
-])
+     ["Who is the Silver Lamp performer?", "Who is the spouse of {answer 1}?"])])
 def test_nested_questions_are_unfolded_innermost_first(question, expected):
     assert steps(question) == expected
 

@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 from banyan.config import Settings
-from banyan.runtime import audit, budgets
-from banyan.runtime.budgets import AllowanceSpent, BudgetExceeded, charge, charge_calls
+from banyan.runtime import audit
+from banyan.runtime.budgets import AllowanceSpent, charge
 from banyan.server.security import allowances
 from banyan.server.security.allowances import Allowances
 from banyan.server.security.clients import Clients
@@ -95,16 +95,3 @@ def test_whose_allowance_it_is(tmp_path, database):
         with known.spending(""):
             assert (audit.client(), charge().allowance) == ("ann", known.of("ann"))
     assert charge().allowance is None
-
-
-def test_a_budget_and_an_allowance_both_hold(tmp_path, database):
-    allowance = Allowances(database(), clients(tmp_path)).of("ann")
-    pay(allowance, 100)
-    spent = budgets.Budget(max_tokens=0)
-    charge().check()
-    with charge_calls(budget=spent), pytest.raises(BudgetExceeded, match="token budget"):
-        charge().check()
-    with charge_calls(budget=spent, allowance=allowance), pytest.raises(AllowanceSpent):
-        charge().check()
-    with charge_calls(budget=spent), charge_calls(allowance=allowance), pytest.raises(AllowanceSpent):
-        charge().check()

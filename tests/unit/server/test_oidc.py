@@ -1,10 +1,8 @@
 """Tokens of an issuer: which count, what they grant, and what is asked of the issuer."""
 
 import asyncio
-import logging
 import time
 
-import httpx
 import pytest
 from banyan.config import Settings
 from banyan.schemas.issuer_url import is_trustworthy
@@ -122,33 +120,6 @@ def test_keys_are_read_once_and_again_for_a_new_one_at_a_bounded_rate(issuer, cl
     with pytest.raises(TokenError):
         check(checked, issuer.token(key=new))
     assert len(issuer.asked) == 6, "a key that was taken back ends"
-
-
-def test_an_issuer_that_fails_is_told_and_asked_again_later(issuer, clock, monkeypatch, caplog):
-    looked = []
-
-    def fail(url):
-        looked.append(url)
-        raise httpx.ConnectError("refused")
-
-    monkeypatch.setattr(oidc, "read_json", fail)
-    checked, token = tokens(issuer), issuer.token("ask")
-    with caplog.at_level(logging.WARNING, "banyan.server"):
-        for _ in range(3):
-            with pytest.raises(IssuerError, match="ConnectError"):
-                check(checked, token)
-    assert (len(looked), len(caplog.records)) == (1, 1)
-    monkeypatch.setattr(oidc, "read_json", issuer.read_json)
-    clock.now += BETWEEN
-    assert check(checked, token).scopes == {"ask"}
-    monkeypatch.setattr(oidc, "read_json", fail)
-    clock.now += BETWEEN
-    with pytest.raises(TokenError):
-        check(checked, issuer.token(key=RSAKey.generate_key(2048, {"kid": "guessed"})))
-    assert check(checked, token).scopes == {"ask"}, "what is known still counts"
-    clock.now += KEPT
-    with pytest.raises(IssuerError):
-        check(checked, token)
 
 
 @pytest.mark.parametrize("more", [

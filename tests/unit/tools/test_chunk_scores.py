@@ -20,7 +20,6 @@ STATED = [graphs.Stated("Ada Byron was born in Ulm.", entities=["Ada Byron", "Ul
 QUESTION = "Which guild kept a register of barges?"
 # "wide" has chunks 0, 1 and 3, "narrow" 3 and 4.
 COMMUNITIES = {"wide": ["Ulm", "Otto Falk"], "narrow": ["weaver"], "empty": []}
-WITHOUT_COMMUNITIES = Switches(routes=("entity", "triple"))
 
 
 @pytest.fixture(scope="module")
@@ -53,20 +52,6 @@ def test_without_trust_words_alone_are_left(index, beta):
     query = graphs.asked(index, QUESTION, trust=0.0)
     scores = chunk_scores(near(index, narrow=0.9), query, beta)
     np.testing.assert_allclose(scores, 0.5 * lexical(index), atol=1e-6)
-
-
-def test_what_is_off_adds_nothing(index):
-    query, close = graphs.asked(index, QUESTION, trust=0.5), near(index, narrow=0.9)
-    only_words = chunk_scores(close, query, 0.3, WITHOUT_COMMUNITIES.model_copy(update={"dense": False}))
-    np.testing.assert_allclose(only_words, 0.5 * lexical(index), rtol=1e-6)
-    # Without words, vectors count in full, whatever their trust.
-    only_dense = chunk_scores(close, query, 0.3, WITHOUT_COMMUNITIES.model_copy(update={"lexical": False}))
-    np.testing.assert_allclose(only_dense, dense(index, query), atol=0.01)
-    nothing = Switches(routes=("entity", "triple"), dense=False, lexical=False)
-    assert chunk_scores(close, query, 0.3, nothing).tolist() == [0.0] * len(STATED)
-    only_communities = chunk_scores(close, query, 0.3, Switches(dense=False, lexical=False))
-    # Half of 1 - beta, times the community's score, whose cosine is weighed by trust.
-    np.testing.assert_allclose(only_communities, 0.35 * (0.9 * 0.5) ** 3 * np.array([0, 0, 0, 1, 1, 0]), rtol=1e-6)
 
 
 _cosines = st.fixed_dictionaries({one: st.floats(-1, 1, width=32) for one in COMMUNITIES})

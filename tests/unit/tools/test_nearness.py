@@ -54,16 +54,6 @@ def test_the_best_among_some_rows_are_exact(world, limit, chance):
     assert near.best(limit, among)[0].tolist() == among[np.argsort(-exact, kind="stable")[:limit]].tolist()
 
 
-@given(worlds())
-def test_a_query_is_compared_alike_whatever_is_beside_it(world):
-    vectors, queries = world
-    together = nearness(StoredVectors.of(vectors), queries)
-    for row, near in enumerate(together):
-        (alone,) = nearness(StoredVectors.of(vectors), queries[row:row + 1])
-        np.testing.assert_array_equal(alone.nearly, near.nearly)
-        assert alone.bound == near.bound
-
-
 @pytest.mark.parametrize("dimension", [1, 3, 384, 1536])
 def test_codes_of_any_dimension_are_near_and_a_vector_of_zeros_is_one(dimension):
     vectors = np.concatenate([unit(np.random.default_rng(5), 20, dimension), np.zeros((1, dimension), np.float32)])
