@@ -76,18 +76,6 @@ def test_megabytes_in_one_line(tmp_path, hashed_embedder):
     assert time.process_time() - began < 20
 
 
-@pytest.mark.parametrize("command", [["ask", "Who is Ada?"], ["status"], ["documents"], ["verify"], ["reindex"],
-                                     ["delete", "a.txt"]])
-def test_a_knowledge_base_that_is_not_there(shell, command):
-    result = shell(*command, "--kb", "none")
-    assert result.code == 1
-    assert "there is no knowledge base 'none' in" in result.err
-    assert "make one with `banyan build`" in result.err
-    assert shell.kbs() == []
-    shell.copy_built()
-    assert "there are: kb" in shell(*command, "--kb", "none").err
-
-
 @pytest.mark.parametrize("question", ["?!", "\ufffd\u200b", "🙂", "a", "Ada' OR 1=1 --", "[bold]Ada[/nothing]"])
 def test_odd_questions_are_answered_or_abstained_from(shell, question):
     shell.copy_built()

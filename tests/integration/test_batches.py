@@ -149,17 +149,6 @@ def _extraction_calls(home: Home, name: str) -> int:
         return next(step.calls for step in spent if step.name == "extract")
 
 
-@pytest.mark.parametrize("batch", [True, False])
-def test_a_refused_batch_stops_the_build_and_says_why(home, server, batch):
-    server.batches.status, server.batches.problem = "failed", "Enqueued token limit reached"
-    report = home.add(batch=True)
-    assert "Enqueued token limit reached" in report["stopped"]
-    assert home.open_batches() == []
-    server.batches.status = "completed"
-    assert home.add(batch=batch)["stopped"] == ""
-    assert len(server.batches.submitted) == 1 + batch
-
-
 def test_an_endpoint_without_batches_is_told_before_anything_is_made(tmp_path):
     with llm_server.LlmServer() as server:
         home = Home(tmp_path, server.base_url)

@@ -85,21 +85,6 @@ def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_p
     assert not list(shell.folder.rglob("chroma*"))
 
 
-def test_from_the_folder_to_the_server_and_back(shell, monkeypatch):
-    """Vectors that stand elsewhere are never taken for those of today."""
-    shell.write(scripted.TEXTS)
-    monkeypatch.delenv("BANYAN_CHROMA_URL")
-    shell.report()
-    folder = shell.folder / "home" / "kb" / "chroma"
-    assert folder.is_dir()
-    for number, place in enumerate((shell.settings.chroma_url, "", shell.settings.chroma_url)):
-        monkeypatch.setenv("BANYAN_CHROMA_URL", place)
-        shell.write({f"n{number}.txt": f"N{number}:Person --employer--> Acme:Organization."})
-        assert shell.report()["documents"] == 5 + number
-        assert shell.sound()
-    assert shell("documents", "--kb", "kb").code == 0
-
-
 def test_a_server_that_is_down_is_named_and_nothing_is_lost(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
     shell = on_server(own_chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)
     own_chroma.stop()

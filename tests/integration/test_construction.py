@@ -11,7 +11,6 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import WriterBusyError
 from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
-from banyan.models.reasoner import ReasonerError
 
 from .. import scripted
 
@@ -37,44 +36,6 @@ def test_a_build_stores_what_the_documents_say_and_reports_it(shop):
     assert report["communities"] > 0
     assert report["stopped"] == ""
     assert shop.problems() == []
-
-
-def test_building_again_what_is_unchanged_extracts_and_describes_nothing(shop):
-    paths = shop.write(TEXTS)
-    first = shop.build(paths)
-    before = shop.dump()
-    shop.scripted.extracted.clear()
-    shop.scripted.summarised.clear()
-    second = shop.build(paths)
-    assert not shop.scripted.extracted
-    assert not shop.scripted.summarised
-    assert shop.dump() == before
-    assert {key: value for key, value in second.items() if key != "seconds"} == {
-        key: value for key, value in first.items() if key != "seconds"}
-
-
-def test_a_failed_chunk_is_listed_and_completes_on_request(shop):
-    def fail_on_b(text):
-        if "Bob:Person --employer" in text:
-            raise ReasonerError("the endpoint refused")
-
-    shop.scripted.before = fail_on_b
-    report = shop.build(shop.write(TEXTS))
-    assert report["chunks_failed"] == 1
-    assert report["triples"] == 4
-    with shop.resources() as resources:
-        assert resources.knowledge_base("kb").documents.failures() == [("b.txt", 0, "the endpoint refused")]
-        assert shop.problems() == []
-        resources.reindex("kb")
-    assert shop.problems() == []
-    shop.scripted.before = lambda _: None
-    assert shop.build()["chunks_failed"] == 1, "without --retry-failed it stays failed, and is counted"
-    report = shop.build(retry_failed=True)
-    assert report["chunks_failed"] == 0
-    assert report["triples"] == 6
-    assert max(shop.scripted.extracted.values()) == 1
-    with shop.resources() as resources:
-        assert resources.knowledge_base("kb").documents.failures() == []
 
 
 def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_embedder, monkeypatch):

@@ -284,25 +284,3 @@ def fill(disk):
     with pytest.raises(OSError, match="No space"), (disk / "filler").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
-
-
-def test_a_reader_goes_on_while_another_process_makes_everything_anew(shell, built):
-    with shell.resources() as resources, shell.resources() as reindexing:
-        reader = resources.knowledge_base("kb")
-        ids = reader.graph.entity_ids()
-        reindexing.reindex("kb")
-        assert len(reader.vectors.get("entities", ids)) == len(ids)
-        assert resources.knowledge_base("kb") is not reader
-        assert verify(resources.knowledge_base("kb")) == []
-        # The next one to write has vectors as they are: nothing is embedded again.
-        count = shell.embedder.encode
-        texts = []
-        shell.embedder.encode = lambda some: (texts.extend(some), count(some))[1]
-        try:
-            reindexing.update_tree("kb")
-            with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb:
-                assert not kb.vector_synchroniser.is_behind()
-        finally:
-            del shell.embedder.encode
-        assert texts == []
-    assert state(shell) == built.state

@@ -14,13 +14,12 @@ from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout, knowledge_bases
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.tables import METADATA
 from banyan.graph_store.store_errors import (
     DatabaseError,
-    KnowledgeBaseNameError,
     UnknownKnowledgeBaseError,
     WriterBusyError,
 )
@@ -136,28 +135,6 @@ def test_one_writes_at_a_time_and_readers_go_on_to_what_was_written(shop, hashed
         resources.drop("kb")
         with pytest.raises(UnknownKnowledgeBaseError):
             resources.knowledge_base("kb")
-
-
-def test_knowledge_bases_are_listed_renamed_and_dropped_with_their_folders(shop, database):
-    shop.build(shop.write(TEXTS))
-    graph = shop.dump()
-    with shop.resources() as resources:
-        resources.rename("kb", "Größe-2")
-        assert knowledge_bases(shop.settings) == ["Größe-2"]
-        assert resources.knowledge_base("Größe-2").graph.dump() == graph
-        with pytest.raises(KnowledgeBaseNameError, match="at most 56 fit a schema's name"):
-            resources.rename("Größe-2", "long" * 16)
-        resources.rename("Größe-2", "kb")
-        resources.drop("kb")
-        assert knowledge_bases(shop.settings) == []
-    # Another one of its name is made elsewhere: what is derived of the first is not taken for its own.
-    other = scripted.Workshop(shop.folder.with_name("other"), shop.embedder, database_url=database)
-    shop.build(shop.write({"a.txt": TEXTS["a.txt"]}))
-    with other.resources() as resources:
-        resources.drop("kb")
-    other.build(other.write({"b.txt": TEXTS["b.txt"]}))
-    assert shop.dump() == other.dump()
-    assert shop.problems() == []
 
 
 def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_goes_on(

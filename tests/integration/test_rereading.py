@@ -1,7 +1,5 @@
 """Reading again with a model what the rules or another model read: `banyan build --reread`."""
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,32 +120,6 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
     home.build("scripted", reread=True)
     assert home.state() == fresh[1]
     assert home.server.stats.steps["extraction"] == halfway.chunks
-
-
-def test_the_commands_say_what_was_read_by_what_and_how_to_read_it_again(tmp_path, server):
-    few = tmp_path / "a few"
-    few.mkdir()
-    for file in FEW:
-        (few / file.name).write_bytes(file.read_bytes())
-    rules = command_line.CommandLine(tmp_path, tuple(HASHED.items()))
-    model = command_line.CommandLine(tmp_path, tuple({
-        "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
-        **HASHED}.items()))
-    chunks = rules("build", few, "--kb", "kb", "--json").json["chunks"]
-    assert f"the rules: {chunks} chunks" in rules("status", "--kb", "kb").out
-
-    told = model("build", few, "--kb", "kb").err
-    found = re.search(rf"{chunks} chunks were read by the rules; read them with scripted: (banyan build .* --reread) "
-                      r"\(about (\d+) calls, ([\d,]+) tokens\)", told)
-    assert found, told
-    assert found[1] == f"banyan build '{few}' --kb kb --reread"
-    dry = model("build", few, "--kb", "kb", "--reread", "--dry-run", "--json").json
-    assert (str(dry["calls"]), f"{dry['prompt_tokens'] + dry['completion_tokens']:,}") == (found[2], found[3])
-
-    assert "BANYAN_LLM_MODEL" in rules("build", few, "--kb", "kb", "--reread").err
-    again = model("build", few, "--kb", "kb", "--reread")
-    assert (again.code, "--reread" in again.err) == (0, False)
-    assert json.loads(model("status", "--kb", "kb", "--json").out)["read_by"] == {"scripted": chunks}
 
 
 @pytest.fixture

@@ -86,24 +86,6 @@ def test_a_question_can_be_stopped(web_browser, web_server):
         expect(page.locator(".answer")).to_contain_text("Vistula")
 
 
-def test_a_question_that_failed_is_tried_again_in_its_place_and_the_model_checked(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"], expected=("ERR_FAILED",)) as page:
-        page.route("**/ask/stream", lambda route: route.abort())
-        page.get_by_label("Your question").fill(web.QUESTION)
-        page.get_by_role("button", name="Ask", exact=True).click()
-        turn = page.locator(".turn")
-        expect(turn.get_by_role("alert")).to_be_visible()
-        browsing.shoot(page, "failed")
-        assert not browsing.violations(page)
-        turn.get_by_role("button", name="Check the model").click()
-        expect(page.get_by_role("dialog", name="Language model")).to_be_visible()
-        page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
-        page.unroute("**/ask/stream")
-        turn.get_by_role("button", name="Try again").click()
-        expect(turn.locator(".answer")).to_contain_text("Vistula")
-        expect(turn).to_have_count(1)
-
-
 def test_an_answer_comes_back_whole_after_a_reload_and_is_copied_and_rated(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["ask"],
                              permissions=["clipboard-read", "clipboard-write"]) as page:

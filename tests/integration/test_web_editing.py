@@ -105,6 +105,3 @@ def test_two_entities_are_merged_by_a_person_and_the_decision_is_undone(web_brow
         page.get_by_role("button", name="Split", exact=True).click()
         expect(panel.locator(".entity h2")).to_be_visible()
         expect(panel.locator(".entity")).not_to_contain_text("Also called")
-
-
-CY = "document.querySelector('.map')._cyreg.cy"

@@ -1,10 +1,9 @@
 """What a visitor meets first, in a real browser: no knowledge base yet, the sample, examples, and setting a model."""
 
-import re
 
 import pytest
 
-from .. import browsing, llm_server, serving, web
+from .. import browsing, llm_server, serving
 from ..browsing import expect
 
 pytestmark = [
@@ -36,32 +35,6 @@ def test_the_sample_leads_from_an_empty_page_to_an_answered_example(web_browser,
         expect(page.locator(".turn .question")).to_have_text(asked)
         expect(page.locator(".answer.abstained")).to_have_count(0)
         expect(page.locator(".answer .quotes").first).to_be_visible()
-
-
-def test_a_knowledge_base_is_introduced_at_a_glance(web_browser, web_server):
-    for options in ({}, {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "locale": "zh-CN"}):
-        with browsing.opened(web_browser, web_server, web.VIEWS["ask"], **options) as page:
-            shown = page.locator(".introduction")
-            expect(shown.locator(".suggestion")).to_have_count(3)
-            expect(shown).to_contain_text("16 Markdown")
-            expect(shown.locator(".chip").first).to_have_text(re.compile(r"Marie Curie \d"))
-            assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
-            browsing.shoot(page, f"introduction-{page.viewport_size['width']}")
-            assert not browsing.violations(page)
-            if options:
-                expect(shown).to_contain_text("16 篇文档")
-                continue
-            expect(shown).to_contain_text("Nothing: all is read.")
-            expect(shown).to_contain_text("A model would also read facts from sentences")
-            shown.get_by_text("What each document says").click()
-            expect(shown.locator(".summaries > li")).to_have_count(16)
-            said = shown.locator(".summaries > li", has_text="Copenhagen").first
-            expect(said).to_contain_text("Copenhagen is the capital of Denmark.")
-            said.get_by_role("link").click()
-            expect(page.locator("dialog mark")).to_have_text("Copenhagen is the capital of Denmark.")
-            page.keyboard.press("Escape")
-            shown.locator(".chip").first.click()
-            expect(page.locator(".entity h2")).to_have_text("Marie Curie")
 
 
 def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):

@@ -66,32 +66,6 @@ def test_the_graph_is_explored_by_search_neighbours_types_and_communities(web_br
         assert all("limit=" in url for url in paged), paged
 
 
-def test_the_list_has_all_entities_a_page_at_a_time_and_finds_them_by_name(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
-        page.get_by_role("button", name="List", exact=True).click()
-        rows = page.locator(".entity-table tbody tr")
-        expect(rows).to_have_count(50)
-        names = set(page.locator(".entity-table tbody th").all_text_contents())
-        total = int(page.locator(".pages span").text_content().split()[-1])
-        assert total > 100, total
-        browsing.shoot(page, "entities")
-        assert not browsing.violations(page)
-        for last in range(100, total + 50, 50):
-            page.get_by_role("button", name="Next").click()
-            expect(page.locator(".pages span")).to_contain_text(f"\u2013{min(last, total)} of")
-            names |= set(page.locator(".entity-table tbody th").all_text_contents())
-        assert len(names) == total
-        page.get_by_label("Name contains").fill("curie")
-        expect(rows.first).to_contain_text("Curie")
-        found = page.locator(".entity-table tbody th").all_text_contents()
-        assert found
-        assert all("Curie" in name for name in found), found
-        rows.first.get_by_role("button").press("Enter")
-        expect(page.locator(".entity h2")).to_have_text(found[0])
-        page.get_by_label("Name contains").fill("nobody is called so")
-        expect(page.locator(".entity-table")).to_contain_text("No entity matches the filters.")
-
-
 def test_the_map_is_walked_with_arrow_keys(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")

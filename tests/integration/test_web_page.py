@@ -1,9 +1,7 @@
 """The web page in a real browser: in English and Chinese, by keyboard, with a key, on a narrow screen."""
 
-import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 from banyan.server.security.keys import KEYS_FILE, Keys
@@ -144,18 +142,3 @@ def test_a_narrow_screen_shows_all_of_it_without_scrolling_sideways(web_browser,
                            for table in page.locator(".table").all()), name
                 boxes = [one.bounding_box() for one in page.locator("tbody tr").first.get_by_role("button").all()]
                 assert all(box["x"] + box["width"] <= 390 for box in boxes), name
-
-
-def test_other_programs_are_told_where_to_connect_with_settings_to_copy(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["connect"],
-                         permissions=["clipboard-read", "clipboard-write"]) as page:
-        page.locator(".card", has_text="MCP").get_by_role("button", name="Copy").first.click()
-        expect(page.locator("#status")).to_have_text("Copied.")
-        settings = json.loads(page.evaluate("navigator.clipboard.readText()"))
-        assert settings["mcpServers"]["banyan"]["url"] == f"{web_server}/mcp"
-        expect(page.get_by_text(f'RemoteRunnable("{web_server}/chat/kb/english")')).to_be_visible()
-        page.locator(".card", has_text="MCP").get_by_role("button", name="Copy").last.click()
-        started = json.loads(page.evaluate("navigator.clipboard.readText()"))["mcpServers"]["banyan"]
-        assert Path(started["command"]).is_file()
-        assert Path(started["env"]["BANYAN_HOME"], "english").is_dir()
-        browsing.shoot(page, "connect")

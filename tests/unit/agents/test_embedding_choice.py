@@ -7,7 +7,6 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
-from banyan.graph_store.store_errors import EmbeddingMismatchError
 from banyan.models.embedding import embedding_models as models
 from banyan.schemas.retrieval import SubQuery
 
@@ -95,19 +94,6 @@ def test_reindex_chooses_again(home):
         assert status_of(resources.knowledge_base("kb")).embedding_model == MULTILINGUAL
         assert resources.knowledge_base("kb").embedder.name == MULTILINGUAL
         assert home.build(resources, "kb", ENGLISH) == MULTILINGUAL
-
-
-def test_a_model_that_is_set_holds_for_all(home):
-    with home.resources() as resources:
-        home.build(resources, "kb", CHINESE)
-    with home.resources(embedding_model=MINILM) as resources:
-        said = f"with the embedding model '{MULTILINGUAL}' and '{MINILM}' is in use: .* run `banyan reindex`"
-        with pytest.raises(EmbeddingMismatchError, match=said):
-            resources.knowledge_base("kb")
-        resources.reindex("kb")
-        assert home.build(resources, "other", CHINESE) == MINILM
-    with home.resources() as resources:
-        assert resources.knowledge_base("kb").embedder.name == MINILM, "auto goes by the ledger"
 
 
 def test_without_the_package_minilm_goes_on_and_the_fix_is_named(home, monkeypatch, caplog):

@@ -111,13 +111,6 @@ def test_a_build_proposes_its_schema_once(fitted):
     assert shop.problems() == []
 
 
-def test_a_budget_holds_before_the_first_call(fitted):
-    shop = fitted(PROPOSAL)
-    paths = shop.write(TEXTS)
-    assert "the token budget is reached" in shop.build(paths, max_tokens=0)["stopped"]
-    assert shop.endpoint.sent == []
-
-
 def test_a_person_reviews_the_proposal(fitted):
     shop = fitted(PROPOSAL)
     given, config = shop.given(shop.write(TEXTS)), RunnableConfig(configurable={"thread_id": "1"})

@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 import yaml
-from banyan.config import Settings
 from banyan.server.routes import reading_routes as routes_reading
 from banyan.server.security.hosts import Hosts
 from compose_pydantic.models import ComposeSpecification
@@ -93,20 +92,6 @@ def test_the_image_does_not_run_as_root_and_writes_to_its_volume_alone():
     names = [name for name, _ in instructions()]
     assert names.index("USER") > names.index("COPY")
     assert said("VOLUME") == said("WORKDIR") == [variables()["BANYAN_HOME"]] == ["/data"]
-
-
-def test_the_variables_are_settings():
-    known = {f"BANYAN_{name.upper()}" for name in Settings.model_fields} | {"BANYAN_CACHE"}
-    given = {name for name in variables() if name.startswith("BANYAN_")}
-    assert given <= known
-    composed = COMPOSE["services"]["replica-1"]["environment"]
-    assert set(composed) <= known
-    # As they are where nothing is set but what has to be: none of them is refused.
-    settings = Settings(_env_file=None, **{name.removeprefix("BANYAN_").lower(): filled(value)
-                                           for name, value in composed.items()})
-    assert settings.chroma_server.url == "http://chroma:8000"
-    assert settings.database.get_secret_value() == f"postgresql+psycopg://banyan:{GIVEN}@postgres/banyan"
-    assert (settings.server_hosts, settings.server_keys) == ("localhost", None)
 
 
 @pytest.mark.parametrize("compose", [COMPOSE, SMALL])

@@ -86,11 +86,7 @@ def test_a_malformed_record_is_refused_by_line_and_field(tmp_path, name, file, r
     ("musique", lambda folder: None, "has no file of musique's questions"),
     ("gbench", lambda folder: (folder / "towns.jsonl").write_text('{"Question": "Q", "Answer": "A"}', "utf-8"),
      "has no type"),
-    ("anonyrag", lambda folder: (folder / "qa.parquet").write_bytes(b"no parquet"), "not a parquet file"),
-    ("hotpotqa", lambda folder: [files.save(folder / f"hotpot_{n}.json", []) for n in "ab"], "several files"),
-    ("hotpotqa", lambda folder: files.save(folder / "hotpot.json", [{
-        "question": "Q?", "answer": "A", "supporting_facts": [["T", 0]], "context": ["T"]}]), "context: a list of"),
-])
+    ("anonyrag", lambda folder: (folder / "qa.parquet").write_bytes(b"no parquet"), "not a parquet file")])
 def test_a_folder_that_cannot_be_used_is_explained(tmp_path, name, make, said):
     make(tmp_path)
     with pytest.raises(DatasetError, match=said):

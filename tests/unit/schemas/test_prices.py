@@ -44,15 +44,9 @@ def test_a_price_file_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("{", "Invalid JSON"),
-    ("[]", "the file"),
-    ('{"m": {"prompt": 1}}', "m.completion: Field required"),
-    ('{"m": {"prompt": -1, "completion": 1}}', "m.prompt"),
+    ("{", "Invalid JSON"), ('{"m": {"prompt": 1}}', "m.completion: Field required"),
     ('{"m": {"prompt": 1, "completion": 1, "promt": 3}}', "m.promt"),
-    ('{"m": {"prompt": "dear", "completion": 1}}', "m.prompt"),
-    ('{"m": {"prompt": NaN, "completion": 1}}', "m.prompt"),
-    ('{"m": 3}', "m: "),
-])
+    ('{"m": {"prompt": NaN, "completion": 1}}', "m.prompt")])
 def test_what_is_wrong_with_a_price_file_is_said(tmp_path, text, said):
     file = tmp_path / "prices.json"
     file.write_text(text)

@@ -51,15 +51,10 @@ def test_words_that_say_no_time_are_none(words):
 
 @pytest.mark.parametrize(("words", "read"), [
     ("since 2019; votes: 27", ("from", "2019", "", "votes: 27")),
-    ("votes: 27", ("with", "", "", "votes: 27")),
     ("votes: 27; since 2019; seat: 3 of 5", ("from", "2019", "", "votes: 27; seat: 3 of 5")),
-    ("2019年起；票数：27", ("from", "2019", "", "票数：27")),
     ("planned; cost: 5 million USD", ("planned", "", "", "cost: 5 million USD")),
-    ("Term: since 2019", ("from", "2019", "", "")),
     ("role: chair", ("with", "", "", "role: chair")),
-    ("(role: chair; since 2019)", ("from", "2019", "", "role: chair")),
-    ("layer: consensus layer (CL)", ("with", "", "", "layer: consensus layer (CL)")),
-])
+    ("layer: consensus layer (CL)", ("with", "", "", "layer: consensus layer (CL)"))])
 def test_qualifiers_stand_beside_a_time(words, read):
     assert read_time(words)[1:] == read
 

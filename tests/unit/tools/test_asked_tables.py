@@ -274,10 +274,6 @@ class TestAnswersWithoutAModel:
     def test_amounts_have_their_unit(self, resources, question, amount):
         assert ask(resources, question)["short"] == amount
 
-    def test_a_question_that_is_no_table_is_answered_from_passages(self, resources):
-        answer = ask(resources, "Which lighthouses are Active and haunted?")
-        assert answer["short"] != "Alder Point; Birch Rock; Gorse Bank"
-
     def test_nothing_that_fits_is_not_answered_with_other_rows(self, resources):
         answer = ask(resources, "How many Active lighthouses are in Westmark?")
         assert answer["short"] in ("", "0")
