@@ -11,7 +11,6 @@ from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
-from hypothesis import strategies as st
 
 from ... import scripted
 
@@ -51,9 +50,6 @@ def test_scores_are_means_over_the_gold_sentences():
     assert (found.precision, found.recall, found.f1) == (0.3333, 0.3333, 0.3333)
     assert found.conformance == 0.3333, "no answer scores 0, as the benchmark has it"
     assert found.hallucination.model_dump() == {"subject": 0.3333, "relation": 0.3333, "object": 0.3333}
-
-
-PARTS = st.sampled_from(["Jaws", "Roy Scheider", "Quint", "01 January 1975", "鲨鱼", "_", "", "actors"])
 
 
 @pytest.mark.data
