@@ -27,7 +27,6 @@ pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
 # Chroma writes an index to its own files from its first pace on, and a level above the lowest from some dozens.
 PEOPLE = 90
-DAMAGES = ("flip", "page", "zeros", "cut", "empty", "gone")
 
 
 def text(number):
@@ -101,8 +100,9 @@ def damage(path, kind, seed=0):
 
 # Checksums tell every damage of an index's files alike, and how the graph's file is damaged a property test tries.
 @pytest.mark.parametrize(("name", "kind"), [
-    ("graph.json", "flip"), ("graph.json", "gone"), *(("chroma.sqlite3", kind) for kind in DAMAGES),
-    *zip(INDEX, DAMAGES, strict=False)])
+    ("graph.json", "flip"), ("graph.json", "gone"), ("chroma.sqlite3", "flip"),
+    ("chroma.sqlite3", "cut"), ("chroma.sqlite3", "gone"),
+    *zip(INDEX, ("flip", "page", "zeros", "cut", "empty"), strict=True)])
 def test_a_damaged_derived_file_is_named_and_made_again(shell, built, name, kind):
     """Some of these damages end the process that loads the file: this one goes on."""
     path = files(shell.settings.home)[name]
@@ -196,7 +196,7 @@ def test_no_page_of_a_ledger_can_be_lost_unnoticed(shell):
     size = int.from_bytes(data[16:18], "big")
     free = int.from_bytes(data[36:40], "big")
     unseen = 0
-    for page in range(0, len(data) // size, max(1, len(data) // size // 20)):
+    for page in range(0, len(data) // size, max(1, len(data) // size // 10)):
         path.write_bytes(data[:page * size] + bytes(size) + data[(page + 1) * size:])
         unseen += shell("verify", "--kb", "kb").code == 0
     assert unseen <= free
