@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 from contextlib import closing
 
 import pytest
@@ -120,23 +119,6 @@ def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
     assert tables(stored.folder / "home", "kb") == ledger
     assert stored.sound()
     assert left(stored.folder / "home") == ["kb"]
-
-
-@pytest.mark.parametrize("damage", ["garbage", "page size", "log"])
-def test_a_damaged_base_is_restored(stored, damage):
-    ledger, graph = changed(stored)
-    root = stored.folder / "home" / "kb"
-    file = root / "ledger.sqlite"
-    data = file.read_bytes()
-    if damage == "log":
-        (root / "ledger.sqlite-wal").write_bytes(random.Random(0).randbytes(9000))
-    else:
-        file.write_bytes({"garbage": b"x" * 9000, "page size": data[:16] + b"\x20\x00" + data[18:]}[damage])
-    assert stored("restore", "kb.zip", "--kb", "kb").code == 1, "not without --force"
-    result = stored("restore", "kb.zip", "--kb", "kb", "--force")
-    assert result.code == 0, result.err
-    assert (tables(stored.folder / "home", "kb"), stored.dump()) == (ledger, graph)
-    assert stored.sound()
 
 
 def test_permissions_of_a_backup_are_the_users(stored):

@@ -59,24 +59,6 @@ def test_names_of_one_thing_are_one_node_and_are_listed_with_their_reason(shell:
     assert shell.sound()
 
 
-def test_a_person_splits_and_merges_and_it_lasts(shell: Shell) -> None:
-    imported(shell)
-    apart = shell("entities", "split", "Acme-Werke", "Acme Werke", "--kb", "kb", "--why", "two firms")
-    assert apart.code == 0, apart.err
-    assert listed(shell) == []
-    assert imported(shell)["entities"] == 5
-    assert shell("entities", "merge", "Ulm", "Bonn", "--kb", "kb").code == 0
-    assert [group["aliases"][0]["rule"] for group in listed(shell)] == ["manual"]
-    assert shell("reindex", "--kb", "kb").code == 0
-    assert [group["aliases"][0]["rule"] for group in listed(shell)] == ["manual"]
-    assert shell("delete", "records.jsonl/3", "--kb", "kb").code == 0
-    assert listed(shell) == []
-    decisions = json.loads(shell("entities", "decisions", "--kb", "kb", "--json").out)
-    assert [(decision["verdict"], decision["why"]) for decision in decisions] == [("split", "two firms"), ("merge", "")]
-    assert "two firms" in shell("entities", "decisions", "--kb", "kb").out
-    assert shell.sound()
-
-
 class BrainEndpoint:
     """Answers by the tests' brain, and keeps what it was sent."""
 

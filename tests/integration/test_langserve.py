@@ -71,19 +71,6 @@ def test_what_is_wrong_is_told(chat, given, status, reason):
 
 
 class TestPlaygrounds:
-    @pytest.mark.parametrize(("path", "title"), [
-        ("/chat/playground/", "Playground"), ("/chat/kb/english/playground/", "Chat Playground")])
-    def test_page_and_files_load_from_here_alone(self, http, path, title):
-        page = http.get(path)
-        assert f"<title>{title}</title>" in page.text
-        files = re.findall(r'(?:src|href)="([^"]+)"', page.text)
-        assert len(files) == 3
-        assert all(file.startswith("/") and not file.startswith("//") for file in files)
-        assert [http.get(file).status_code for file in files] == [200, 200, 200]
-        policy = page.headers["content-security-policy"]
-        assert "default-src 'self'" in policy
-        assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
-
     def test_a_browser_chats_and_asks_nobody_else(self, server):
         with browsing.browsing() as browser:
             watch, page = browsing.Watch(urlsplit(server.url).netloc, ()), browser.new_page()

@@ -103,33 +103,6 @@ def test_an_error_ends_a_stream_as_an_event(client):
     assert (error.name, error.data["type"]) == ("error", "UnknownKnowledgeBaseError")
 
 
-def test_the_graph_is_explored_by_what_is_looked_at(client, english):
-    graph = f"{KB}/english/graph"
-    types = client.get(f"{graph}/types").json()
-    assert "Person" in [one["name"] for one in types["entity_types"]]
-    (marie, *_) = client.get(f"{graph}/search", params={"q": "marie cur", "type": "Person"}).json()["items"]
-    assert marie["name"] == "Marie Curie"
-    around = client.get(f"{graph}/neighbourhood", params={"id": marie["id"], "limit": 500}).json()
-    assert around["total"] == len(around["nodes"]) - 1
-    ids = {node["id"] for node in around["nodes"]}
-    assert all({edge["source"], edge["target"]} <= ids for edge in around["edges"])
-    paged = [client.get(f"{graph}/neighbourhood", params={"id": marie["id"], "limit": 2, "offset": offset}).json()
-             for offset in range(0, around["total"], 2)]
-    assert sorted(node["id"] for page in paged for node in page["nodes"][1:]) == sorted(ids - {marie["id"]})
-    entity = client.get(f"{graph}/entity", params={"id": marie["id"]}).json()
-    assert entity["documents"]
-    for fact in entity["facts"]:
-        for evidence in fact["evidence"]:
-            text = (ENGLISH / evidence["document"]).read_text("utf-8")
-            assert text[evidence["start"]:evidence["end"]] == evidence["quote"] != ""
-    overview = client.get(f"{graph}/overview", params={"limit": 5}).json()
-    support = [node["support"] for node in overview["nodes"]]
-    assert len(support) == 5
-    assert support == sorted(support, reverse=True)
-    named = client.get(f"{graph}/names", params={"names": ["POLONIUM", "nobody"]}).json()["items"]
-    assert [node["name"].casefold() for node in named] == ["polonium"]
-
-
 def test_the_graph_is_changed_by_hand_and_back(client, english):
     edits, graph = f"{KB}/english/edits", f"{KB}/english/graph"
     (polonium, *_) = client.get(f"{graph}/search", params={"q": "polonium"}).json()["items"]

@@ -97,15 +97,3 @@ def test_what_is_shown_is_saved_as_csv_in_its_order(web_browser, web_server):
         }""", cells)
         assert next(csv.reader(text.splitlines(keepends=True)[1:])) == ["'=1+1", "'-5", "a,b", 'say "x"', "two\nlines",
                                                                         "7"]
-
-
-def test_an_answer_that_rests_on_a_table_opens_it(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        web.ask(page, "How many people were born in Paris?")
-        expect(page.locator(".answer .short")).to_have_text("2")
-        page.locator(".answer").get_by_role("link", name="Open as a table").click()
-        expect(page.locator(".figure").first).to_have_text("Number of subjects: 2 · 2 rows")
-        expect(page.get_by_label("Object or value")).to_have_value("Paris")
-        page.get_by_role("link", name="Ask", exact=True).click()
-        web.ask(page, web.QUESTION)
-        expect(page.locator(".turn").last.get_by_role("link", name="Open as a table")).to_have_count(0)

@@ -97,10 +97,3 @@ def test_a_terminal_shows_claims_once(says, terminal):
     assert [line.strip() for line in printed[:2]] == LINES
     assert sum(line.strip() in LINES for line in printed) == 2
     assert "1] " in printed[2]
-
-
-def test_a_terminal_says_what_is_withdrawn(says, terminal):
-    run(says(BROKEN, OTHER), shows_claims=True)
-    printed = [line.strip() for line in terminal.getvalue().splitlines()]
-    assert printed[:3] == [LINES[0], "The lines above are withdrawn; the answer follows.",
-                           "She was a mathematician. [1]"]

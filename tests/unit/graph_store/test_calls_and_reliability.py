@@ -10,8 +10,6 @@ from banyan.graph_store.ledger.token_accounts import Calls, StepTokens
 from banyan.graph_store.vectors.reliability import Reliability, measure
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 from banyan.schemas.documents import Chunk
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.fixture
@@ -135,9 +133,3 @@ def test_trust_is_measured_by_script(hashed_embedder):
     assert found.of("Which report?") > 0.9
     assert found.of("哪份报告？") < 0.1
     assert found.of("Какой отчёт?") == 1.0
-
-
-@given(st.dictionaries(st.sampled_from(["latin", "cjk", "arabic"]), st.floats(0, 1)))
-def test_reliability_is_stored_and_read_back(by_script):
-    made = Reliability(by_script)
-    assert Reliability.parse(made.dump()) == made

@@ -151,16 +151,3 @@ def test_a_scope_follows_its_knowledge_base_and_forgets_what_was_deleted(shop) -
         made = (shop.settings.home / "kb" / "scopes").rglob("*")
         assert not [file for file in made if file.is_file() and b"A secret" in file.read_bytes()]
         assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 2
-
-
-def test_a_scope_that_was_broken_off_is_made_by_the_next_question(shop, monkeypatch) -> None:
-    scope = Scope.of("a*.txt")
-    with shop.resources() as resources:
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("banyan.graph_store.scopes.making.derive", interrupt)
-            resources.retriever("kb", scope)
-        assert len(resources.retriever("kb", scope).index.chunks) == 2
-
-
-def interrupt(*_: object, **__: object) -> None:
-    raise KeyboardInterrupt

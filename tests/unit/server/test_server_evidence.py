@@ -44,21 +44,3 @@ def test_the_facts_among_entities_are_those_with_both_ends_among_them(client):
 
     assert among(ADA, ULM, "no such entity") == ({ADA, ULM}, [(ADA, "born_in", ULM)])
     assert among(ADA) == ({ADA}, [])
-
-
-def test_names_of_one_sentence_are_mentioned_together_unless_a_fact_ties_them(client, tmp_path, hashed_embedder):
-    text = "Ada met Ben and Eva in Ulm. Ada leads Orio. Ben left Orio, and Eva saw Ben."
-    people = dict.fromkeys(("Ada", "Ben", "Eva", "Orio", "Ulm"), "Thing")
-    with small_base.create(tmp_path, "town", hashed_embedder) as kb, kb.writing():
-        small_base.put(kb, "a", text, entities=people, triples=[("Ada", "leads", "Orio"), ("Ada", "met", "Ben")])
-        small_base.finish(kb)
-
-    def together(name):
-        found = client.get("/api/knowledge-bases/town/graph/entity", params={"id": entity_id(name, "Thing")})
-        return {one["entity"]["name"]: [text[place["start"]:place["end"]] for place in one["evidence"]]
-                for one in found.raise_for_status().json()["together"]}
-
-    met = "Ada met Ben and Eva in Ulm."
-    assert together("Ada") == {"Eva": [met], "Ulm": [met]}
-    assert together("Ben") == {"Eva": [met, "Ben left Orio, and Eva saw Ben."], "Ulm": [met],
-                               "Orio": ["Ben left Orio, and Eva saw Ben."]}

@@ -61,19 +61,6 @@ def test_a_text_that_is_neither_fits_no_comparison(retriever, field, least, neit
     assert len(heads(retriever, "status", where=(f"{field}>={least}",))) == len(PROPOSALS) - 1
 
 
-@pytest.mark.parametrize(("values", "comparison", "expected"), [
-    (["2004-05-03"] * 6 + ["unknown"], ">=2004", 6), (["2004-05-03"] * 6 + ["unknown"], ">=2004-01-03", 6),
-    (["20", "721", "1559", "1967", "2015"], "<=1559", 3), (["20", "721", "1559", "1967", "2015"], "<1000", 2),
-    (["1967", "2015", "2020"], "<=1967-06", 1)])
-def test_rows_not_spellings_tell_dates_from_numbers(tmp_path, hashed_embedder, values, comparison, expected):
-    with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
-        for number, value in enumerate(values):
-            name = f"Proposal{'ABCDEFG'[number]}"
-            base.put(kb, name, f"{name}: {value}.", entities={name: "Proposal"}, attributes=[(name, "created", value)])
-        base.finish(kb)
-        assert len(heads(Retriever(kb), "created", tail=comparison)) == expected
-
-
 def test_all_rows_of_an_extreme_value_are_shown(tmp_path, hashed_embedder):
     with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
         for name, eip in (("Alba", "9"), ("Brix", "9"), ("Calw", "10")):
