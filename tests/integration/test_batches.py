@@ -149,6 +149,17 @@ def _extraction_calls(home: Home, name: str) -> int:
         return next(step.calls for step in spent if step.name == "extract")
 
 
+def test_a_budget_that_is_too_small_submits_nothing(home, server):
+    report = home.add(batch=True, max_tokens=3000)
+    assert "Nothing was submitted" in report["stopped"]
+    assert "--max-tokens" in report["stopped"]
+    assert report["tokens"]["calls"] == server.stats.requests == 0
+    report = home.add(batch=True, max_cost=0.0001)
+    assert "--max-cost" in report["stopped"]
+    assert server.batches.submitted == {}
+    assert home.add(batch=True, max_tokens=10_000_000)["stopped"] == ""
+
+
 def test_an_endpoint_without_batches_is_told_before_anything_is_made(tmp_path):
     with llm_server.LlmServer() as server:
         home = Home(tmp_path, server.base_url)

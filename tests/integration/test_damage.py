@@ -284,3 +284,18 @@ def fill(disk):
     with pytest.raises(OSError, match="No space"), (disk / "filler").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
+
+
+def test_derived_files_of_another_base_are_not_read(shell, built, hashed_embedder):
+    """Both bases had one build of as many documents, so all their counters agree."""
+    other = scripted.Workshop(shell.folder / "second", hashed_embedder)
+    other.build(other.write({f"d{number}.txt": text(number).replace("Firm", "Corp") for number in range(PEOPLE)}))
+    for name in ("index.bin", "graph.json"):
+        shutil.copy(other.settings.home / "kb" / name, shell.settings.home / "kb" / name)
+    shutil.rmtree(shell.settings.home / "kb" / "chroma")
+    shutil.copytree(other.settings.home / "kb" / "chroma", shell.settings.home / "kb" / "chroma")
+    said = answer(shell)
+    assert "Corp" not in str(said)
+    assert "Firm3" in str(said)
+    assert state(shell) == built.state
+    assert shell.sound()

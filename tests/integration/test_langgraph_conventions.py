@@ -2,9 +2,12 @@
 
 import asyncio
 import time
+from contextlib import contextmanager
 
+import httpx
 import pytest
 from langgraph_sdk import get_sync_client
+from langgraph_sdk.errors import APIStatusError
 from mcp import Client
 
 from .. import langgraph_server
@@ -91,6 +94,14 @@ class TestMessagesAlone:
         assert "Graz" in client.runs.wait(thread, ids["rivers"], input=river)["answer"]
 
 
+@contextmanager
+def refused(status, why):
+    """The block ends with the response of this status."""
+    with pytest.raises((APIStatusError, httpx.HTTPStatusError)) as told:
+        yield
+    assert (told.value.response.status_code, why in told.value.response.text) == (status, True)
+
+
 def agent_chat_ui_actions(interrupt):
     """The actions that agent-chat-ui and Agent Inbox show of an interrupt, or None where they show plain JSON.
 
@@ -149,6 +160,16 @@ class TestReview:
         schema = client.http.client.get("/api/knowledge-bases/rejected/schema").json()["schema"]
         assert "defeat" not in {one["name"] for one in schema["attribute_types"]}
         assert report["attributes"] < admitted["attributes"], "nothing was admitted instead"
+
+    def test_a_resume_of_what_does_not_wait_is_refused(self, client):
+        thread = waiting(client, "ended")
+        resume(client, thread, "reject")
+        with refused(409, "waits for no decision"):
+            client.runs.wait(thread, "construction", command={"resume": {"decisions": [{"type": "approve"}]}})
+        fresh = client.threads.create()["thread_id"]
+        with refused(409, "waits for no decision"):
+            client.runs.wait(fresh, "construction", command={"resume": "accept"})
+        assert "defeat" not in str(client.http.client.get("/api/knowledge-bases/ended/schema").json()["schema"])
 
 
 def mcp(url, *calls):

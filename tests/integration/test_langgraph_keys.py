@@ -98,6 +98,12 @@ def test_nobody_enters_without_a_key(url, http, waiting):
     assert http.get("/ok").status_code == 200
 
 
+def test_metrics_need_their_scope(http, keys):
+    for name, status in (("metrics", 200), ("all", 403), ("other", 403), ("token: ask", 403)):
+        for path in ("/metrics", "/metrics?format=json", "/%6detrics"):
+            assert http.get(path, headers={"X-API-Key": keys[name]}).status_code == status, (name, path)
+
+
 def described(http, key, known=""):
     """Each route and method of LangGraph's own description, with any id in its path, or one that is known."""
     paths = http.get("/openapi.json", headers={"X-API-Key": key}).json()["paths"]

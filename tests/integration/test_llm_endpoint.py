@@ -104,6 +104,18 @@ def test_a_stalled_answer_is_given_up_and_retried(server, ledger):
     assert 3 <= time.monotonic() - started < 60
 
 
+@pytest.mark.parametrize("usage", [
+    "null", "7", '{"prompt_tokens": -100000, "completion_tokens": -1}',
+    '{"prompt_tokens": NaN, "completion_tokens": 1e400}', '{"prompt_tokens": [1], "completion_tokens": {"a": 1}}',
+    '{"prompt_tokens": "12", "completion_tokens": true, "prompt_tokens_details": [3]}',
+    '{"prompt_tokens": 1e15, "completion_tokens": null, "total_tokens": "x", "completion_tokens_details": 4}'])
+def test_nonsense_about_tokens_is_estimated(ledger, usage):
+    with llm_server.LlmServer(usage=usage) as server:
+        assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
+        assert ledger.prompt_tokens["extract"] == server.stats.prompt_tokens
+        assert ledger.completion_tokens["extract"] == server.stats.completion_tokens
+
+
 @pytest.mark.parametrize("kind", ["packed", "endless"])
 def test_a_response_that_would_fill_the_memory_is_not_read(server, ledger, kind):
     server.faults.append(Fault(kind))

@@ -4,11 +4,17 @@ The first ones have workers of their own, and need the processors that `there` t
 """
 
 import asyncio
+import os
+import re
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -172,6 +178,65 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
     assert made(report) == made(whole[0])
     assert report["tokens"]["calls"] <= whole[0]["tokens"]["calls"] - stood
     assert state(here, "cancelled") == whole[1]
+
+
+def test_ctrl_c_ends_a_ray_of_this_machine_and_all_of_its_processes(tmp_path, server):
+    before, server.seconds = server.stats.requests, 5.0
+    environment = command_line.clean_environment(
+        BANYAN_HOME=str(tmp_path / "home"), BANYAN_LLM_BASE_URL=server.base_url, BANYAN_LLM_MODEL="scripted",
+        BANYAN_LLM_API_KEY="sk-secret")
+    process = subprocess.Popen([Path(sys.executable).with_name("banyan"), "build", ENGLISH, "--kb", "kb", "--ray"],
+                               env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        deadline = time.monotonic() + 120
+        while server.stats.requests == before:
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        started = _family(process.pid)
+        assert any("raylet" in " ".join(command) for command in started.values())
+        assert not any("sk-secret" in " ".join(command) for command in started.values())
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        server.seconds = 0.0
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    assert process.returncode == 130, said
+    assert "interrupted; progress is saved" in said
+    assert "Traceback" not in said
+    deadline = time.monotonic() + 20
+    (folder,) = {part for command in started.values() for argument in command
+                 for part in re.findall(r"/tmp/banyan-ray-\w+", argument)}
+    assert not Path(folder).exists()
+    while left := [command for pid, command in started.items() if _command(pid) == command]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+
+
+def _command(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except OSError:
+        return []
+
+
+def _family(pid: int) -> dict[int, list[str]]:
+    """The process and all that descend from it."""
+    parents: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        parents.setdefault(parent, []).append(int(folder.name))
+    family, waiting = {}, [pid]
+    while waiting:
+        one = waiting.pop()
+        family[one] = _command(one)
+        waiting += parents.get(one, [])
+    return family
 
 
 def test_a_node_that_is_killed_in_the_middle_changes_nothing(here, there, cluster, server, whole):

@@ -6,7 +6,7 @@ import pytest
 from banyan.agents.retrieval.citing import OWN_KNOWLEDGE
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.presenting import CLOSEST
-from banyan.agents.retrieval.state import MAX_QUESTION, QuestionError
+from banyan.agents.retrieval.state import MAX_EARLIER, MAX_QUESTION, QuestionError
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
 from banyan.schemas.lookups import EntityLookup
 from langchain_core.messages import AIMessage, HumanMessage
@@ -69,6 +69,15 @@ def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
     assert said["messages"][-1].text == said["answer"] == "Claim on ada: She was born in Ulm [1]"
 
 
+def test_a_rewritten_question_without_an_end_is_not_asked(resources, monkeypatch):
+    """Some earlier answer may have talked the model into it."""
+    monkeypatch.setattr(resources.fake, "condense", lambda *_: "and on " * 2000)
+    messages = [HumanMessage("Who was Ada Byron?"), AIMessage("Go on and on."), HumanMessage("Where was Ada born?")]
+    said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": messages})
+    assert said["sub_queries"][0] == "Where was Ada born?"
+    assert all(len(inquiry.question) < 100 for inquiry in resources.fake.inquiries)
+
+
 def test_a_conversation_is_kept_by_its_thread_and_each_question_begins_anew(resources):
     graph = build_graph(resources, InMemorySaver())
     config: Any = {"configurable": {"thread_id": "one"}}
@@ -112,3 +121,11 @@ def test_a_question_that_is_none_is_an_error(resources, question, why):
 def test_a_knowledge_base_that_is_not_there_is_an_error(resources):
     with pytest.raises(UnknownKnowledgeBaseError):
         build_graph(resources).invoke({"knowledge_base": "absent", "question": "Who?"})
+
+
+def test_of_a_long_conversation_the_newest_part_is_read(resources):
+    long = [HumanMessage("old " * 20_000), AIMessage("answer " * 10_000), HumanMessage("newest"), AIMessage("last")]
+    build_graph(resources).invoke({"knowledge_base": "kb", "messages": [*long, HumanMessage("And when?")]})
+    earlier = resources.fake.condensed[-1][1]
+    assert [text for _, text in earlier][-2:] == ["newest", "last"]
+    assert sum(len(text) for _, text in earlier) == MAX_EARLIER

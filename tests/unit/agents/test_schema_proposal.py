@@ -6,11 +6,11 @@ import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.schema_proposal import choose_excerpts, core_schema
-from banyan.models.llm.inferring import SchemaWriter, merge_proposal
+from banyan.models.llm.inferring import MOST, SchemaWriter, merge_proposal
 from banyan.models.llm.wire import ProposedSchema
 from banyan.schemas.documents import Chunk
 from banyan.schemas.graph_schema import AUTO_SCHEMA
-from banyan.schemas.naming import content_id
+from banyan.schemas.naming import content_id, is_readable_label
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -92,6 +92,22 @@ def test_a_proposal_is_merged_with_the_core():
     assert schema.attribute_type("budget").kind == "number"
     assert (based.functional, leads.functional, schema.attribute_type("budget").functional) == (True, False, True)
     assert len(schema.attribute_types) == len(core_schema().attribute_types) + 1, "a sentence names nothing"
+
+
+def test_a_proposal_has_a_limit_and_an_empty_one_is_refused():
+    many = proposed(relations=[[f"relation {n}", "Person", "Nothing", ""] for n in range(99)])
+    assert len(many.relation_types) == len(core_schema().relation_types) + MOST["relation"]
+    assert many.relation_types[-1].range == ("*",), "an unknown type bounds nothing"
+    with pytest.raises(ValueError, match="no row that can be used"):
+        merge_proposal(core_schema(), ProposedSchema())
+
+
+@pytest.mark.parametrize(("label", "readable"), [
+    ("supplied_by", True), ("供应商", True), ("No. of seats", True), ("Chair (since)", True), ("", False),
+    ("2024", False), ("https://a.example", False), ("She left. Nobody knew why", False), ("价格。", False),
+    ("a b c d e f g h i j k l", False), ("x" * 90, False), ("a@b.example", False), ("{x}", False)])
+def test_only_a_readable_label_can_name_an_element(label, readable):
+    assert is_readable_label(label) is readable
 
 
 def test_a_build_proposes_its_schema_once(fitted):

@@ -7,13 +7,10 @@ from banyan.config import Settings
 from banyan.evaluation.anonymising.leaks import leaks
 from banyan.evaluation.anonymising.replacing import Anonymiser, AnonymityError, Key, revert
 from banyan.evaluation.anonymising.surface_forms import Named, named_entities
-from banyan.evaluation.anonymising.tasks import Task
-from banyan.evaluation.anonymising.written import not_from_memory, written_tasks
+from banyan.evaluation.anonymising.written import written_tasks
 from banyan.evaluation.bench.readers.anony_rag import bench_question
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.retelling import Reteller
-from banyan.schemas.inquiry import Inquiry, Judgement
-from banyan.schemas.retrieval import Claim, DraftAnswer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,19 +123,3 @@ def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_i
         assert tasks[0].question.endswith("\n[PERSON#1] born in [LOCATION#1]. ")
         assert tasks[0].answer == "PERSON#1——Marie Curie\nLOCATION#1——Warsaw"
         assert bench_question("1", *tasks[0].model_dump().values()).kind == "reversion"
-
-
-def test_what_a_model_solves_without_the_texts_is_left_out():
-    class Reader:
-        def judge(self, inquiry):
-            question = inquiry.question
-            assert inquiry == Inquiry(question=question, mode="open", is_last=True)
-            return Judgement(draft=DraftAnswer(answerable="who" not in question, confidence=1, short={
-                "known": "PERSON#1 is Ishmael; PERSON#2: Ahab", "half": "PERSON#1: Ishmael"}.get(question, "B"),
-                claims=[Claim(text="-", quotes=[])]))
-
-    pairs = "PERSON#1——Ishmael\nPERSON#2——Ahab"
-    tasks = [Task(question=question, answer=answer) for question, answer in (
-        ("known", pairs), ("half", pairs), ("who", pairs), ("Which? A. [X] B. [Y]", "B"),
-        ("Which? A. [X] B. [Y]", "A"))]
-    assert not_from_memory(tasks, Reader(), 2) == [tasks[1], tasks[2], tasks[4]]

@@ -4,11 +4,8 @@ import json
 
 import pytest
 from banyan.evaluation.datasets import DatasetError
-from banyan.evaluation.extraction_answers import GoldCase, load_gold, load_recorded, reasoner_answers
+from banyan.evaluation.extraction_answers import GoldCase, load_gold, load_recorded
 from banyan.evaluation.extraction_scores import ExtractionScores, score
-from banyan.graph_store.bounding.labels import Bounds
-from banyan.models.reasoner import ReasonerError
-from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
 
@@ -43,15 +40,6 @@ def test_precision_recall_and_f1_of_a_sentence(said, scores):
     assert (found.precision, found.recall, found.f1) == scores
 
 
-def test_scores_are_means_over_the_gold_sentences():
-    gold = [CASE, CASE.model_copy(update={"id": "2"}), CASE.model_copy(update={"id": "3"})]
-    said = {"1": CASE.triples, "2": [("Quint", "made_up", "Hooper")], "other": CASE.triples}
-    found = score(FILMS, gold, said)
-    assert (found.precision, found.recall, found.f1) == (0.3333, 0.3333, 0.3333)
-    assert found.conformance == 0.3333, "no answer scores 0, as the benchmark has it"
-    assert found.hallucination.model_dump() == {"subject": 0.3333, "relation": 0.3333, "object": 0.3333}
-
-
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "reference"), [
     ("movie", [.33, .23, .25, .89, .26, .11, .26]), ("music", [.42, .28, .32, .94, .16, .06, .22]),
@@ -71,38 +59,6 @@ def _benchmark(data_folder, name):
     return (load_schema(str(folder / "ontologies" / f"{number}_{name}_ontology.json")),
             load_gold(folder / "ground_truth" / f"ont_{number}_{name}_ground_truth.jsonl"),
             load_recorded(folder / "vicuna13b" / f"ont_{number}_{name}_llm_responses.jsonl"))
-
-
-class Reader:
-    """Finds the film and its year; fails where it is told to."""
-
-    def __init__(self, fails: str = "") -> None:
-        self.fails = fails
-
-    def extract(self, request, schema) -> Extraction:
-        if self.fails and self.fails in request.text:
-            raise ReasonerError("the endpoint refused")
-        assert schema == FILMS
-        return Extraction(
-            entities=(ExtractedEntity(name="Jaws", type="film"),
-                      ExtractedEntity(name="Steven Spielberg", type="human")),
-            triples=(ExtractedTriple(head="Jaws", relation="director", tail="Steven Spielberg"),
-                     ExtractedTriple(head="Jaws", relation="director", tail="Jaws")),
-            attributes=(ExtractedAttribute(entity="Jaws", attribute="publication date", value="1975"),))
-
-
-READ = "Steven Spielberg shot Jaws in 1975."
-
-
-@pytest.mark.parametrize("concurrency", [1, 4])
-def test_a_reasoners_triples_and_attributes_are_bounded(concurrency):
-    cases = [GoldCase(id=str(number), text=READ, triples=()) for number in range(5)]
-    told = []
-    found = reasoner_answers(Reader(), Bounds(FILMS), cases, concurrency=concurrency,
-                             progress=lambda done, total: told.append((done, total)))
-    assert set(found) == set("01234")
-    assert set(found.values()) == {(("Jaws", "director", "Steven Spielberg"), ("Jaws", "publication date", "1975"))}
-    assert told == [(done, 5) for done in range(1, 6)]
 
 
 GOLD_LINE = '{"id": "1", "sent": "s", "triples": []}\n'

@@ -32,6 +32,14 @@ def test_a_new_type_joins_before_the_relation_that_needs_it(make):
     assert ledger.edges() == {("Ada", "member of".replace(" ", "_"), "Weavers"), ("Bea", "member_of", "Bakers")}
 
 
+def test_growth_is_capped_and_the_strongest_join(make):
+    ledger = make()
+    ledger.put({f"{r}{n}": said((f"P{n}", f"rel{r}", f"C{n}"), types={f"P{n}": "Person", f"C{n}": "City"})
+                for r in range(8) for n in range(2 + (r == 7))})
+    grown = ledger.grow()
+    assert [r.name for r in grown.relation_types][2:] == ["rel0", "rel1", "rel2", "rel3", "rel7"]
+
+
 def test_what_is_no_longer_asked_for_leaves_again_with_its_facts(make):
     ledger = make()
     ledger.put(PAINTED)

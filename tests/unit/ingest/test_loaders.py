@@ -114,6 +114,11 @@ def test_damaged_utf8_is_refused_rather_than_turned_into_other_letters(tmp_path)
     assert "damaged" in failure(write(tmp_path / "a.txt", damaged))
 
 
+@pytest.mark.parametrize("data", [b"GIF89a\0\1\2", bytes(range(1, 256)) * 20])
+def test_binary_data_is_no_text(tmp_path, data):
+    assert "binary" in failure(write(tmp_path / "a.txt", data))
+
+
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.csv", "a.json", "a.jsonl"])
 @pytest.mark.parametrize("content", ["", "\n\n", "\ufeff"])
 def test_empty_file(tmp_path, name, content):

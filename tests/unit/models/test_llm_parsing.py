@@ -78,3 +78,13 @@ def test_every_object_survives_its_wrapping(value, ascii_only):
 def test_any_text_gives_an_object_or_the_one_error(text):
     with contextlib.suppress(UnusableAnswer):
         assert isinstance(first(text), dict)
+
+
+def test_what_cannot_be_stored_is_taken_out_of_every_text():
+    assert first(r'{"a\u0000": ["b\ud800c\u0000", {"d": "\ud83d\ude00 e\r\nf"}], "n": 1}') == {
+        "a": ["b\ufffdc", {"d": "\U0001f600 e\nf"}], "n": 1}
+
+
+def test_a_text_of_endless_length_is_refused():
+    with pytest.raises(UnusableAnswer, match="at most 1,000,000 are read"):
+        first('{"a": 1}' + " " * 1_000_000)

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from banyan.config import Settings
+from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.failures import Filtered
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.schemas.extraction import ExtractionRequest
+from banyan.schemas.lookups import TOOLS
 from banyan.schemas.resolution import EntityCard, EntityPair
 from banyan.schemas.retrieval import CommunityDigest
 
@@ -101,3 +103,10 @@ def test_what_a_content_filter_stops_costs_no_other_its_answer():
     verdicts = reasoner(Filter([])).resolve([
         EntityPair(first=card, second=cards[0], documents=frozenset("d")) for card in cards[1:]])
     assert [verdict and verdict.same for verdict in verdicts] == [True, True, None, True]
+
+
+def test_a_thought_without_an_end_is_paid_once():
+    """It is in every later prompt of the question, so a document that makes a model go on would cost five times."""
+    shape = wire_module.judgement(TOOLS)
+    look = {"thought": "and on " * 100_000, "lookups": [{"tool": "passage_search", "query": "Ada"}]}
+    assert len(shape.read(look).thought) == wire_module.LONGEST_THOUGHT

@@ -43,6 +43,14 @@ def test_two_bad_answers_are_an_error_that_names_step_model_and_cause():
     assert len(endpoint.sent) == 3
 
 
+def test_a_long_useless_answer_is_neither_kept_nor_sent_back_whole():
+    ledger = InMemoryCalls()
+    endpoint = ScriptedEndpoint(["no " * 100_000, FOUND])
+    reasoner(endpoint, ledger).extract(REQUEST, SCHEMA)
+    assert len(endpoint.sent[1][2][1]) < 11_000
+    assert max(map(len, ledger._responses.values())) < 11_000
+
+
 def test_an_equal_call_is_paid_once():
     ledger = InMemoryCalls()
     endpoint = ScriptedEndpoint([FOUND])

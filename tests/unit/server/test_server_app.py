@@ -79,6 +79,21 @@ def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them
     assert (build["state"], records.all()[0].taken_up) == ("done", 1), "the first one has ended"
 
 
+def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):
+    build = Build(id="20260101", kb="people", state="running", created_at="2026-01-01", files=[],
+                  progress=BuildProgress(step="read", done=0, total=None))
+    record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build, process="gone", taken_up=3)
+    with app.state.service.database.transaction() as connection:
+        BuildRecords(app.state.service.database).add(connection, record)
+    with in_process.client(app) as client:
+        until = time.monotonic() + 60
+        while (shown := client.get("/api/builds").json()["items"][0])["state"] == "running":
+            assert time.monotonic() < until
+            time.sleep(0.05)
+    assert (shown["state"], shown["error"]["type"]) == ("failed", "ServerStopped")
+    assert "ended 4 times while it ran this build" in shown["error"]["message"]
+
+
 def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_to_others(app):
     resources = app.state.service.resources
     with cancellable() as cancellation:

@@ -154,6 +154,24 @@ async def test_a_client_that_comes_too_often_waits_and_others_do_not(tmp_path):
         assert (await client.get("/x", headers=bob)).status_code == 200
 
 
+@pytest.mark.anyio
+async def test_a_key_may_have_a_lower_rate_of_its_own_divided_among_processes(tmp_path):
+    keys = Keys(tmp_path / KEYS_FILE)
+    slow, fast = (keys.make(name, ["read"], requests_per_minute=most) for name, most in (("slow", 4), ("fast", 1_000)))
+
+    async def answered(key, **more):
+        async with behind(tmp_path, requests_per_minute=6, **more) as client:
+            return [(await client.get("/x", headers={"X-API-Key": key})).status_code for _ in range(8)].count(200)
+
+    assert [await answered(slow), await answered(slow, workers=2), await answered(slow, workers=9)] == [4, 2, 1]
+    assert await answered(fast) == 6, "never more than any client"
+    async with behind(tmp_path, requests_per_minute=6) as client:
+        said = [(await client.get("/x", headers={"X-API-Key": slow})).status_code for _ in range(5)]
+        assert said == [200, 200, 200, 200, 429]
+        again = keys.make("slow", ["read"], requests_per_minute=5)
+        assert (await client.get("/x", headers={"X-API-Key": again})).status_code == 200, "from then on"
+
+
 @pytest.mark.parametrize(("host", "allowed"), [
     ("localhost", True), ("LOCALHOST:8000", True), ("127.0.0.1:1", True), ("[::1]:8000", True), ("10.0.0.7", False),
     ("evil.example", False), ("localhost.evil.example", False), ("localhost@evil.example", False), ("", False),

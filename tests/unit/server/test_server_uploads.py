@@ -5,6 +5,7 @@ import os
 import unicodedata
 from contextlib import asynccontextmanager
 
+import anyio
 import pytest
 from banyan.server.runs.process_lock import FileProcessLock, holding_one, kb_lock
 from banyan.server.runs.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
@@ -38,6 +39,12 @@ def test_whatever_is_kept_stays_below_its_folder_and_is_kept_again(tmp_path_fact
         return
     assert os.path.normpath(f"/root/{kept}") == f"/root/{kept}"
     assert kept == unicodedata.normalize("NFC", kept) == safe_name(kept)
+
+
+@pytest.mark.parametrize("names", [("a", "A"), ("a", "a"), ("ß", "ss"), ("é", "e\u0301"), ("a", "a/b"), ("A/b", "a")])
+def test_two_names_that_would_be_one_file_are_refused(names):
+    with pytest.raises(FileNameError):
+        safe_names(names)
 
 
 def kept(tmp_path):
@@ -83,6 +90,24 @@ async def test_files_are_kept_privately_as_they_are_until_their_build_is_over(tm
     async with server.reading("b1") as removed:
         assert list(removed.iterdir()) == []
     assert kept(tmp_path) == []
+
+
+@pytest.mark.anyio
+async def test_two_servers_of_a_home_read_into_a_knowledge_base_in_turn(tmp_path):
+    read = {}
+
+    async def reading(name, server):
+        async with server.reading(name) as folder:
+            before = sorted(path.name for path in folder.iterdir())
+            await anyio.sleep(0.2)
+            read[name] = before, sorted(path.name for path in folder.iterdir())
+
+    async with anyio.create_task_group() as tasks:
+        for name in ("ours", "theirs"):
+            server = Uploading(tmp_path)
+            server.store(name, [Upload(f"{name}{number}.md", io.BytesIO(b"x")) for number in range(3)])
+            tasks.start_soon(reading, name, server)
+    assert read == {name: ([f"{name}{number}.md" for number in range(3)],) * 2 for name in ("ours", "theirs")}
 
 
 def test_what_killed_servers_left_is_swept_and_what_others_read_is_not(tmp_path):

@@ -317,3 +317,10 @@ class TestLimits:
         for asked in ({"where": (f"category={many}", f"status={many}")}, {"head": many, "tail": f"{many}|{many}"}):
             with pytest.raises(ConditionError, match="at most 5,000 are compared"):
                 table(hub, relation="status", **asked)
+
+    def test_the_pairs_of_a_row_and_a_value_to_group_by(self, hub, monkeypatch):
+        assert table(hub, relation="status", by="category", head="Hub").groups
+        monkeypatch.setattr(table_query, "MOST_PAIRS", 10_000)
+        with pytest.raises(FieldError, match="22,501 pairs of a row and a value"):
+            table(hub, relation="status", by="category")
+        assert table(hub, relation="status", by="category", head="Zenith").groups
