@@ -116,7 +116,7 @@ def test_a_graph_read_back_is_what_was_written_and_its_state(saved):
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"], "no temporary file is left"
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_a_file_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
     path, network = saved

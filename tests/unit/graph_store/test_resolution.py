@@ -220,7 +220,7 @@ def resolved(chunks: dict[str, BoundedExtraction]) -> ResolvedGraph:
     return ResolvedGraph(graph, resolve(Surroundings(graph, open_schema(), {}), {}, Judgements()).aliases)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(TRIPLES, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_order_does_not_matter(said: list[Any], rng: random.Random) -> None:
     chunks = {f"c{number}": facts(*triples) for number, triples in enumerate(said)}

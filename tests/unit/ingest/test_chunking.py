@@ -82,7 +82,7 @@ def test_sentences_leave_out_nothing_but_white_space(text):
 
 
 @given(TEXTS, SIZES)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 def test_invariants(text, sizes):
     max_tokens, overlap_tokens = sizes
     chunks = chunked(text, max_tokens, overlap_tokens)

@@ -49,7 +49,7 @@ def short(question, *texts):
 
 @given(st.lists(st.sampled_from(["# A", "- b", "It is.", "So: ", "\n", "\n\n", " ", "| A: b | C: d |", "**Key** x.",
                                  "他在。", "==="]), max_size=20).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_units_stand_in_their_passage_and_their_quotes_hold_them(text):
     for unit in find_units(1, passage(text)):
         assert text[unit.start : unit.end] == unit.text

@@ -96,7 +96,7 @@ ANY = st.text(max_size=80) | st.lists(WORDS, max_size=14).map(" ".join) | st.lis
 
 @given(ANY.filter(bool), st.integers(1, 6))
 @example("   ", 3)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 def test_unfold_never_fails_and_keeps_to_the_limit(question, limit):
     found = unfold(question, limit, PARSER)
     assert 1 <= len(found) <= limit
@@ -107,7 +107,7 @@ def test_unfold_never_fails_and_keeps_to_the_limit(question, limit):
 
 
 @given(ANY, st.lists(st.tuples(st.sampled_from(["user", "assistant"]), ANY), max_size=4))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 def test_condense_never_fails(question, messages):
     assert isinstance(condense(question, messages), str)
     assert condense(question, []) == question
