@@ -8,6 +8,7 @@ import httpx
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
+from banyan.agents.estimate import estimate_reread
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
@@ -120,6 +121,27 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
     home.build("scripted", reread=True)
     assert home.state() == fresh[1]
     assert home.server.stats.steps["extraction"] == halfway.chunks
+
+
+def test_what_one_call_read_with_a_deleted_document_is_read_again(tmp_path, hashed_embedder, server):
+    home = Home(tmp_path / "home", hashed_embedder, server)
+    paths = [tmp_path / f"{name}.md" for name in ("ada", "otto", "mia", "secret")]
+    for path in paths:
+        path.write_text(f"{path.stem.title()} Lund was born in Bonn and works for Acme.", "utf-8")
+    shared = {"extract_tokens": 1000}
+    home.build("scripted", paths[:1], settings=shared)
+    home.build("scripted", paths[1:], settings=shared)
+    calls = server.stats.steps["extraction"]
+    with home.resources("scripted") as resources:
+        resources.delete_documents("kb", ["secret.md"])
+        assert estimate_reread(resources, "kb").chunks == 2, "of ada.md it had no call"
+    assert home.build("scripted", (), reread=True, settings=shared)["chunks_outdated"] == 0
+    assert server.stats.steps["extraction"] == calls + 1
+    assert home.status().read_by == {"scripted": 3}
+    with home.resources("scripted") as resources:
+        resources.delete_documents("kb", ["ada.md"])
+        assert estimate_reread(resources, "kb").chunks == 0
+    home.state()
 
 
 @pytest.fixture

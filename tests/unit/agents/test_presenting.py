@@ -40,6 +40,13 @@ def test_a_short_answer_stands_above_the_quote_that_states_it():
     assert [TEXT[c.start:c.end] for c in said.citations] == [c.quote for c in said.citations]
 
 
+def test_rows_that_quote_one_sentence_show_it_once():
+    draft = quoting("Marlow")
+    said = present_quotes("Where was it built?", draft.model_copy(update={"claims": 3 * draft.claims}), [PASSAGE],
+                          DOCUMENTS, 0.5)
+    assert said.answer == "Found: Marlow\n“It was built in Marlow.” — Ferry [1]"
+
+
 def test_nothing_to_quote_is_said_in_the_language_of_the_question():
     nothing = QuotedDraft(answerable=False, confidence=0.0)
     assert present_quotes("Where?", nothing, [], DOCUMENTS, 0.5).answer == "I could not find the answer."

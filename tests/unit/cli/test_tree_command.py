@@ -38,6 +38,26 @@ def test_the_tree_shows_communities_keywords_facts_and_attributes(shell):
     assert all(community["name"] and community["summary"] and community["keywords"] for community in found)
 
 
+def test_groups_by_a_field_are_computed_beside_the_tree(shell):
+    before = communities(shell)
+    found = communities(shell, "--by", "founded.decade")
+    assert [group["text"].partition(" (")[0] for group in found["groups"]] == ["1990s", "2000s"]
+    assert all(group["quote"] in scripted_text(group["document"]) for group in found["groups"])
+    assert "1990s (1)" in shell("tree", "--kb", "kb", "--by", "founded.decade").out
+    assert communities(shell) == before
+    assert shell.sound()
+
+
+def scripted_text(document):
+    return TEXTS[document]
+
+
+def test_what_a_path_reaches_is_printed_from_its_root(shell):
+    printed = shell("tree", "--kb", "kb", "--along", "employer -> *", "--root", "Cyd").out
+    assert "Cyd along employer -> *" in printed
+    assert "Birch" in printed
+
+
 def test_a_survey_that_cannot_be_made_is_an_error_that_names_what_there_is(shell):
     for arguments in (("--by", "absent"), ("--along", "absent", "--root", "Cyd"), ("--along", "employer")):
         result = shell("tree", "--kb", "kb", *arguments)

@@ -51,21 +51,6 @@ def test_a_record_of_another_form_is_named(tmp_path, form, record, said):
         load_questions(write(tmp_path, [good, record]), form)
 
 
-def test_files_that_cannot_be_read_are_explained(tmp_path):
-    with pytest.raises(DatasetError, match="there is no question file"):
-        load_questions(tmp_path / "absent.json", "generic")
-    path = tmp_path / "bad.json"
-    path.write_text('{"id": "a", "question": "Q?", "gold": ["d"]}\n\n{"id": ', "utf-8")
-    with pytest.raises(DatasetError, match="line 3"):
-        load_questions(path, "generic")
-    path.write_text('[{"id": "a"},\n oops]', "utf-8")
-    with pytest.raises(DatasetError, match="line 2"):
-        load_questions(path, "generic")
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DatasetError, match="UTF-8"):
-        load_questions(path, "generic")
-
-
 @pytest.mark.parametrize(("text", "said"), [
     ("", "has no question: a generic file is a JSON array of records, or one on each line"), ("[]", "has no question"),
     ('{"id": "a", "question": "Q?", "gold": []}', "has no question with gold passages")])

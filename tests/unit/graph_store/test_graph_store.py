@@ -9,6 +9,7 @@ import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.extractions import Extractions
@@ -177,3 +178,14 @@ def test_a_ledger_of_another_format_is_refused(home):
         kb.database.execute("PRAGMA user_version=99")
     with pytest.raises(FormatError, match=f"has format 99; this version of Banyan reads formats up to {FORMAT}:"):
         home()
+
+
+def test_the_status_tells_what_sentences_state_from_what_rows_hold(home):
+    with home() as kb, kb.writing():
+        small_base.put(kb, "prose", "Ada leads Orio.", entities={"Ada": "Person", "Orio": "Firm"},
+                 triples=[("Ada", "leads", "Orio")])
+        small_base.put(kb, "table", "| Firm: Orio | Seat: Ulm |", entities={"Orio": "Firm"},
+                 attributes=[("Orio", "seat", "Ulm")])
+        status = status_of(kb)
+    assert (status.triples, status.attributes, status.from_sentences) == (1, 1, 1)
+    assert status.from_sentences_by == dict.fromkeys(status.read_by, 1)

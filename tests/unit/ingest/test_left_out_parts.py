@@ -57,6 +57,18 @@ def test_all_texts_of_a_mail_are_read_in_order(tmp_path):
     assert UNREAD not in document.text
 
 
+def test_forwarded_mails_are_read_with_their_heads(tmp_path):
+    inner = mail("It ships from Rotterdam.", Subject="Order 4471", From="sales@example.net",
+                 Date="Mon, 03 Mar 2025 08:00:00 +0100")
+    middle = mail("See below.", Subject="Fwd: Order", From="bo@example.org")
+    middle.add_attachment(inner)
+    outer = mail("Please see below.", Subject="Fwd: Fwd: Order")
+    outer.add_attachment(middle)
+    text = only(loading.write(tmp_path / "a.eml", bytes(outer))).text
+    assert text.endswith("# Fwd: Order\n\nAuthor: bo@example.org\n\nSee below.\n\n"
+                         "# Order 4471\n\nAuthor: sales@example.net\nDate: 2025-03-03\n\nIt ships from Rotterdam.")
+
+
 def test_charts_of_slides_are_tables_and_pictures_are_counted(tmp_path):
     slides = Presentation()
     slide = slides.slides.add_slide(slides.slide_layouts[5])
@@ -106,6 +118,22 @@ def pack(path, parts):
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
+
+
+def test_a_diagram_and_a_nested_equation_of_a_word_file(tmp_path):
+    word = docx.Document()
+    word.add_paragraph("The plan.")
+    fraction = "<m:r><m:t>x</m:t></m:r>"
+    for _ in range(40):
+        fraction = f"<m:f><m:num>{fraction}</m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
+    word.add_paragraph()._p.append(parse_xml(f'<m:oMath xmlns:m="{MATH}">{fraction}</m:oMath>'))
+    word.save(str(tmp_path / "a.docx"))
+    texts = "".join(f"<d:pt><d:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></d:t></d:pt>" for text in ("Draft", "Vote"))
+    pack(tmp_path / "a.docx", {**unpack(tmp_path / "a.docx"), "word/diagrams/data1.xml":
+                               f'<d:dataModel xmlns:d="d" xmlns:a="a"><d:ptLst>{texts}<d:pt/></d:ptLst></d:dataModel>'})
+    text = only(tmp_path / "a.docx").text
+    assert "((x/2)/2)/2" in text
+    assert text.endswith("\n\n- Draft\n- Vote")
 
 
 def test_formulas_without_values_charts_and_boxes_of_a_sheet(tmp_path):

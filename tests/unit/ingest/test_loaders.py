@@ -149,6 +149,12 @@ def test_markdown_is_kept_and_titled_by_its_first_heading(tmp_path):
     assert only(write(tmp_path / "b.md", "no heading")).title == "b"
 
 
+def test_a_lone_date_is_no_title(tmp_path):
+    dated = write(tmp_path / "minutes.md", "## 2031-04-02\n\n- The mill closes.\n\n## 2031-04-09\n")
+    assert only(dated).title == "minutes"
+    assert only(write(tmp_path / "a.md", "# 2031-04-02 Closing\n\nThe mill closes.")).title == "2031-04-02 Closing"
+
+
 def test_html(tmp_path):
     page = """<html><head><title> The
       page </title><style>p {color: red}</style><script>var hidden = 1;</script></head><body><!-- note -->

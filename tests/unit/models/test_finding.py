@@ -204,3 +204,21 @@ A visit has these stages:
 ])
 def test_several_things_are_the_items_of_the_list_below_what_is_asked(question, expected):
     assert ask(question, passage(STEPS, "Mill")).short == expected
+
+LAWS = [passage("本法自2011年6月1日起施行。渔船登记的期限为十日。", "中华人民共和国渔船法(2010-12-01)", "a"),
+        passage("本条例自2015年3月1日起施行。渔船登记的期限为三十日。", "渔船法实施条例", "b")]
+
+
+@pytest.mark.parametrize(("question", "expected"), [
+    ("《渔船法》从什么时候开始施行？", "2011年6月1日"), ("《渔船法实施条例》什么时候施行？", "2015年3月1日"),
+    ("渔船登记的期限，《渔船法》和《渔船法实施条例》分别规定多少日？", "十日；三十日"),
+])
+def test_a_title_in_brackets_means_one_document(question, expected):
+    assert ask(question, *LAWS).short == expected
+
+
+def test_each_document_that_a_question_names_is_quoted():
+    mills = [passage(f"The {name} mill grinds rye. It has two stones.", f"The {name} mill", name)
+             for name in ("Aster", "Birch", "Cedar")]
+    said = ask("How do the stones of the Birch mill and of the Cedar mill differ?", *mills)
+    assert {2, 3} <= {quote.item for claim in said.claims for quote in claim.quotes}

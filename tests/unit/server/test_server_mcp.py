@@ -79,3 +79,7 @@ def test_documents_that_are_added_count_among_the_builds(resources, monkeypatch)
 def test_a_page_of_another_origin_is_refused(client):
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     assert client.post("/mcp", json=call, headers=HEADERS | {"Origin": "https://evil.example"}).status_code == 403
+
+
+def test_what_langgraphs_server_mounts_has_mcp_too(resources):
+    assert "/mcp" in {getattr(route, "path", "") for route in create_app(resources, hosted=True).routes}

@@ -45,3 +45,11 @@ def test_a_tenth_in_another_language_makes_documents_mixed_in_any_order():
         random.Random(seed).shuffle(many)
         assert not are_english(many)
     assert not are_english([ENGLISH] * 4 + ["图书馆由热心读者创办。"]), "a Han letter says as much as three"
+
+
+def test_terse_notes_in_english_are_no_text_in_another_language():
+    notes = ["# Retro\n+ fast releases\n- flaky tests\nTODO: Li Wei pin versions",
+             "# Standup\n- Ana: login page done\n- Karl: DB migration 80%\n- blockers: none",
+             "# Kickoff\n- Die-casting quote from Li\n- server order placed\n- Q3 goals open"]
+    assert not [text for text in notes if is_english(text) is False]
+    assert are_english(notes)

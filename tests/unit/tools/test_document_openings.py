@@ -1,7 +1,9 @@
 """What documents and folders are about, and passages of documents that a question names."""
 
 import pytest
+from banyan.schemas.documents import Document
 from banyan.schemas.graph_schema import open_schema
+from banyan.tools import openings as openings_module
 from banyan.tools.first_look import first_look
 from banyan.tools.openings import asked_folder, openings
 from banyan.tools.retriever import Retriever
@@ -37,6 +39,18 @@ def lines(items):
 def test_each_document_has_its_title_and_the_sentence_that_says_it_best(retriever):
     assert lines(openings(retriever.index, 4000, "grain-mills")) == [
         f"{name} mill: The {name} mill grinds rye and oats for the valley." for name in MILLS]
+
+
+@pytest.mark.parametrize(("text", "opening"), [
+    ("## 2031-04-02\n\n- Discussed who paints the mill\n- Agreed to buy two new millstones in May.\n\nThanks to you!",
+     "Agreed to buy two new millstones in May."),
+    ("- Discussed who paints the mill\n- Agreed on the new millstones", "Discussed who paints the mill"),
+    ("Notes of the meeting at the mill\n\nThe mill closes in winter.", "The mill closes in winter."),
+    ("The mill closes in winter.\n\n- Agreed to buy two new millstones in May.", "The mill closes in winter."),
+])
+def test_minutes_open_with_an_item_and_texts_with_a_whole_sentence(text, opening):
+    document = Document(id="minutes.md", title="Minutes", text=text, source="minutes.md")
+    assert [openings_module._shown(one) for one in openings_module._openings([document])] == [opening]
 
 
 @pytest.mark.parametrize(("question", "folder"), [
