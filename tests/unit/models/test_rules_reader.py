@@ -95,9 +95,7 @@ def test_an_extraction_does_not_depend_on_what_was_read_before(reader: RulesRead
         assert fact.evidence in text
 
 
-@pytest.mark.parametrize("part", [
-    "Ada Blum (born 3 May 1901) ", "Ada Blum, ", "\"Ada\" ", "Key: value\n", "University of ", "is a ",
-    "北方公司的", "(", "| ", "Ada ", "Ada Blum ", "Dr. Ada "])
+@pytest.mark.parametrize("part", ["Ada Blum (born 3 May 1901) ", "\"Ada\" ", "Key: value\n", "北方公司的", "| "])
 def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
     def seconds(characters: int) -> float:
         text, times = (part * characters)[:characters], list[float]()
