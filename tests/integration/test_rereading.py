@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
@@ -15,7 +14,7 @@ from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
-from .. import command_line, llm_server, rest, serving, warm_start
+from .. import command_line, llm_server, warm_start
 
 pytestmark = pytest.mark.integration
 
@@ -142,17 +141,3 @@ def test_what_one_call_read_with_a_deleted_document_is_read_again(tmp_path, hash
         resources.delete_documents("kb", ["ada.md"])
         assert estimate_reread(resources, "kb").chunks == 0
     home.state()
-
-
-@pytest.fixture
-def read_by_rules(tmp_path) -> Path:
-    """A folder with a knowledge base that the rules read."""
-    command_line.CommandLine(tmp_path, tuple(HASHED.items()))("build", *FEW, "--kb", "kb")
-    return tmp_path
-
-
-def test_a_server_without_a_model_reads_nothing_again(read_by_rules):
-    with (serving.served(read_by_rules, **HASHED) as served, httpx.Client(base_url=served.url, timeout=60) as client):
-        assert client.get(f"{rest.KB}/kb/reread").json()["chunks"] == 0
-        refused = client.post(f"{rest.KB}/kb/builds", data={"reread": "true"})
-        assert (refused.status_code, refused.json()["error"]["type"]) == (422, "NoModelError")
