@@ -19,7 +19,6 @@ from .. import command_line, llm_server, warm_start
 pytestmark = pytest.mark.integration
 
 ENGLISH = command_line.EXAMPLES / "en"
-FEW = [ENGLISH / "polonium.md", ENGLISH / "warsaw.md"]
 HASHED = {warm_start.HASHED: "1"}
 NONE = {"prompt": 0, "completion": 0, "calls": 0}
 
