@@ -77,7 +77,7 @@ docs: .venv/installed
 
 # The pictures in docs, taken of the real page; needs Chromium.
 screenshots: .venv/installed
-	$(BIN)/python -m tests.screenshots
+	$(BIN)/python benchmarks/screenshots.py
 
 # What a user installs: enough for the demo and the server.
 .venv/usable: pyproject.toml constraints.txt

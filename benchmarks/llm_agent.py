@@ -1,7 +1,7 @@
 """Measure the agent's loop with an endpoint that knows only MuSiQue's decompositions and answers.
 
 `python benchmarks/llm_agent.py HOME KB` (`--questions 100`): the knowledge base has MuSiQue-train-100's passages; a
-copy of it is asked. The endpoint (`tests/gold_brain.py`) is called over HTTP. It answers a part only if its gold
+copy of it is asked. The endpoint (`gold_brain.py`) is called over HTTP. It answers a part only if its gold
 passage is shown, and looks for it otherwise, so this measures retrieval and the loop: how many questions the first look
 answers, how many rounds the others take, whether parts that need an earlier answer are looked for with it, and what
 each call costs.
@@ -23,11 +23,10 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.evaluation.datasets import with_references
 from banyan.text.tokens import estimate_tokens
+from gold_brain import GoldPart, filled, gold_brain
 from llm_world import QUESTIONS, llm_server
 from rich.console import Console
 from rich.table import Table
-
-from gold_brain import GoldPart, filled, gold_brain  # isort: skip  (in the tests' folder, which llm_world adds)
 
 
 def gold(record: dict[str, Any]) -> list[GoldPart]:

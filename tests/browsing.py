@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
              "--disable-component-update", "--disable-sync")
-WAIT = 30_000
+WAIT = 120_000
 """Milliseconds until something has to be there: the machine may be busy, and on a quiet one it takes a second."""
 SHOTS = os.environ.get("BANYAN_SHOTS")
 """The folder where screenshots are kept, if any are to be."""

@@ -29,7 +29,7 @@ POSTGRESQL = bool(os.environ.get("BANYAN_TEST_POSTGRESQL"))
 
 # A shared machine may be slow at any moment, which says nothing of the code. Every run tries the same examples, so
 # that it fails by what was changed alone; the long look tries new ones each time.
-settings.register_profile("banyan", max_examples=30 * EXAMPLES, deadline=None,
+settings.register_profile("banyan", max_examples=20 * EXAMPLES, deadline=None,
                           suppress_health_check=[HealthCheck.too_slow], derandomize=EXAMPLES == 1)
 settings.load_profile("banyan")
 

@@ -1,12 +1,23 @@
-"""The drawings of both graphs in docs: `python -m tests.graph_drawings` writes them."""
+"""The drawings of both graphs in docs: `python -m tests.graph_drawings` writes them.
 
+The SVG pictures are for the site, which loads no program that would draw Mermaid. Nodes stand in the layer of their
+longest way from the start, the end by itself. Edges that lead back, or past a layer, are arcs. Conditional edges are
+dashed, as LangGraph draws them.
+"""
+
+from html import escape
 from pathlib import Path
+from typing import Any
 
+import networkx as nx
 from banyan.agents.construction.graph import graph as construction
 from banyan.agents.retrieval.graph import graph as retrieval
 
-from .graph_pictures import picture
-
+_WIDTH, _HEIGHT, _BOX, _GAP, _BESIDE = 180, 40, 160, 78, 24
+_STYLE = ('<style>text{font:13px sans-serif;text-anchor:middle;fill:#1d211f}rect{fill:#e6f1ea;stroke:#1f6b45}'
+          'path{fill:none;stroke:#6b756f;marker-end:url(#a)}.if{stroke-dasharray:4 3}</style>'
+          '<marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+          '<path d="M0 0L8 4L0 8z" style="fill:#6b756f;stroke:none;marker-end:none"/></marker>')
 DOCS = Path(__file__).parent.parent / "docs"
 _GRAPHS = {"Construction": construction, "Retrieval": retrieval}
 _HEAD = """\
@@ -14,6 +25,70 @@ _HEAD = """\
 
 As LangGraph compiled them. Dashed: taken when it is needed. `python -m tests.graph_drawings` writes this page.
 """
+
+
+def picture(drawn: Any, title: str) -> str:
+    """The picture of what `get_graph()` of a compiled graph gives."""
+    network = nx.DiGraph()
+    network.add_nodes_from(drawn.nodes)
+    network.add_edges_from((edge.source, edge.target, {"if": edge.conditional}) for edge in drawn.edges)
+    far = nx.single_source_shortest_path_length(network, "__start__")
+    back = {(node, after) for node, after in network.edges if far[after] < far[node] or after == node}
+    forward = nx.DiGraph([edge for edge in network.edges if edge not in back])
+    while not nx.is_directed_acyclic_graph(forward):
+        again = min(edge for edge in nx.find_cycle(forward) if network.edges[edge]["if"])
+        back.add(again)
+        forward.remove_edge(*again)
+    layers = [sorted(layer, key=lambda node: (far[node], node)) for layer in _layers(forward)]
+    width = max(map(len, layers)) * _WIDTH + 80
+    places = {node: (width / 2 + (index - (len(layer) - 1) / 2) * _WIDTH, 30 + number * _GAP)
+              for number, layer in enumerate(layers) for index, node in enumerate(layer)}
+    height = 60 + (len(layers) - 1) * _GAP
+    lines = [_edge(places, edge, conditional=network.edges[edge]["if"], back=edge in back)
+             for edge in sorted(network.edges)]
+    head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
+            f'aria-label="{escape(title)}">')
+    ground = f'<rect width="{width}" height="{height}" style="fill:#fcfbf7;stroke:none"/>'
+    return "\n".join([head, _STYLE, ground, *lines, *(_node(node, *places[node]) for node in sorted(places)),
+                      "</svg>", ""])
+
+
+def _layers(forward: nx.DiGraph) -> list[list[str]]:
+    depth: dict[str, int] = {}
+    for node in nx.topological_sort(forward):
+        depth[node] = max((depth[before] + 1 for before in forward.predecessors(node)), default=0)
+    depth["__end__"] = max(depth.values()) + (list(depth.values()).count(depth["__end__"]) > 1)
+    return [[node for node in depth if depth[node] == number] for number in range(max(depth.values()) + 1)]
+
+
+def _edge(places: dict[str, tuple[float, float]], edge: tuple[str, str], *, conditional: bool, back: bool) -> str:
+    (x1, y1), (x2, y2) = places[edge[0]], places[edge[1]]
+    if edge[0] == edge[1]:
+        y1, y2 = y1 + _HEIGHT / 4, y1 - _HEIGHT / 4
+    beside = [x for x, y in places.values() if min(y1, y2) <= y <= max(y1, y2)]
+    half, kind = _HEIGHT / 2, "if" if conditional else "then"
+    if back or (y2 - y1 > _GAP and x1 > places["__start__"][0]):  # from the right side, around, into the right side
+        start, end = x1 + _BOX / 2, x2 + _BOX / 2
+        out = _control(start, max(beside) + _BOX / 2 + _BESIDE, end)
+        way = f"M{start:g} {y1:g}C{out:g} {y1:g} {out:g} {y2:g} {end:g} {y2:g}"
+    elif y2 - y1 > _GAP:  # past a layer: around it on the left
+        start, end = x1 - _BOX / 2, x2 - _BOX / 2
+        out = _control(start, min(beside) - _BOX / 2 - _BESIDE, end)
+        way = f"M{start:g} {y1:g}C{out:g} {y1:g} {out:g} {y2:g} {end:g} {y2:g}"
+    else:
+        way = f"M{x1:g} {y1 + half:g}L{x2:g} {y2 - half:g}"
+    return f'<path d="{way}" class="{kind}"/>'
+
+
+def _control(start: float, middle: float, end: float) -> float:
+    """Where both control points of a cubic curve lie so that half of its way is at `middle`."""
+    return (8 * middle - start - end) / 6
+
+
+def _node(name: str, x: float, y: float) -> str:
+    shown = {"__start__": "start", "__end__": "end"}.get(name, name)
+    return (f'<rect x="{x - _BOX / 2:g}" y="{y - _HEIGHT / 2:g}" width="{_BOX}" height="{_HEIGHT}" '
+            f'rx="{20 if shown != name else 6}"/><text x="{x:g}" y="{y + 5:g}">{escape(shown)}</text>')
 
 
 def files() -> dict[Path, str]:

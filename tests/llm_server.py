@@ -1,8 +1,7 @@
 """An OpenAI-compatible chat server on loopback, for tests: protocol and faults are real, answers scripted.
 
 In a test: `with LlmServer() as server: ... server.base_url ... server.stats`. For other processes:
-`python tests/llm_server.py --port 0 [--key KEY] [--faults 429,fenced,...] [--refuses json_schema,tools]
-[--odds fenced:0.2:SEED:extraction] [--recorded FILE]` prints its base URL.
+`python tests/llm_server.py --port 0 [--key KEY]` prints its base URL.
 """
 
 import argparse
@@ -15,10 +14,10 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import uvicorn
 from banyan.text.tokens import estimate_tokens
@@ -312,45 +311,15 @@ def _spoilt(answer: str, kind: Kind | None) -> str:
             return answer
 
 
-def fault(name: str) -> Fault:
-    """A fault by its name: a status such as "429", or a kind."""
-    if name.isdigit():
-        return Fault("status", int(name), {"retry-after-ms": "10"})
-    if name not in get_args(Kind):
-        raise SystemExit(f"no fault {name!r}: give a status such as 429, or one of {', '.join(get_args(Kind))}")
-    return Fault(name)  # type: ignore[arg-type]  # checked above
-
-
-def _odds(text: str) -> Odds:
-    name, probability, *rest = text.split(":")
-    odds = Odds(fault(name), float(probability))
-    if rest:
-        odds = replace(odds, seed=int(rest[0]))
-    return replace(odds, steps=frozenset(rest[1:]))
-
-
 def main() -> None:
     """Serve until interrupted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--key", default=None)
-    parser.add_argument("--faults", default="", help="for the first answers, in order: 429,fenced,...")
-    parser.add_argument("--odds", default="", help="for a share of all: fault:probability[:seed[:step...]],...")
-    parser.add_argument("--refuses", default="", help="forms answered with 400: json_schema,tools,json_object")
-    parser.add_argument("--no-usage", action="store_true", help="report no token counts")
     parser.add_argument("--seconds", type=float, default=0.0, help="how long each answer takes")
     parser.add_argument("--rate", type=float, default=None, help="tokens of an answer sent in a second")
-    parser.add_argument("--recorded", type=Path, default=None, help="answer extractions with this file's triples")
     arguments = parser.parse_args()
-
-    def listed(text: str) -> list[Any]:
-        return [part for part in text.split(",") if part]
-
-    script = _beside("recorded_brain").recorded_brain(arguments.recorded) if arguments.recorded else None
-    with LlmServer(script, map(fault, listed(arguments.faults)), odds=map(_odds, listed(arguments.odds)),
-                   key=arguments.key, refuses=listed(arguments.refuses),
-                   usage=not arguments.no_usage, seconds=arguments.seconds, rate=arguments.rate,
-                   port=arguments.port) as server:
+    with LlmServer(key=arguments.key, seconds=arguments.seconds, rate=arguments.rate, port=arguments.port) as server:
         sys.stdout.write(f"{server.base_url}\n")
         sys.stdout.flush()
         threading.Event().wait()

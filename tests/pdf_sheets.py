@@ -41,12 +41,6 @@ def plain_text(file: FPDF) -> str:
     return "\f".join(page.extract_text() for page in PdfReader(io.BytesIO(bytes(file.output()))).pages)
 
 
-MODELS = [("Model", "Recall", "Time (s)"), ("Sparse", "57.3", "1.2"), ("Dense text", "60.1", "12.7"),
-          ("Graph", "7", "3")]
-MODEL_ROWS = ["| Model: Sparse | Recall: 57.3 | Time (s): 1.2 |",
-              "| Model: Dense text | Recall: 60.1 | Time (s): 12.7 |", "| Model: Graph | Recall: 7 | Time (s): 3 |"]
-
-
 def place(file: FPDF, rows: Sequence[Sequence[str]], top: float = 40, lefts: Sequence[float] = (20, 60, 100, 140),
           pitch: float = 6) -> None:
     for number, row in enumerate(rows):

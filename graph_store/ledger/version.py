@@ -56,5 +56,5 @@ def publish(database: Database) -> None:
 def published_state(database: Database) -> tuple[int, int]:
     """Return how many runs ended well that wrote something, and the epoch."""
     rows = database.rows("SELECT key, value FROM meta WHERE key IN ('runs', :epoch)", epoch=_EPOCH)
-    found = {str(key): int(value) for key, value in rows}
+    found: dict[str, int] = {str(key): int(value) for key, value in rows}
     return found.get("runs", 0), found.get(_EPOCH, 0)

@@ -70,7 +70,7 @@ def uploaded(web_browser, web_server, tmp_path_factory):
         web.drop(page, hostile)
         web.upload(page, [web.EXAMPLES / "en" / "marie-curie.md", web.EXAMPLES / "zh" / "tu-youyou.md",
                           hostile.with_name("harbours.pdf")], dropped=1)
-        browsing.expect(page.locator(".build .state")).to_have_text("done")
-        browsing.expect(page.locator(".build .figures")).to_contain_text("documents4")
+        browsing.expect(page.locator(".build .state").first).to_have_text("done")
+        browsing.expect(page.locator(".build .figures").first).to_contain_text("documents4")
         browsing.shoot(page, "upload")
     return "uploaded"

@@ -2,26 +2,18 @@
 
 import json
 import os
-import random
-import resource
-import shutil
-import signal
-import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 from banyan.graph_store.integrity import backup as backup_module
-from banyan.graph_store.integrity import restore as restore_module
 from banyan.graph_store.integrity.backup import back_up
-from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.tables import DOCUMENTS
 
-from .. import backups, hashed_embedding
-from ..backups import TEXTS, changed, left, silent, tables
+from .. import backups
+from ..backups import TEXTS, changed, left, tables
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
@@ -75,17 +67,6 @@ def test_files_that_stand_are_not_written_over(stored):
     assert stored.sound()
 
 
-@pytest.mark.parametrize(("output", "why"), [
-    ("home/kb/backup.zip", "lies in the knowledge base's own folder"), ("documents", "is no file: name the file"),
-    ("nowhere/kb.zip", "there is no folder"), ("/dev/full", "is no file: name the file"),
-])
-def test_places_where_no_backup_can_stand(stored, output, why):
-    result = stored("backup", "--kb", "kb", "-o", output)
-    assert result.code == 1
-    assert why in result.err
-    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
-
-
 def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, hashed_embedder, monkeypatch):
     monkeypatch.setattr(backup_module, "_PAGES", 1)
     home = stored.folder / "home"
@@ -101,43 +82,6 @@ def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, hashe
     assert stored("restore", "during.zip", "--kb", "other").code == 0
     assert tables(home, "other") == before
     assert len(tables(home, "kb")["documents"]) == len(TEXTS) + len(steps)
-
-
-@contextmanager
-def full_disk(size):
-    """No file of this process can grow beyond a size: the system's own error, whatever writes."""
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
-def test_a_full_disk_leaves_what_stood(stored, hashed_embedder, share):
-    home, file = stored.folder / "home", stored.folder / "kb.zip"
-    size = int(share * (home / "kb" / "ledger.sqlite").stat().st_size)
-    before, ledger = file.read_bytes(), tables(home, "kb")
-    with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
-        back_up(Layout.of(home, "kb"), file, hashed_embedder, silent, force=True)
-    assert file.read_bytes() == before
-    for name, force in (("kb", True), ("other", False)):
-        with full_disk(size), pytest.raises((OSError, sqlite3.OperationalError)):
-            restore(file, Layout.of(home, name), hashed_embedder, silent, force=force)
-    assert tables(home, "kb") == ledger
-    assert stored.sound()
-    assert stored.kbs() == ["kb"]
-    assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
-
-
-def test_a_disk_that_is_known_to_be_too_small(stored, monkeypatch):
-    monkeypatch.setattr(restore_module.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 9, 1))
-    result = stored("restore", "kb.zip", "--kb", "other")
-    assert (result.code, "the disk has 1 left: free some space" in result.err) == (1, True)
-    assert stored.kbs() == ["kb"]
 
 
 @pytest.mark.parametrize("damage", ["flip", "garbage"])
@@ -177,45 +121,6 @@ def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
     assert left(stored.folder / "home") == ["kb"]
 
 
-@pytest.mark.parametrize("damage", ["garbage", "page size", "log"])
-def test_a_damaged_base_is_restored(stored, damage):
-    ledger, graph = changed(stored)
-    root = stored.folder / "home" / "kb"
-    file = root / "ledger.sqlite"
-    data = file.read_bytes()
-    if damage == "log":
-        (root / "ledger.sqlite-wal").write_bytes(random.Random(0).randbytes(9000))
-    else:
-        file.write_bytes({"garbage": b"x" * 9000, "page size": data[:16] + b"\x20\x00" + data[18:]}[damage])
-    assert stored("restore", "kb.zip", "--kb", "kb").code == 1, "not without --force"
-    result = stored("restore", "kb.zip", "--kb", "kb", "--force")
-    assert result.code == 0, result.err
-    assert (tables(stored.folder / "home", "kb"), stored.dump()) == (ledger, graph)
-    assert stored.sound()
-
-
-def test_another_writer_keeps_a_restore_out(stored, hashed_embedder):
-    with KnowledgeBase.open(stored.folder / "home", "kb", hashed_embedder) as kb, kb.writing():
-        result = stored("restore", "kb.zip", "--kb", "kb", "--force")
-    assert (result.code, "another process is writing to 'kb'" in result.err) == (1, True)
-    assert stored.sound()
-
-
-def test_a_restored_base_of_another_model_says_what_is_to_be_done(stored):
-    bad_input = hashed_embedding
-
-    class Other(bad_input.HashedEmbedder):
-        name, fingerprint = "another", "another-128"
-
-    stored.embedder = Other()
-    result = stored("restore", "kb.zip", "--kb", "other", "--json")
-    assert result.code == 0
-    assert json.loads(result.out)["derived"] is False
-    assert "run `banyan reindex` to embed it again" in result.err
-    assert stored("reindex", "--kb", "other").code == 0
-    assert stored("verify", "--kb", "other").code == 0
-
-
 def test_permissions_of_a_backup_are_the_users(stored):
     """Documents are in it; who may read it is what the umask says, as for every file of the user's."""
     mask = os.umask(0o027)
@@ -224,18 +129,3 @@ def test_permissions_of_a_backup_are_the_users(stored):
     finally:
         os.umask(mask)
     assert (stored.folder / "masked.zip").stat().st_mode & 0o777 == 0o640
-
-
-def test_accounts_that_cannot_be_read_are_found_and_never_backed_up(stored):
-    with closing(sqlite3.connect(stored.folder / "home" / "kb" / "ledger.sqlite")) as raw, raw:
-        raw.execute("INSERT INTO tokens (build, document, step, model, calls, prompt, completion, cached, "
-                    "wasted_calls, wasted) VALUES ('', '', 'extract', 'm', 1, 1000.5, 1, 0, 0, 0)")
-    checked = stored("verify", "--kb", "kb")
-    assert checked.code == 1
-    assert "what reports show cannot be read" in checked.out + checked.err
-    before = (stored.folder / "kb.zip").read_bytes()
-    result = stored("backup", "--kb", "kb", "-o", "kb.zip", "--force")
-    assert result.code == 1
-    assert "a backup of 'kb' could not be restored" in result.err
-    assert "banyan verify" in result.err
-    assert (stored.folder / "kb.zip").read_bytes() == before

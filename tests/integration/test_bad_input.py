@@ -4,7 +4,6 @@ import errno
 import sqlite3
 import time
 from contextlib import closing
-from pathlib import Path
 
 import orjson
 import pytest
@@ -35,27 +34,10 @@ def test_an_empty_folder(shell):
     assert len(shell.dump()["nodes"]) == 5
 
 
-def test_a_build_that_changes_nothing_says_so(shell):
-    said = "Nothing new: no document has changed since it was last read."
-    paths = shell.write(TEXTS)
-    assert said not in shell.run_build(*paths).err
-    assert said in shell.run_build(*paths).err
-    Path(paths[0]).write_text("Ada:Person --employer--> Other:Organization.", "utf-8")
-    assert said not in shell.run_build(*paths).err
-
-
 def test_a_path_that_is_not_there(shell):
     result = shell.run_build("nowhere.txt")
     assert result.code == 1
     assert "nowhere.txt does not exist: check its spelling" in result.err
-    assert shell.kbs() == []
-
-
-def test_an_empty_file_of_recorded_triples(shell):
-    (shell.folder / "none.jsonl").write_text("\n", "utf-8")
-    result = shell("import", "none.jsonl", "--format", "triples", "--kb", "kb", "--schema", "open")
-    assert result.code == 1
-    assert "there is nothing to read in none.jsonl" in result.err
     assert shell.kbs() == []
 
 
@@ -80,17 +62,6 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_stored(shell, na
     assert shell.sound()
 
 
-def test_what_is_left_out_is_named_and_is_no_failure(shell):
-    shell.write(TEXTS)
-    (shell.documents / "node_modules").mkdir()
-    result = shell.run_build()
-    assert result.code == 0
-    line = f"{shell.documents}: left out: node_modules/ (1): "
-    assert f"not read: {line}" in result.err
-    assert orjson.loads(result.out)["files_failed"][0].startswith(line)
-    assert "Nothing new" in shell.run_build().err
-
-
 def test_megabytes_in_one_line(tmp_path, hashed_embedder):
     """All of it is stored, and reading its chunks one by one, as extraction does, stays linear."""
     text = ("lorem ipsum dolor sit amet 42 consectetur " * 100_000)[:4_000_000]
@@ -103,36 +74,6 @@ def test_megabytes_in_one_line(tmp_path, hashed_embedder):
         for chunk in chunks:
             assert kb.documents.chunks([chunk.id]) == [chunk]
     assert time.process_time() - began < 20
-
-
-@pytest.mark.parametrize("command", [["ask", "Who is Ada?"], ["status"], ["documents"], ["verify"], ["reindex"],
-                                     ["delete", "a.txt"]])
-def test_a_knowledge_base_that_is_not_there(shell, command):
-    result = shell(*command, "--kb", "none")
-    assert result.code == 1
-    assert "there is no knowledge base 'none' in" in result.err
-    assert "make one with `banyan build`" in result.err
-    assert shell.kbs() == []
-    shell.copy_built()
-    assert "there are: kb" in shell(*command, "--kb", "none").err
-
-
-def test_a_document_that_is_not_there(shell):
-    shell.copy_built()
-    result = shell("delete", "z.txt", "--kb", "kb")
-    assert result.code == 1
-    assert "there is no document 'z.txt'; see `banyan documents`" in result.err
-
-
-@pytest.mark.parametrize(("question", "why"), [
-    ("", "the question is empty: ask something"), (" \n", "the question is empty"),
-    ("who " * 25_000, "the question has 99,999 characters, at most 10,000 are read: shorten it"),
-])
-def test_questions_that_are_none(shell, question, why):
-    shell.copy_built()
-    result = shell("ask", question, "--kb", "kb")
-    assert result.code == 1
-    assert why in result.err
 
 
 @pytest.mark.parametrize("question", ["?!", "\ufffd\u200b", "🙂", "a", "Ada' OR 1=1 --", "[bold]Ada[/nothing]"])

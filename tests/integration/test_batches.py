@@ -5,7 +5,6 @@ import json
 import logging
 import threading
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,9 @@ import banyan
 import pytest
 from banyan.agents.construction import batched_calls
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.estimate import estimate_build
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.ledger.open_batches import read_open_batches
-from banyan.models.llm import batch_endpoint
-from banyan.models.llm.breaker import EndpointFailed
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.reasoner import ReasonerError
 
@@ -95,32 +91,6 @@ def test_a_build_by_batch_equals_the_ordinary_one_for_half_the_price(home, serve
     assert 0 < report["cost"] < usual["cost"]
 
 
-def test_requests_are_those_of_ordinary_calls(home, server):
-    home.add("usual")
-    usual = {json.dumps(body["messages"]): body for body in server.requests}
-    home.add("kb", batch=True)
-    for one in next(iter(server.batches.submitted.values())):
-        body = usual[json.dumps(one["body"]["messages"])]
-        assert one["body"] == {key: value for key, value in body.items() if not key.startswith("stream")}
-        assert (one["method"], one["url"]) == ("POST", "/v1/chat/completions")
-
-
-def test_an_inferred_schema_is_shown_to_all(home, server):
-    report = home.add(schema="", batch=True)
-    assert (report["stopped"], report["chunks_failed"]) == ("", 0)
-    assert len(server.batches.submitted) == 1
-    assert server.stats.requests == server.stats.answers - len(server.batches.submitted["batch-0"])
-
-
-def test_what_is_answered_is_not_submitted_again(home, server):
-    home.add(batch=True)
-    again = home.add(batch=True)
-    assert again["tokens"]["calls"] == 0
-    home.add(documents=[*FEW, ENGLISH / "vienna.md", ENGLISH / "alfred-nobel.md"], batch=True)
-    first, second = server.batches.submitted.values()
-    assert not {one["custom_id"] for one in first} & {one["custom_id"] for one in second}
-
-
 def test_a_build_that_was_cancelled_while_it_waits_resumes(home, server):
     server.batches.status = "in_progress"
     seen = threading.Event()
@@ -143,15 +113,6 @@ def test_a_build_that_was_cancelled_while_it_waits_resumes(home, server):
     assert len(ids) == len(set(ids))
     assert home.open_batches() == []
     assert home.add(documents=[*FEW, ENGLISH / "vienna.md"])["tokens"]["calls"] == 0
-
-
-def test_a_batch_whose_start_was_not_answered_is_found(home, server):
-    server.batches.lost = True
-    report = home.add(batch=True)
-    assert "lost" in report["stopped"]
-    assert [batch.id for batch in home.open_batches()] == [""]
-    assert home.add(batch=True)["stopped"] == ""
-    assert len(server.batches.submitted) == 1
 
 
 def test_what_failed_and_what_cannot_be_read_is_asked_as_usual(home, server, caplog):
@@ -188,88 +149,6 @@ def _extraction_calls(home: Home, name: str) -> int:
         return next(step.calls for step in spent if step.name == "extract")
 
 
-@pytest.mark.parametrize("batch", [True, False])
-def test_a_refused_batch_stops_the_build_and_says_why(home, server, batch):
-    server.batches.status, server.batches.problem = "failed", "Enqueued token limit reached"
-    report = home.add(batch=True)
-    assert "Enqueued token limit reached" in report["stopped"]
-    assert home.open_batches() == []
-    server.batches.status = "completed"
-    assert home.add(batch=batch)["stopped"] == ""
-    assert len(server.batches.submitted) == 1 + batch
-
-
-def test_a_build_without_batch_takes_what_was_answered_before_the_schema_grows(home, server, monkeypatch, caplog):
-    # As it would after the first chunk.
-    home.settings.batch_chunks, home.settings.schema_confidence = 1, 0.4
-    server.script = partial(_behold, server.script)
-    _break_off(home, monkeypatch)
-    server.batches.unanswered = 2
-    with caplog.at_level(logging.WARNING, "banyan"):
-        report = home.add()
-    assert server.batches.cancelled == ["batch-0"]
-    assert "ended as 'cancelled', and 2 of its" in caplog.text
-    assert (report["stopped"], report["chunks_failed"]) == ("", 0)
-    assert home.open_batches() == []
-    assert server.stats.steps["extraction"] == 1 + len(server.batches.submitted["batch-0"])
-
-
-def _behold(answer: Any, body: dict[str, Any]) -> str:
-    """Answer with facts of a relation that no schema has, too."""
-    reply = json.loads(answer(body))
-    if "triples" in reply:
-        reply["triples"] += [[line, head, "beholds", tail] for line, head, _, tail in reply["triples"]]
-    return json.dumps(reply)
-
-
-def _break_off(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Build by a batch, and leave before it is answered."""
-    async def fail(*_: Any, **__: Any) -> None:
-        raise ReasonerError("broken off")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(batched_calls.BatchedCalls, "_collect", fail)
-        assert "broken off" in home.add(batch=True)["stopped"]
-
-
-def test_a_batch_of_another_key_is_not_given_up_unasked(home, server, monkeypatch, caplog):
-    _break_off(home, monkeypatch)
-    server.batches.hidden = True
-    stopped = home.add(batch=True)["stopped"]
-    assert "set the address and key that it was submitted with, or run without --batch" in stopped
-    assert len(home.open_batches()) == len(server.batches.submitted) == 1
-    with caplog.at_level(logging.WARNING, "banyan"):
-        report = home.add()
-    assert (report["stopped"], report["chunks_failed"]) == ("", 0)
-    assert "batch-0 is given up" in caplog.text
-    assert home.open_batches() == []
-
-
-def test_results_that_cannot_be_read_are_not_given_up(home, server, monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr(batch_endpoint, "MAX_BODY", 10)
-        assert "a line is too long" in home.add(batch=True)["stopped"]
-    assert home.add(batch=True)["stopped"] == ""
-    assert len(server.batches.submitted) == 1
-
-
-def test_a_network_that_is_away_for_a_while_is_waited_for(home, server, monkeypatch, caplog):
-    statuses = iter(["in_progress", "", "", "completed"])
-    state = batched_calls.BatchEndpoint.state
-
-    async def flaky(self: Any, batch: str) -> Any:
-        server.batches.status = next(statuses)
-        if not server.batches.status:
-            raise EndpointFailed("no route", certain=True)
-        return await state(self, batch)
-
-    monkeypatch.setattr(batched_calls.BatchEndpoint, "state", flaky)
-    with caplog.at_level(logging.WARNING, "banyan"):
-        report = home.add(batch=True)
-    assert report["stopped"] == ""
-    assert "no route" in caplog.text
-
-
 def test_a_budget_that_is_too_small_submits_nothing(home, server):
     report = home.add(batch=True, max_tokens=3000)
     assert "Nothing was submitted" in report["stopped"]
@@ -288,19 +167,3 @@ def test_an_endpoint_without_batches_is_told_before_anything_is_made(tmp_path):
             home.add(batch=True)
         assert not (tmp_path / "kb").exists()
         assert server.stats.requests == 0
-
-
-def test_a_large_build_is_several_files(home, server, monkeypatch):
-    monkeypatch.setattr(batched_calls, "_MOST_REQUESTS", 2)
-    assert home.add(batch=True)["chunks_failed"] == 0
-    sizes = [len(requests) for requests in server.batches.submitted.values()]
-    assert len(sizes) > 1
-    assert max(sizes) == 2
-
-
-def test_an_estimate_says_what_a_batch_saves(home):
-    with home.resources() as resources:
-        estimate = estimate_build(resources, "new", FEW, "general")
-    extraction = (estimate.extraction.prompt_tokens * PRICE["prompt"]
-                  + estimate.extraction.completion_tokens * PRICE["completion"]) / 1e6
-    assert estimate.batch_cost == pytest.approx(estimate.cost - extraction / 2)

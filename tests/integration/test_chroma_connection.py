@@ -1,13 +1,11 @@
 """The way to a Chroma server: through a proxy that wants a token, to what is none, to one that hangs."""
 
-import subprocess
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
-import yaml
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import StoreError
@@ -15,7 +13,7 @@ from banyan.graph_store.vectors import server_store
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.service_addresses import ChromaServer
 
-from .. import chroma_process, command_line, small_base
+from .. import chroma_process, small_base
 
 pytestmark = pytest.mark.integration
 
@@ -87,13 +85,6 @@ def test_what_is_no_chroma_server_is_named(tmp_path, hashed_embedder, status):
         KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=url))
 
 
-def test_what_a_proxy_says_meanwhile_is_shown_as_an_error(chroma, tmp_path, hashed_embedder):
-    """chromadb raises a bare Exception for it."""
-    with (proxy(chroma.url, lambda request: 502 * (request.command == "POST")) as url,
-          pytest.raises(StoreError, match=rf"{url} cannot do what was asked \(not today\)")):
-        KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=url))
-
-
 @pytest.mark.parametrize("hangs", ["GET", "POST"])
 def test_a_server_that_hangs_is_not_waited_for_for_ever(chroma, tmp_path, hashed_embedder, monkeypatch, hangs):
     """At once, or only when it is to write."""
@@ -113,18 +104,3 @@ def test_a_server_that_hangs_is_not_waited_for_for_ever(chroma, tmp_path, hashed
                 KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=url))
         finally:
             over.set()
-
-
-def test_the_health_check_of_the_compose_file_tells_a_server_from_none(chroma):
-    compose = yaml.safe_load((command_line.PROJECT / "compose.replicas.yaml").read_text("utf-8"))
-    kind, *command = compose["services"]["chroma"]["healthcheck"]["test"]
-    assert kind == "CMD"
-
-    def healthy(port):
-        words = [word.replace("$$", "$").replace("127.0.0.1/8000", f"127.0.0.1/{port}") for word in command]
-        return subprocess.run(words, capture_output=True, timeout=30, check=False).returncode == 0
-
-    assert healthy(chroma.port)
-    with proxy("", lambda _: 503) as url:
-        assert not healthy(int(url.rpartition(":")[2]))
-    assert not healthy(1)

@@ -1,24 +1,14 @@
 """Vectors on a Chroma server: a real one, in a process of its own."""
 
-import json
-import shutil
-import threading
 
 import httpx
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.store_errors import StoreError
-from banyan.graph_store.vectors.backend import COLLECTIONS, KINDS
-from banyan.graph_store.vectors.place import collections_of
-from banyan.models.embedding.embedding_models import load_embedder
-from banyan.schemas.retrieval import SubQuery
 
-from .. import chroma_process, command_line, scripted
+from .. import chroma_process, scripted
 
 pytestmark = pytest.mark.integration
 
@@ -67,40 +57,6 @@ def embedded(tmp_path, embedder):
     return shop
 
 
-def test_rankings_are_those_of_the_embedded_store(chroma, english_store, tmp_path):
-    """The demo store: built with a folder, its copy's vectors made on the server."""
-    here = Settings(_env_file=None, home=tmp_path / "here", llm_base_url=None)
-    shutil.copytree(english_store / "home" / "english", here.home / "english")
-    shutil.copytree(here.home / "english", tmp_path / "there" / "english", ignore=shutil.ignore_patterns("chroma*"))
-    embedder = load_embedder(here)
-    there = here.model_copy(update={"home": tmp_path / "there", "chroma_url": chroma.url})
-    lines = (command_line.EXAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
-    questions = [record["question"] for record in map(json.loads, lines) if record["language"] == "en"]
-    with Resources(here, embedder) as first, Resources(there, embedder) as second:
-        one, other = first.retriever("english"), second.retriever("english")
-        for kind in KINDS:
-            ids = sorted(one.index.store.vectors.ids(kind))
-            assert sorted(other.index.store.vectors.ids(kind)) == ids
-            vectors = [retriever.index.store.vectors.get(kind, ids) for retriever in (one, other)]
-            assert (vectors[0] == vectors[1]).all(), kind
-        for question in questions[::3]:
-            (near, ranked), (same_near, same_ranked) = found(one, question), found(other, question)
-            assert [edge for edge, _ in near] == [edge for edge, _ in same_near], question
-            assert [cosine for _, cosine in near] == pytest.approx([cosine for _, cosine in same_near], abs=1e-5)
-            assert [chunk for chunk, _ in ranked] == [chunk for chunk, _ in same_ranked], question
-            assert [score for _, score in ranked] == pytest.approx([score for _, score in same_ranked], abs=1e-5)
-        assert not list((tmp_path / "there").glob("*/chroma*"))
-        assert verify(second.knowledge_base("english")) == []
-
-
-def found(retriever, question):
-    """The facts nearest to a question, with their cosines, and how the chunks are ranked."""
-    (query,) = retriever.queries([SubQuery(question=question)])
-    rows, cosines = query.embedded.triples.best(20)
-    near = [(retriever.index.edges[row], float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
-    return near, retriever.ranking(retriever.rank([query]), 100)
-
-
 def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_path):
     plain = embedded(tmp_path, shell.embedder)
     shell.write(scripted.TEXTS)
@@ -127,49 +83,6 @@ def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_p
     assert shell.sound()
     assert shell("verify", "--kb", "other").code == 0
     assert not list(shell.folder.rglob("chroma*"))
-
-
-def test_another_models_vectors_go_with_a_reindex(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = on_server(own_chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)
-    shell.write(scripted.TEXTS)
-    shell.report()
-    before = on_it(own_chroma)
-    layout = Layout.of(shell.settings.home, "kb", shell.settings.chroma_server)
-    other = collections_of(layout, Database(layout.ledger), "another model")
-    other.prepare()
-    assert len(on_it(own_chroma)) == 2 * len(COLLECTIONS)
-    assert shell("reindex", "--kb", "kb").code == 0
-    assert on_it(own_chroma) == before
-    assert shell.sound()
-
-
-def test_from_the_folder_to_the_server_and_back(shell, monkeypatch):
-    """Vectors that stand elsewhere are never taken for those of today."""
-    shell.write(scripted.TEXTS)
-    monkeypatch.delenv("BANYAN_CHROMA_URL")
-    shell.report()
-    folder = shell.folder / "home" / "kb" / "chroma"
-    assert folder.is_dir()
-    for number, place in enumerate((shell.settings.chroma_url, "", shell.settings.chroma_url)):
-        monkeypatch.setenv("BANYAN_CHROMA_URL", place)
-        shell.write({f"n{number}.txt": f"N{number}:Person --employer--> Acme:Organization."})
-        assert shell.report()["documents"] == 5 + number
-        assert shell.sound()
-    assert shell("documents", "--kb", "kb").code == 0
-
-
-def test_equal_names_and_copies_have_vectors_of_their_own(shell, tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell.write(scripted.TEXTS)
-    shell.report()
-    whole = shell.vectors()
-    shutil.copytree(shell.settings.home, tmp_path / "copy")
-    copied = shell.settings.model_copy(update={"home": tmp_path / "copy"})
-    with scripted.ScriptedResources(copied, shell.embedder, shell.scripted) as resources:
-        resources.delete_documents("kb", ["a.txt"])
-        assert verify(resources.knowledge_base("kb")) == []
-        assert resources.knowledge_base("kb").vectors.ids("chunks") < whole["chunks"]
-    assert shell.vectors() == whole
-    assert shell.sound()
 
 
 def test_a_server_that_is_down_is_named_and_nothing_is_lost(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
@@ -244,43 +157,3 @@ def test_vectors_that_the_server_lost_are_made_again(own_chroma, tmp_path, hashe
         f"the Chroma server at {own_chroma.url} has no collection {name}"]
     assert shell("verify", "--kb", "kb").code == 1
     assert shell.sound()
-
-
-def test_another_days_data_on_the_server_are_told(own_chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = on_server(own_chroma, tmp_path / "shell", hashed_embedder, monkeypatch, capsys)
-    shell.write(scripted.TEXTS)
-    shell.report()
-    own_chroma.stop()
-    shutil.copytree(own_chroma.data, tmp_path / "old")
-    own_chroma.start()
-    shell.write({"e.txt": "Eva:Person --employer--> Birch:Organization."})
-    shell.report()
-    whole = shell.vectors()
-    own_chroma.stop()
-    shutil.rmtree(own_chroma.data)
-    (tmp_path / "old").rename(own_chroma.data)
-    own_chroma.start()
-    assert shell.vectors() == whole
-    assert shell.sound()
-
-
-def test_threads_share_a_connection(chroma, shell):
-    shell.write(scripted.TEXTS)
-    shell.report()
-    problems = []
-    with opened(shell) as kb:
-        entities = sorted(kb.vectors.ids("entities"))
-        whole = kb.vectors.get("entities", entities)
-
-        def look():
-            for _ in range(5):
-                if (kb.vectors.get("entities", entities) != whole).any():
-                    problems.append("differs")
-                kb.vectors.close()
-
-        threads = [threading.Thread(target=look) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert problems == []

@@ -80,40 +80,6 @@ def test_an_answer_cites_its_document(ask):
     assert answer["iterations"] >= 1
 
 
-@pytest.mark.parametrize("switches", [(), ("--no-agent", "--no-decompose"), ("--mode", "strict")])
-def test_without_a_model_the_first_look_is_all(ask, switches):
-    question = "On which river does the birthplace of the discoverer of polonium lie?"
-    answer = ask(question, *switches)
-    assert (answer["sub_queries"], answer["iterations"]) == ([question], 1)
-
-
-def test_a_chat_understands_a_follow_up(banyan, built):
-    said = banyan("chat", "--kb", "english", stdin=f"{MARIE}\nWhere was she born?\n")
-    assert said.code == 0
-    _, first, second, *_ = said.out.split("> ")
-    assert "7 November 1867" in first
-    assert second.startswith("Found: Warsaw\n“She was born in Warsaw")
-    assert re.search(r"^  \[1\] marie-curie\.md \d+-\d+$", second, re.MULTILINE)
-    assert said.err.count("the rules reasoner is used") == 1
-
-
-def test_delete_and_reindex(banyan):
-    some = banyan.folder / "some"
-    some.mkdir()
-    for name in ("marie-curie.md", "warsaw.md"):
-        (some / name).write_bytes((ENGLISH / name).read_bytes())
-    before = banyan("build", some, "--kb", "shrinking", "--json").json
-    deleted = banyan("delete", "marie-curie.md", "--kb", "shrinking")
-    assert (deleted.code, deleted.out) == (0, "deleted marie-curie.md\n")
-    assert banyan("verify", "--kb", "shrinking", "--json").json == {"kb": "shrinking", "problems": []}
-    after = banyan("status", "--kb", "shrinking", "--json").json
-    assert after["documents"] == 1
-    assert 0 < after["entities"] < before["entities"]
-    assert banyan("reindex", "--kb", "shrinking").code == 0
-    assert banyan("verify", "--kb", "shrinking").out == "all is well\n"
-    assert banyan("status", "--kb", "shrinking", "--json").json == after
-
-
 @pytest.mark.parametrize(("schema", "admitted"), [("general", 1), ("open", 2)])
 def test_imported_triples_are_bounded_by_the_schema(banyan, schema, admitted):
     record = {"id": "p1", "title": "Otto Kern", "text": "Otto Kern was born in Vienna. Otto Kern defeated Tom Hale.",

@@ -4,19 +4,13 @@ import random
 import subprocess
 import sys
 import threading
-from types import SimpleNamespace
 
 import pytest
-from banyan.agents.construction import build_report
-from banyan.agents.construction.graph import build_graph
 from banyan.graph_store.evolution.control import SchemaControl
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import WriterBusyError
 from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
-from banyan.models.reasoner import ReasonerError
-from banyan.runtime.budgets import BudgetExceeded
 
 from .. import scripted
 
@@ -44,74 +38,6 @@ def test_a_build_stores_what_the_documents_say_and_reports_it(shop):
     assert shop.problems() == []
 
 
-def test_a_clock_that_is_set_back_makes_no_negative_duration(shop, monkeypatch):
-    monkeypatch.setattr(build_report, "time", SimpleNamespace(time=lambda: 0.0))
-    assert shop.build(shop.write(TEXTS))["seconds"] == 0
-
-
-def test_building_again_what_is_unchanged_extracts_and_describes_nothing(shop):
-    paths = shop.write(TEXTS)
-    first = shop.build(paths)
-    before = shop.dump()
-    shop.scripted.extracted.clear()
-    shop.scripted.summarised.clear()
-    second = shop.build(paths)
-    assert not shop.scripted.extracted
-    assert not shop.scripted.summarised
-    assert shop.dump() == before
-    assert {key: value for key, value in second.items() if key != "seconds"} == {
-        key: value for key, value in first.items() if key != "seconds"}
-
-
-def test_a_failed_chunk_is_listed_and_completes_on_request(shop):
-    def fail_on_b(text):
-        if "Bob:Person --employer" in text:
-            raise ReasonerError("the endpoint refused")
-
-    shop.scripted.before = fail_on_b
-    report = shop.build(shop.write(TEXTS))
-    assert report["chunks_failed"] == 1
-    assert report["triples"] == 4
-    with shop.resources() as resources:
-        assert resources.knowledge_base("kb").documents.failures() == [("b.txt", 0, "the endpoint refused")]
-        assert shop.problems() == []
-        resources.reindex("kb")
-    assert shop.problems() == []
-    shop.scripted.before = lambda _: None
-    assert shop.build()["chunks_failed"] == 1, "without --retry-failed it stays failed, and is counted"
-    report = shop.build(retry_failed=True)
-    assert report["chunks_failed"] == 0
-    assert report["triples"] == 6
-    assert max(shop.scripted.extracted.values()) == 1
-    with shop.resources() as resources:
-        assert resources.knowledge_base("kb").documents.failures() == []
-
-
-def test_at_the_end_of_the_budget_the_build_stops_and_the_next_one_goes_on(shop):
-    left = iter(range(2))
-    lock = threading.Lock()
-
-    def pay(_):
-        with lock:
-            if next(left, None) is None:
-                raise BudgetExceeded("the token budget is reached")
-
-    shop.scripted.before = pay
-    paths = shop.write(TEXTS)
-    report = shop.build(paths, max_tokens=10)
-    assert report["stopped"] == "the token budget is reached"
-    with shop.resources() as resources:
-        documents = resources.knowledge_base("kb").documents
-        assert [documents.count_status(status) for status in ("pending", "done", "failed")] == [2, 2, 0]
-    shop.scripted.before = lambda _: None
-    assert shop.build(paths)["stopped"] == ""
-    assert shop.scripted.extracted == dict.fromkeys(TEXTS.values(), 1)
-    whole = others(shop, "whole")
-    whole.copy_built(TEXTS)
-    assert shop.dump() == whole.dump()
-    assert shop.problems() == []
-
-
 def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_embedder, monkeypatch):
     shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=1)
     write, asked, written = SchemaControl.write, threading.Event(), []
@@ -127,23 +53,6 @@ def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_e
     report = shop.build(shop.write(TEXTS))
     assert len(written) == len(set(written)) == report["chunks"] == 4
     assert shop.problems() == []
-
-
-def test_a_batch_is_extracted_with_what_a_person_decided_on_the_one_before(tmp_path, hashed_embedder):
-    shop = scripted.Workshop(tmp_path, hashed_embedder, batch_chunks=1)
-    shown = {}
-    extract = shop.scripted.extract
-
-    def noting(request, schema):
-        shown[request.text] = {one.name for one in schema.relation_types} - {"employer", "located_in", "knows"}
-        return extract(request, schema)
-
-    shop.scripted.extract = noting
-    texts = {"a.txt": "Ada:Person --mentor of--> Bob:Person.", "b.txt": "Cem:Person --plays for--> Acme:Organization.",
-             "c.txt": TEXTS["d.txt"]}
-    asked, _ = shop.review(shop.write(texts), lambda c: {"kind": c["kind"], "name": c["name"], "verdict": "accept"})
-    assert asked == ["mentor of", "plays for"]
-    assert shown == dict(zip(texts.values(), [set(), {"mentor_of"}, {"mentor_of", "plays_for"}], strict=True))
 
 
 # Killed and resumed; order and batches; deletion.
@@ -188,21 +97,6 @@ def test_order_and_batches_change_nothing(shop, seed):
     assert other.problems() == []
 
 
-def test_a_new_title_and_heading_count_as_a_change(shop):
-    """Both are shown to the reasoner and embedded with the text."""
-    body = " ".join(f"Filler sentence number {n} stands here." for n in range(120))
-    before = {"a.md": f"# Old\n\nBob:Person --knows--> Eva:Person. {body}"}
-    after = {"a.md": f"# New\n\nBob:Person --knows--> Eva:Person. {body}"}
-    shop.build(shop.write(before))
-    shop.build(shop.write(after))
-    with shop.resources() as resources:
-        chunks = resources.knowledge_base("kb").documents.chunks()
-        assert {(chunk.title, chunk.heading) for chunk in chunks} == {("New", "New")}
-    fresh = others(shop, "fresh")
-    fresh.build(fresh.write(after))
-    assert shop.vectors() == fresh.vectors()
-
-
 HOLD = """
 import sys
 from filelock import FileLock
@@ -228,16 +122,6 @@ def test_another_process_that_writes_keeps_a_build_out_and_not_a_reader(shop):
     shop.build(paths)
 
 
-def test_two_open_knowledge_bases_are_not_both_the_writer(shop):
-    with (KnowledgeBase.create(shop.settings.home, "kb", shop.embedder) as one,
-          KnowledgeBase.create(shop.settings.home, "kb", shop.embedder) as other, one.writing()):
-        with pytest.raises(WriterBusyError), other.writing():
-            pass
-        with pytest.raises(WriterBusyError):
-            shop.build()
-    shop.build()
-
-
 def test_nothing_is_deleted_or_made_anew_while_a_build_of_this_process_runs(shop):
     shop.copy_built(TEXTS)
     before = shop.dump()
@@ -249,44 +133,3 @@ def test_nothing_is_deleted_or_made_anew_while_a_build_of_this_process_runs(shop
         resources.runs.finish("kb", "a run")
         resources.delete_documents("kb", ["a.txt"])
     assert shop.dump() != before
-
-
-def test_columns_of_one_table_join_the_schema_and_its_rows_are_not_given_to_the_reasoner(shop):
-    table = ("Ada:Person --knows--> Bob:Person.\n\n| Person | Office | Weight (kg) |\n|---|---|--:|\n"
-             "| Ada | 12b | 60 |\n| Cem | 13a | 71 |\n")
-    single = "| Person | Hobby |\n|---|---|\n| Dan | chess |\n"
-    shop.build(shop.write({"staff.md": table, "one.md": single}))
-    assert all("|" not in text for text in shop.scripted.extracted)
-    with shop.resources() as resources:
-        kb = resources.knowledge_base("kb")
-        names = {attribute.name for attribute in kb.schemas.current().attribute_types}
-        assert {"office", "weight"} <= names
-        assert "hobby" not in names
-        people = {kb.graph.name(entity): kb.graph.attributes(entity) for entity in kb.graph.entity_ids()}
-        assert people["Cem"] == {"office": ["13a"], "weight": ["71 kg"]}
-        quotes = {fact.span.quote for chunk in kb.documents.chunks()
-                  for fact in kb.extractions.admitted(chunk).attributes if fact.entity == "Cem"}
-        assert quotes == {"| Person: Cem | Office: 13a | Weight: 71 kg |"}
-    assert shop.problems() == []
-
-
-def test_metadata_is_kept_with_the_document_through_updates(shop):
-    paths = shop.write({"a.md": "---\nauthor: Eve Lane\n---\nAda:Person --knows--> Bob:Person."})
-    shop.build(paths)
-    shop.write({"a.md": "---\nauthor: Eve Lane\ndate: 2024-05-01\n---\nAda:Person --knows--> Cem:Person."})
-    shop.build(paths)
-    with shop.resources() as resources:
-        documents = resources.knowledge_base("kb").documents
-        assert documents.metadata("a.md") == {"author": "Eve Lane", "date": "2024-05-01"}
-        row, _, _ = documents.get("a.md").text.partition("\n")
-        assert row == "| Document: a.md | Author: Eve Lane | Date: 2024-05-01 |"
-    assert shop.problems() == []
-
-
-def test_a_file_does_not_replace_the_document_given_beside_it_under_its_name(shop):
-    path = shop.write({"a.txt": TEXTS["a.txt"]})[0]
-    with shop.resources() as resources:
-        report = build_graph(resources).invoke({
-            "knowledge_base": "kb", "paths": [path], "documents": [{"id": "a.txt", "text": TEXTS["b.txt"]}]})["report"]
-        assert "'a.txt' was already given as text" in report["files_failed"][0]
-        assert resources.knowledge_base("kb").documents.get("a.txt").text == TEXTS["b.txt"]

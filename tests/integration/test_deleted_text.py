@@ -12,7 +12,6 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.runtime.budgets import charge_calls
-from banyan.schemas.delta import Decision
 
 from .. import scripted
 from ..scripted_endpoint import ScriptedEndpoint, reasoner
@@ -101,18 +100,6 @@ def test_a_proposed_schema_and_its_growth_keep_nothing_of_what_was_deleted(tmp_p
     assert shop.problems() == []
 
 
-def test_what_a_person_named_stays_in_a_schema(tmp_path, hashed_embedder):
-    shop = FittedShop(tmp_path, hashed_embedder, PROPOSAL, {"same": []})
-    shop.build(shop.write(FITTED | GOES))
-    with shop.resources() as resources:
-        chosen = Decision(kind="relation", name="bjurstroms", verdict="edit", range=("Person",))
-        resources.decide("kb", [chosen], "Vera")
-        resources.delete_documents("kb", list(GOES))
-        schema = resources.knowledge_base("kb").schemas.current()
-    assert schema.relation_type("bjurstroms")
-    assert not schema.attribute_type("ficklampa")
-
-
 class TellingEndpoint(ScriptedEndpoint):
     """Repeats in each report all that the call shows."""
 
@@ -139,14 +126,3 @@ def test_a_report_goes_with_what_its_call_was_shown(shop, monkeypatch):
         resources.delete_documents("kb", ["p0.txt"])
         assert len(endpoint.sent) == asked + 1
     assert shop.problems() == []
-
-
-def test_a_report_stays_where_other_documents_say_what_its_call_was_shown(shop, monkeypatch):
-    endpoint = TellingEndpoint([])
-    llm = reasoner(endpoint).awaited
-    monkeypatch.setattr(type(shop.scripted), "summarise", lambda _, digests: llm.summarise(digests))
-    apart = {f"p{number}.txt": f"P{number}:Person --knows--> Q{number}:Person." for number in range(4)}
-    shop.build(shop.write(apart | {"again.txt": "P0:Person --knows--> Q0:Person."}))
-    with shop.resources() as resources:
-        resources.delete_documents("kb", ["again.txt"])
-    assert len(endpoint.sent) == 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from banyan.config import Settings
 from banyan.models.embedding import onnx_export
-from banyan.models.embedding.embedder import EmbeddingError, encode_distinct
+from banyan.models.embedding.embedder import EmbeddingError
 from banyan.models.embedding.embedding_models import load_embedder
 from banyan.models.embedding.onnx_export import (
     CHECKSUM_FILE,
@@ -76,12 +76,6 @@ class TestVectors:
         assert ours.dtype == theirs.dtype == np.float32
         assert np.abs(ours - theirs).max() < 5e-7
 
-    def test_of_no_texts(self, embedder, torch_embedder):
-        for model in (embedder, torch_embedder):
-            empty = model.encode([])
-            assert empty.shape == (0, 384)
-            assert empty.dtype == np.float32
-
     def test_are_of_the_first_256_tokens(self, embedder):
         cut, longer, other = embedder.encode(["w " * 254, "w " * 900 + "end", "w " * 253 + "end"])
         assert np.array_equal(cut, longer)
@@ -108,36 +102,6 @@ class TestVectors:
                 assert np.array_equal(vectors, wanted)
 
 
-class TestBatching:
-    def test_batches_of_long_texts_are_small(self, monkeypatch):
-        embedder, shapes = load_embedder(Settings()), []
-        run = embedder._session.run
-
-        class Session:
-            def run(self, outputs, inputs):
-                shapes.append(inputs["input_ids"].shape)
-                return run(outputs, inputs)
-
-        monkeypatch.setattr(embedder, "_session", Session())
-        short, long = [f"pump {number}" for number in range(40)], [f"pump {number} " * 200 for number in range(10)]
-        embedder.encode([*short, *long])
-        assert sum(rows for rows, _ in shapes) == 50
-        assert max(rows for rows, length in shapes if length < 16) > 8
-        assert max(rows * length for rows, length in shapes) <= 512
-
-    @given(st.lists(st.text(max_size=3)))
-    def test_every_text_gets_the_vector_of_its_own(self, texts):
-        seen = []
-
-        def encode(distinct):
-            seen.extend(distinct)
-            return np.array([[len(text), sum(map(ord, text))] for text in distinct]).reshape(-1, 2)
-
-        vectors = encode_distinct(texts, encode)
-        assert len(seen) == len(set(texts))
-        assert [list(row) for row in vectors] == [[len(t), sum(map(ord, t))] for t in texts]
-
-
 class TestBundledModel:
     def test_one_altered_byte_of_the_weights_is_refused(self, tmp_path, monkeypatch):
         model = copy_of_model(tmp_path)
@@ -162,22 +126,6 @@ class TestBundledModel:
         (model / name).unlink()
         with pytest.raises(EmbeddingError, match="unreadable: No such file"):
             verify_model(model)
-
-    def test_its_words_are_the_same_without_an_export(self, tmp_path, monkeypatch):
-        exported = onnx_export.word_table()
-        monkeypatch.setenv("BANYAN_CACHE", str(tmp_path))
-        published = onnx_export.word_table.__wrapped__()
-        assert list(tmp_path.iterdir()) == []
-        assert np.array_equal(exported, published)
-
-    def test_altered_words_are_refused_without_an_export(self, tmp_path, monkeypatch):
-        model = copy_of_model(tmp_path)
-        with (model / WEIGHTS).open("r+b") as file:
-            file.write(b"\0")
-        monkeypatch.setattr(onnx_export, "bundled_model", lambda: model)
-        monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "cache"))
-        with pytest.raises(EmbeddingError, match="damaged or was altered"):
-            onnx_export.word_table.__wrapped__()
 
     def test_a_missing_package_is_named(self, monkeypatch):
         monkeypatch.setattr(onnx_export, "PACKAGE", "no_such_package")
@@ -206,18 +154,6 @@ class TestCache:
         assert cached_export(bundled_model(), export).read_bytes() == b"graph"
         assert export.calls == 3
 
-    def test_an_export_that_was_killed_is_not_taken_for_whole(self, cache):
-        def killed(model, onnx_file):
-            onnx_file.write_bytes(b"gra")
-            raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            cached_export(bundled_model(), killed)
-        export = FakeExport()
-        assert cached_export(bundled_model(), export).read_bytes() == b"graph"
-        assert export.calls == 1
-        assert not list(cache.glob("*.partial"))
-
     def test_processes_at_once_share_one_export(self, cache):
         code = (
             "import sys, time; from pathlib import Path\n"
@@ -234,12 +170,6 @@ class TestCache:
         assert [process.returncode for process in processes] == [0, 0, 0]
         assert sorted(outputs) == [b"", b"", b"exported\n"]
 
-    def test_a_folder_that_cannot_be_used_is_named(self, tmp_path, monkeypatch):
-        (tmp_path / "file").touch()
-        monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "file"))
-        with pytest.raises(EmbeddingError, match="Set BANYAN_CACHE"):
-            cached_export(bundled_model(), FakeExport())
-
 
 class TestOtherModels:
     def test_an_unknown_name_fails_at_once_without_network(self):
@@ -248,21 +178,10 @@ class TestOtherModels:
             load_embedder(Settings(embedding_model="nobody/none-such"))
         assert time.perf_counter() - start < 30, "a network would be waited for"
 
-    def test_the_bundled_model_answers_to_its_full_name(self, embedder):
-        full = load_embedder(Settings(embedding_model="sentence-transformers/all-MiniLM-L6-v2"))
-        assert full.fingerprint == embedder.fingerprint
-
     def test_pickled_weights_are_not_read(self, tmp_path, torch_embedder):
         model = copy_of_model(tmp_path)
         (model / WEIGHTS).rename(model / "pytorch_model.bin")
         with pytest.raises(EmbeddingError, match="safetensors"):
-            load_embedder(Settings(embedding_model=str(model)))
-
-    @pytest.mark.parametrize("content", [b"", b"no tensors here" * 9])
-    def test_a_damaged_model_is_named(self, tmp_path, torch_embedder, content):
-        model = copy_of_model(tmp_path)
-        (model / WEIGHTS).write_bytes(content)
-        with pytest.raises(EmbeddingError, match="cannot be loaded"):
             load_embedder(Settings(embedding_model=str(model)))
 
     def test_the_fingerprint_is_of_the_weights(self, tmp_path, torch_embedder):

@@ -9,8 +9,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.llm_reasoner import PAIRS_PER_CALL, LlmReasoner
-from banyan.models.reasoner import ReasonerError
-from banyan.schemas.resolution import EntityCard, EntityPair, PairVerdict
+from banyan.schemas.resolution import EntityCard, EntityPair
 
 from ..hashed_embedding import HashedEmbedder
 from ..in_memory_calls import InMemoryCalls
@@ -61,57 +60,6 @@ def test_names_of_one_thing_are_one_node_and_are_listed_with_their_reason(shell:
     assert shell.sound()
 
 
-def test_resolution_can_be_switched_off_and_on_again(shell: Shell) -> None:
-    assert imported(shell, "--no-resolve")["entities"] == 5
-    assert imported(shell)["entities"] == 4
-    shell.monkeypatch.setenv("BANYAN_RESOLVE", "false")
-    assert imported(shell)["entities"] == 5
-    assert shell.sound()
-
-
-def test_a_person_splits_and_merges_and_it_lasts(shell: Shell) -> None:
-    imported(shell)
-    apart = shell("entities", "split", "Acme-Werke", "Acme Werke", "--kb", "kb", "--why", "two firms")
-    assert apart.code == 0, apart.err
-    assert listed(shell) == []
-    assert imported(shell)["entities"] == 5
-    assert shell("entities", "merge", "Ulm", "Bonn", "--kb", "kb").code == 0
-    assert [group["aliases"][0]["rule"] for group in listed(shell)] == ["manual"]
-    assert shell("reindex", "--kb", "kb").code == 0
-    assert [group["aliases"][0]["rule"] for group in listed(shell)] == ["manual"]
-    assert shell("delete", "records.jsonl/3", "--kb", "kb").code == 0
-    assert listed(shell) == []
-    decisions = json.loads(shell("entities", "decisions", "--kb", "kb", "--json").out)
-    assert [(decision["verdict"], decision["why"]) for decision in decisions] == [("split", "two firms"), ("merge", "")]
-    assert "two firms" in shell("entities", "decisions", "--kb", "kb").out
-    assert shell.sound()
-
-
-def test_a_person_renames_rejects_and_corrects_and_takes_it_back(shell: Shell) -> None:
-    imported(shell)
-
-    def done(*command: str) -> str:
-        result = shell("entities", *command, "--kb", "kb")
-        assert result.code == 0, result.err
-        return str(result.out)
-
-    assert "banyan entities undo 1" in done("rename", "Ulm", "Ulm on the Danube", "--why", "told apart")
-    assert done("facts", "Ulm on the Danube").strip() == "Acme Werke | is in | Ulm on the Danube"
-    done("correct", "Acme Werke", "is in", "Ulm", "--object", "Bonn")
-    done("reject", "Bonn", "buys", "carts")
-    assert shell("reindex", "--kb", "kb").code == 0
-    assert done("facts", "Bonn").strip() == "Acme Werke | is in | Bonn"
-    assert "reject Bonn buys carts" in done("decisions")
-    for number in ("3", "2"):
-        done("undo", number)
-    assert "buys" in done("facts", "Bonn")
-    assert "undone by" in done("decisions")
-    assert [one["number"] for one in json.loads(done("decisions", "--json"))] == [1, 2, 3]
-    again = shell("entities", "undo", "3", "--kb", "kb")
-    assert "took edit 3 back already" in again.err
-    assert shell.sound()
-
-
 class BrainEndpoint:
     """Answers by the tests' brain, and keeps what it was sent."""
 
@@ -148,12 +96,3 @@ def test_the_llm_judges_pairs_in_batches_and_pays_once() -> None:
     assert len(endpoint.sent) == 2
     assert "- Trade union 0 is in Ulm" in endpoint.sent[0][1][1] + endpoint.sent[1][1][1]
     assert llm(endpoint).resolve([]) == []
-
-
-def test_a_verdict_that_is_missing_goes_back_and_then_fails() -> None:
-    short = json.dumps({"pairs": [{"id": 1, "same": True, "confidence": 0.9}]})
-    whole = json.dumps({"pairs": [{"id": number, "same": True, "confidence": 0.9} for number in (2, 1)]})
-    two = [pair("A", "B"), pair("C", "D")]
-    assert llm(BrainEndpoint(short, whole)).resolve(two) == [PairVerdict(same=True, confidence=0.9)] * 2
-    with pytest.raises(ReasonerError, match="no item with id 2"):
-        llm(BrainEndpoint(short, short)).resolve(two)

@@ -80,19 +80,6 @@ def test_filter_unfold_and_language(browser, exported):
         assert browsing.violations(page) == []
 
 
-def test_a_chinese_browser_is_addressed_in_chinese(browser, exported):
-    with opened(browser, exported[0], locale="zh-CN") as page:
-        expect(page.locator("html")).to_have_attribute("lang", "zh")
-        expect(page.get_by_label("筛选")).to_be_visible()
-
-
-def test_it_is_read_without_its_script(browser, exported):
-    with opened(browser, exported[0], java_script_enabled=False) as page:
-        expect(page.get_by_label("Filter")).to_be_hidden()
-        page.locator("details.c > summary").first.click()
-        expect(page.locator("ul.k").first).to_be_visible()
-
-
 def test_what_documents_say_runs_nowhere_and_is_shown(browser, tmp_path):
     """Each hostile text in each place, at once; a script of theirs would open a dialog or ask for a picture."""
     every = nx.compose_all([nx.relabel_nodes(graphs.text_graph([text] * 7), lambda one, n=n: f"{one}-{n}")

@@ -4,7 +4,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from banyan.ingest.fetching import Address, is_address
+from banyan.ingest.fetching import Address
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.reading import IngestError, Limits
 
@@ -110,13 +110,6 @@ def test_nothing_is_fetched_unless_it_is_allowed(site):
     with pytest.raises(IngestError, match="set BANYAN_FETCH=public"):
         load_documents([Address(f"{site.url}/ulm")], on_failure=lambda _: None, limits=Limits())
     assert site.asked == []
-
-
-@pytest.mark.parametrize(("text", "is_one"), [
-    ("https://example.org/a", True), ("HTTP://example.org", True), ("notes.md", False),
-    ("http://example.org is where it stands", False), ("ftp://example.org", False)])
-def test_an_address_is_told_from_a_path_and_a_text(text, is_one):
-    assert is_address(text) is is_one
 
 
 def test_the_command_line_builds_from_addresses(site, tmp_path, hashed_embedder, monkeypatch, capsys):

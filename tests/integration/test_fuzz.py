@@ -7,7 +7,7 @@ import pytest
 
 from .. import serving, small_base, warm_start
 from ..conftest import EXAMPLES
-from ..fuzz import front_matter, lookups, readers, replies, restoring
+from ..fuzz import readers, replies, restoring
 from ..fuzz import serving_requests as requests
 
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:Overriding standard format")]
@@ -42,16 +42,8 @@ def test_damaged_backups_do_no_harm(tmp_path, hashed_embedder):
     tried(restoring.Restoring(tmp_path, hashed_embedder), 6)
 
 
-def test_lookups_with_odd_arguments_find_something_or_say_why_not(tmp_path, hashed_embedder):
-    tried(lookups.Lookups(tmp_path, hashed_embedder), 3)
-
-
 def test_replies_of_any_form_are_read_in_time_or_of_no_use(tmp_path):
     tried(replies.Replies(), 3)
-
-
-def test_front_matter_of_any_form_is_read_in_time(tmp_path):
-    tried(front_matter.FrontMatters(tmp_path), 2)
 
 
 @pytest.mark.parametrize(("target", "rounds"), [("Questions", 12), ("Mcp", 12)])

@@ -5,10 +5,7 @@ import sqlite3
 import threading
 
 import pytest
-from banyan.graph_store.graph import graph_file
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.ledger.extractions import Extractions
-from banyan.graph_store.ledger.schema_requests import Asks
 
 from .. import scripted
 
@@ -36,38 +33,7 @@ def begun(shell):
     return rest
 
 
-def failing(original, error, *, after_calls=0):
-    """A stand-in that does its work some times, then fails."""
-    calls = []
-
-    def stand_in(*arguments, **named):
-        calls.append(arguments)
-        if len(calls) > after_calls:
-            raise error
-        return original(*arguments, **named)
-
-    return stand_in
-
-
 OS, SQLITE = OSError(errno.ENOSPC, "No space left on device"), sqlite3.OperationalError("database or disk is full")
-
-
-# Asks are replaced once when what is asked for is noted, then in the midst of writing.
-@pytest.mark.parametrize(("owner", "name", "calls", "error"), [
-    (graph_file, "save", 0, OS), (Extractions, "save_all", 2, SQLITE), (Asks, "replace", 1, SQLITE),
-    (Database, "set_meta", 1, SQLITE), (Database, "set_meta", 1, OS),
-], ids=["graph", "extraction", "writing", "vectors", "vectors-os"])
-def test_a_full_disk_in_the_middle_of_a_build(shell, monkeypatch, owner, name, calls, error):
-    rest = begun(shell)
-    stood = shell.dump()
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, name, failing(getattr(owner, name), error, after_calls=calls))
-        result = shell.run_build(*rest)
-    assert result.code == 1
-    assert "o space left" in result.err or "database or disk is full" in result.err
-    assert "Fix the cause (disk space, permissions) and run the command again" in result.err
-    assert set(stood["nodes"]) <= set(shell.dump()["nodes"])
-    after(shell, not_stored=int(owner is Extractions and name == "save_all"))
 
 
 @pytest.mark.sqlite

@@ -166,26 +166,6 @@ def test_a_key_of_some_knowledge_bases_asks_those_alone(clients, waiting):
         other.threads.get(waiting)
 
 
-def test_a_key_of_some_knowledge_bases_needs_to_name_none(clients, waiting):
-    """Messages alone reach the only one that it covers; the assistants of others do not exist for it."""
-    build(clients["other"], input={"knowledge_base": "elsewhere", "documents": GIVEN})
-    told = clients["other"].runs.wait(None, "retrieval", input={
-        "messages": [{"role": "user", "content": "Whom did Ada Blum defeat?"}]})
-    assert "Otto Kern" in told["answer"]
-    every = {one["name"]: one["assistant_id"] for one in clients["all"].assistants.search()}
-    assert every.keys() >= {"chess", "elsewhere"}
-    seen = {one["name"] for one in clients["other"].assistants.search()}
-    assert seen == {"construction", "retrieval", "elsewhere"}
-    with refused(404):
-        clients["other"].assistants.get(every["chess"])
-    # An assistant that a client made by hand is no way around either.
-    made = clients["all"].assistants.create("retrieval", context={"knowledge_base": "chess"},
-                                            metadata={"created_by": "system"})["assistant_id"]
-    told = clients["other"].runs.wait(None, made, input={"question": "Who was Ada Blum?"}, raise_error=False)
-    assert told["__error__"]["message"] == "there is no knowledge base 'chess'; there are: elsewhere"
-    clients["all"].assistants.delete(made)
-
-
 def test_the_holder_of_a_token_does_what_it_grants(clients, folder, waiting):
     asked = {"knowledge_base": "chess", "question": "Whom did Ada Blum defeat?"}
     ann, bob = clients["token: ask"], clients["token: other"]
@@ -235,34 +215,6 @@ def test_our_mcp_tools_need_the_same_scopes(http, keys, folder, waiting):
     assert "there is no knowledge base 'chess'" in told("other", "ask", **question)
 
 
-def test_a2a_is_no_way_around_the_scopes(http, keys, clients, folder):
-    (assistant,) = clients["all"].assistants.search(graph_id="construction")
-    given = {"knowledge_base": "around", "documents": GIVEN}
-    parts = [{"kind": "text", "text": "build"}, {"kind": "data", "data": given}]
-    told = http.post(
-        f"/a2a/{assistant['assistant_id']}",
-        headers={"X-API-Key": keys["ada"], "Accept": "application/json, text/event-stream"}, json={
-            "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {
-                "message": {"role": "user", "messageId": "m", "parts": parts}}})
-    assert told.status_code != 200 or "error" in told.json(), told.text  # upstream makes a refused call a 500
-    assert not (folder / "home" / "around").exists()
-
-
-def test_each_does_what_its_scopes_allow(clients, waiting):
-    asked = {"knowledge_base": "chess", "question": "Whom did Ada Blum defeat?"}
-    assert "answer" in clients["ada"].runs.wait(None, "retrieval", input=asked)
-    for name in ("ada", "reviewer"):
-        with refused(403, "lacks the scope write"):
-            build(clients[name])
-    with refused(403, "lacks the scope ask"):
-        clients["writer"].runs.wait(None, "retrieval", input=asked)
-    assert build(clients["writer"])["report"]["documents"] == 2
-    with refused(403, "lacks the scope write"):
-        clients["ada"].assistants.create("construction")
-    with refused(403):
-        clients["ada"].store.put_item(["x"], "key", {})
-
-
 def test_a_decision_needs_its_scope_and_is_no_way_around(clients, waiting):
     thread = clients["writer"].threads.create()["thread_id"]
     build(clients["writer"], thread, input={"knowledge_base": "two", "documents": GIVEN}, context=REVIEW)
@@ -286,11 +238,3 @@ def test_threads_are_their_clients_own(clients):
     assert [found["thread_id"] for found in clients["ada"].threads.search()] == [thread]
     with refused(404):
         clients["bob"].runs.wait(thread, "retrieval", input={"knowledge_base": "chess", "question": "And who else?"})
-
-
-def test_builds_and_decisions_are_written_down_with_the_name_of_their_key(clients, folder, waiting):
-    build(clients["writer"], input={"knowledge_base": "kept", "documents": GIVEN})
-    clients["other"].runs.wait(None, "construction", input={"knowledge_base": "elsewhere", "documents": GIVEN})
-    told = {(entry.who, entry.action, entry.knowledge_base) for entry in audit.entries(folder / "home")}
-    assert told >= {("writer", "build", "kept"), ("other", "build", "elsewhere"), ("all", "build", "chess"),
-                    ("all", "decide", "chess")}

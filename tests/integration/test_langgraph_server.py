@@ -3,18 +3,12 @@
 Listed, interrupted and resumed, streamed, called remotely; what clients may not do is refused.
 """
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from langgraph.pregel.remote import RemoteGraph
-from langgraph.types import Command
 from langgraph_sdk import get_sync_client
-from langgraph_sdk.errors import NotFoundError
 from langserve import RemoteRunnable
 
 from .. import command_line, langgraph_server
@@ -29,7 +23,6 @@ DOCUMENTS = {
     "ada-blum.md": "# Ada Blum\n\nAda Blum was a chess player. She was born in Warsaw. "
                    "Ada Blum defeated Otto Kern in 1920.\n\n"
                    "| Person | Defeat |\n|---|---|\n| Ada Blum | Otto Kern |\n"}
-GIVEN = [{"id": name, "text": text} for name, text in DOCUMENTS.items()]
 REVIEW = {"review": True}
 
 
@@ -73,12 +66,6 @@ def reviewed(client, folder):
     return streamed, waiting, result
 
 
-@pytest.fixture(scope="module")
-def schemas(client):
-    """What Studio and MCP show of each graph."""
-    return {a["graph_id"]: client.assistants.get_schemas(a["assistant_id"]) for a in client.assistants.search()}
-
-
 def failed(client, graph, given):
     """Why a run ended with an error."""
     events = list(client.runs.stream(None, graph, input=given))
@@ -91,17 +78,6 @@ def test_both_graphs_are_listed_with_descriptions(client):
     assert set(listed) >= {"construction", "retrieval"}
     assert listed["construction"].startswith("Builds a knowledge base")
     assert listed["retrieval"].startswith("Answers a question")
-
-
-def test_the_schemas_ask_for_little(schemas):
-    """The input's fields and the context's, none of the state's inner ones."""
-    inputs = {name: set(one["input_schema"]["properties"]) for name, one in schemas.items()}
-    assert inputs == {"construction": {"knowledge_base", "documents", "paths", "schema", "recorded"},
-                      "retrieval": {"knowledge_base", "question", "messages"}}
-    assert set(schemas["construction"]["output_schema"]["properties"]) == {"report"}
-    assert {"answer", "abstained", "grade", "citations"} <= set(schemas["retrieval"]["output_schema"]["properties"])
-    assert {"review", "max_tokens", "max_cost"} <= set(schemas["construction"]["context_schema"]["properties"])
-    assert {"knowledge_base", "mode", "max_rounds"} <= set(schemas["retrieval"]["context_schema"]["properties"])
 
 
 def test_a_build_with_review_stops_with_what_a_person_can_read(reviewed):
@@ -148,27 +124,6 @@ def test_a_question_is_streamed_to_a_cited_answer(client, reviewed, folder):
     assert final["citations"][0]["document"] == "ada-blum.md"
 
 
-def test_a_remote_build_of_texts_is_reviewed_in_words(client):
-    """What Studio's user types; what cannot be carried out is asked again, with the reason."""
-    remote = RemoteGraph("construction", sync_client=client)
-    config = {"configurable": {"thread_id": client.threads.create()["thread_id"]}}
-
-    def shown():
-        return remote.get_state(config).interrupts[0].value
-
-    remote.invoke({"knowledge_base": "texts", "documents": GIVEN}, config, context=REVIEW)
-    assert "error" not in shown()
-    for answer, reason in (("perhaps", "'perhaps' cannot be read"), ("accept 7", "'7' is no candidate: use a number"),
-                           ("merge 1 into nothing", "there is no attribute 'nothing'")):
-        remote.invoke(Command(resume=answer), config, context=REVIEW)
-        assert shown()["error"].startswith(f"nothing was changed: {reason}")
-    report = remote.invoke(Command(resume="rename 1 to won_against"), config, context=REVIEW)["report"]
-    assert (report["documents"], report["attributes"], report["schema_version"]) == (2, 4, 2)
-    assert remote.get_state(config).values["documents"] == [], "texts live in the ledger, not in checkpoints"
-    asked = {"knowledge_base": "texts", "question": "Where was Ada Blum born?"}
-    assert "Warsaw" in client.runs.wait(None, "retrieval", input=asked)["answer"]
-
-
 class TestRefused:
     @pytest.mark.parametrize("more", [
         {"paths": ["secret"]}, {"paths": ["chess/../secret/ada-blum.md"]}, {"paths": ["chess", "/etc/passwd"]},
@@ -203,39 +158,12 @@ class TestAppOnTheSamePort:
         chat = RemoteRunnable(f"{url}/chat")
         assert "Vienna" in chat.invoke({"knowledge_base": "chess", "question": "Where was Otto Kern born?"}).content
 
-    def test_it_leaves_langgraphs_routes_alone(self, url, client):
-        """Studio is a page of another origin, and its calls must reach them; other pages' must not."""
-        with httpx.Client(base_url=url) as http:
-            for origin, allowed in (("https://smith.langchain.com", True), ("https://example.com", False)):
-                asked = http.options("/threads", headers={
-                    "Origin": origin, "Access-Control-Request-Method": "POST",
-                    "Access-Control-Request-Headers": "content-type"})
-                assert (asked.headers.get("access-control-allow-origin") == origin) is allowed
-            assert http.get("/info").json()["version"]
-            assert http.get("/nowhere").json() == {"detail": "Not Found"}
-        with pytest.raises(NotFoundError):
-            client.threads.get("00000000-0000-0000-0000-000000000000")
-
 
 def test_an_unknown_knowledge_base_is_an_error_that_names_it(client, reviewed):
     """The server would show "An internal error occurred" in the place of a message that it does not trust."""
     told = failed(client, "retrieval", {"knowledge_base": "nowhere", "question": "Who?"})
     assert "there is no knowledge base 'nowhere'" in told
     assert "there are: chess" in told
-
-
-def test_langgraph_build_has_a_dockerfile(tmp_path):
-    """Of `langgraph build`, which needs a Docker daemon, what runs without one."""
-    target = tmp_path / "Dockerfile"
-    subprocess.run([str(Path(sys.executable).with_name("langgraph")), "dockerfile", str(target)], check=True,
-                   cwd=command_line.PROJECT, env=command_line.clean_environment(LANGGRAPH_CLI_NO_ANALYTICS="1"),
-                   capture_output=True, timeout=60)
-    text = target.read_text("utf-8")
-    assert text.startswith("FROM langchain/langgraph-api:3.11\n")
-    assert "ENV UV_TORCH_BACKEND=cpu" in text
-    assert json.dumps("banyan.server.hosted:app") in text
-    assert "-r /tmp/banyan/pyproject.toml --extra server" in text
-    assert "ENV LANGGRAPH_CHECKPOINTER=" in text
 
 
 def test_no_node_blocked_the_servers_loop(reviewed, log):

@@ -1,16 +1,13 @@
 """The LangServe chat of `banyan serve`, by LangServe's own client and, for the playgrounds, as a browser gets them."""
 
-import asyncio
 import re
-import sys
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
 from langserve import RemoteRunnable
 
-from .. import browsing, command_line, serving, warm_start
+from .. import browsing, serving
 
 pytestmark = pytest.mark.integration
 
@@ -60,36 +57,6 @@ def test_the_checked_answer_is_streamed_in_pieces(chat):
     assert [bool(piece.additional_kwargs) for piece in pieces] == [False] * (len(pieces) - 1) + [True]
 
 
-def test_events_tell_the_steps_and_no_inner_state(english):
-    async def read():
-        return [event async for event in english.astream_events({"messages": [HumanMessage(QUESTION)]}, version="v2")]
-
-    events = asyncio.run(read())
-    steps = [event["data"]["step"] for event in events if event["event"] == "on_custom_event"]
-    assert steps[:3] == ["question", "first_look", "decompose"]
-    assert steps[-1] == "answer"
-    kinds = {event["event"] for event in events}
-    assert kinds == {"on_chain_start", "on_custom_event", "on_chain_stream", "on_chain_end"}
-    pieces = [event["data"]["chunk"].content for event in events if event["event"] == "on_chain_stream"]
-    assert "".join(pieces) == events[-1]["data"]["output"].content
-
-
-def test_a_client_may_keep_the_conversation_itself(english):
-    said = [HumanMessage("Where was Niels Bohr born?"), AIMessage("Copenhagen [1]"), HumanMessage("When was he born?")]
-    assert "1885" in english.invoke({"messages": said}).content
-    assert "1885" not in english.invoke({"messages": said[-1:]}).content
-
-
-def test_the_example_chats(server, tmp_path):
-    example = command_line.EXAMPLES / "agents" / "langserve_chat.py"
-    done = warm_start.run([sys.executable, example, server.url, "english"], cwd=tmp_path, timeout=60,
-                          env=command_line.clean_environment())
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("> ") == 2
-    assert "Warsaw" in done.stdout
-    assert done.stdout.count("  [1] marie-curie.md: 'She was born in Warsaw on 7 November 1867") == 2
-
-
 @pytest.mark.parametrize(("given", "status", "reason"), [
     ({"knowledge_base": "nowhere", "question": "Who?"}, 404, "there is no knowledge base 'nowhere'"),
     ({"knowledge_base": "../english", "question": "Who?"}, 422, "cannot name a knowledge base"),
@@ -103,39 +70,7 @@ def test_what_is_wrong_is_told(chat, given, status, reason):
     assert told.value.response.status_code == status
 
 
-@pytest.mark.parametrize("body", [
-    b"", b"{", b"\xff", b"[]", b"7", b"null", b"[" * 100_000, b'{"input": null}', b'{"input": {"messages": 7}}',
-    b'{"input": {"messages": [7]}}', b'{"input": {"messages": [{"role": "nobody", "content": "x"}]}}',
-    b'{"input": {"messages": []}}', b'{"input": {"messages": [["user", "Who?"]], "path": "/etc"}}',
-    b'{"input": {"messages": [["user", "Who?"]]}, "config": 7}',
-    b'{"input": {"messages": [["user", "Who?"]]}, "config": {"configurable": {"thread_id": "../x"}}}',
-    b'{"input": {"messages": [["user", "Who?"]]}, "config": {"configurable": {"mode": "mad"}}}',
-    b'{"inputs": [{}]}', b'{"inputs": 7}', b'{"inputs": [], "config": [{}]}',
-    b'{"inputs": [' + b"0," * 100 + b"0]}"])
-@pytest.mark.parametrize("name", ["invoke", "batch", "stream_log", "c/nonsense/invoke"])
-def test_malformed_requests_are_no_defects(http, body, name):
-    answer = http.post(f"/chat/kb/english/{name}", content=body)
-    if answer.headers["content-type"].startswith("text/event-stream"):
-        assert '"status_code": 422' in answer.text
-    elif answer.status_code != 200 or name != "batch":  # nothing in a batch is nothing to answer
-        assert 400 <= answer.status_code < 500, answer.text
-        assert answer.json()["error"]["message"]
-
-
 class TestPlaygrounds:
-    @pytest.mark.parametrize(("path", "title"), [
-        ("/chat/playground/", "Playground"), ("/chat/kb/english/playground/", "Chat Playground")])
-    def test_page_and_files_load_from_here_alone(self, http, path, title):
-        page = http.get(path)
-        assert f"<title>{title}</title>" in page.text
-        files = re.findall(r'(?:src|href)="([^"]+)"', page.text)
-        assert len(files) == 3
-        assert all(file.startswith("/") and not file.startswith("//") for file in files)
-        assert [http.get(file).status_code for file in files] == [200, 200, 200]
-        policy = page.headers["content-security-policy"]
-        assert "default-src 'self'" in policy
-        assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
-
     def test_a_browser_chats_and_asks_nobody_else(self, server):
         with browsing.browsing() as browser:
             watch, page = browsing.Watch(urlsplit(server.url).netloc, ()), browser.new_page()
@@ -152,10 +87,3 @@ class TestPlaygrounds:
     def test_files_of_elsewhere_are_not_served(self, http):
         for path in ("..%2f..%2fplayground.py", "%2e%2e/%2e%2e/playground.py", "assets/../../../server.py"):
             assert http.get(f"/chat/playground/{path}").status_code == 404
-
-    def test_the_schemas_show_what_may_be_set(self, http):
-        given, config = http.get("/chat/input_schema").json(), http.get("/chat/config_schema").json()
-        assert all(field["description"] for field in given["properties"].values())
-        settings = config["$defs"]["Configurable"]["properties"]
-        assert {name: bool(one["description"]) for name, one in settings.items()} == {
-            "thread_id": True, "mode": True, "documents": True, "where": True}

@@ -1,6 +1,5 @@
 """An endpoint that is down, Ctrl-C while it is silent, and what is seen of the calls: real processes on loopback."""
 
-import asyncio
 import json
 import os
 import signal
@@ -15,13 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.construction.graph import build_graph
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 
 from .. import command_line, llm_server, warm_start
 from ..collector import collecting
-from ..waiting import wait_in_loop_for
 
 pytestmark = pytest.mark.integration
 
@@ -122,33 +117,6 @@ def test_ctrl_c_ends_a_build_at_once_and_the_next_one_goes_on(tmp_path, endpoint
 
 def llm_server_step(request: dict[str, Any]) -> str:
     return str(request.get("response_format", {}).get("json_schema", {}).get("name", ""))
-
-
-# LangGraph's executor cancels the tasks that wait, and leaves their coroutines unawaited.
-@pytest.mark.filterwarnings("ignore:coroutine 'arun_with_retry' was never awaited:RuntimeWarning")
-def test_a_cancelled_asynchronous_run_ends_at_once_and_lets_the_next_one_write(tmp_path, endpoint, hashed_embedder):
-    """As a server cancels a run: threads cannot be stopped, and nobody would have ended their run."""
-    settings = Settings(_env_file=None, home=tmp_path / "home", llm_base_url=endpoint.server.base_url,
-                        llm_api_key=KEY, llm_model="scripted", llm_retries=0, llm_concurrency=4, extract_tokens=0)
-    endpoint.fault = lambda _: Fault("stall", seconds=SILENT) if endpoint.requests > 6 else None
-    given: Any = {"knowledge_base": "kb", "paths": [str(ENGLISH)]}
-
-    async def cancelled_and_run_again(graph: Any) -> Any:
-        run = asyncio.create_task(graph.ainvoke(given, {"max_concurrency": 4}))
-        await wait_in_loop_for(lambda: endpoint.requests >= 8)
-        run.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await run
-        sent, endpoint.fault = endpoint.requests, lambda _: None
-        await asyncio.sleep(0.5)
-        assert endpoint.requests <= sent + 2, "but for calls being sent at that moment, none is sent any more"
-        return await graph.ainvoke(given, {"max_concurrency": 4})
-
-    with Resources(settings, hashed_embedder) as resources:
-        started = time.monotonic()
-        report = asyncio.run(cancelled_and_run_again(build_graph(resources)))["report"]
-        assert time.monotonic() - started < SILENT
-        assert (report["documents"], report["chunks_failed"], report["stopped"]) == (16, 0, "")
 
 
 @pytest.mark.parametrize("fault", [Fault("status", 500), Fault("status", 401)], ids=["500", "401"])

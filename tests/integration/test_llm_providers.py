@@ -10,7 +10,6 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm.breaker import EndpointDown
 from banyan.models.llm.llm_reasoner import LlmReasoner
-from banyan.models.reasoner import ReasonerError
 
 from .. import in_memory_calls
 from ..waited import Waited
@@ -96,39 +95,12 @@ def test_a_model_without_structured_answers_is_asked_by_a_tool(anthropic):
     assert anthropic.requests[1]["tool_choice"]["name"] == "question"
 
 
-def test_a_refused_parameter_is_left_out(anthropic):
-    refused = (400, "temperature is deprecated for this model")
-    anthropic.answers = [refused, *['{"question": "Where was Marie Curie born?"}'] * 2]
-    asked, _ = reasoner("anthropic:claude-test-4", llm_api_key="sk-ant-4")
-    for question in ("Where was she born?", "Where did she live?"):
-        assert asked.condense(question, HISTORY) == "Where was Marie Curie born?"
-    assert ["temperature" in request for request in anthropic.requests] == [True, False, False]
-
-
-def test_parameters_of_the_users_are_refused_where_they_cannot_be_sent(anthropic):
-    asked, _ = reasoner("anthropic:claude-test-5", llm_api_key="sk-ant-5", llm_reasoning_effort="low")
-    with pytest.raises(ReasonerError, match=r"takes? no further parameters .reasoning_effort.; unset BANYAN_LLM_EXTRA"):
-        asked.condense("Where was she born?", HISTORY)
-    assert not anthropic.requests
-
-
 def test_a_refused_key_is_named_and_not_told(anthropic):
     anthropic.answers = [(401, "invalid x-api-key sk-ant-3")]
     asked, _ = reasoner("anthropic:claude-test-3", llm_api_key="sk-ant-3")
     with pytest.raises(EndpointDown, match=r"at anthropic: it refused the key .*check BANYAN_LLM_API_KEY") as refused:
         asked.condense("Where was she born?", HISTORY)
     assert "sk-ant-3" not in str(refused.value)
-
-
-@pytest.mark.parametrize(("model", "said"), [
-    ("mistralai:mistral-small", "pip install langchain-mistralai"),
-    ("nobody:model-1", "Supported providers: anthropic"),
-    ("openai:gpt-5", "OPENAI_API_KEY")])
-def test_what_is_missing_is_named(model, said, monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    asked, _ = reasoner(model)
-    with pytest.raises(ReasonerError, match=rf"{model}.*is not set up .*{said}"):
-        asked.condense("Where was she born?", HISTORY)
 
 
 def test_without_an_endpoint_and_a_provider_there_is_no_model():

@@ -6,32 +6,26 @@ All other tests that open knowledge bases in their own process run on it with BA
 import hashlib
 import json
 import logging
-import signal
 import zipfile
 from contextlib import closing
 
-import psycopg
 import pytest
-from banyan.config import Settings
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout, knowledge_bases
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.tables import METADATA
-from banyan.graph_store.postgresql_bases import LedgerSchema
 from banyan.graph_store.store_errors import (
     DatabaseError,
-    FormatError,
-    KnowledgeBaseNameError,
     UnknownKnowledgeBaseError,
     WriterBusyError,
 )
 from banyan.schemas.edits import EntityRef, Rename
 from banyan.server.error_responses import status_of
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 from sqlalchemy import make_url
 
 from .. import hashed_embedding, scripted
@@ -143,28 +137,6 @@ def test_one_writes_at_a_time_and_readers_go_on_to_what_was_written(shop, hashed
             resources.knowledge_base("kb")
 
 
-def test_knowledge_bases_are_listed_renamed_and_dropped_with_their_folders(shop, database):
-    shop.build(shop.write(TEXTS))
-    graph = shop.dump()
-    with shop.resources() as resources:
-        resources.rename("kb", "Größe-2")
-        assert knowledge_bases(shop.settings) == ["Größe-2"]
-        assert resources.knowledge_base("Größe-2").graph.dump() == graph
-        with pytest.raises(KnowledgeBaseNameError, match="at most 56 fit a schema's name"):
-            resources.rename("Größe-2", "long" * 16)
-        resources.rename("Größe-2", "kb")
-        resources.drop("kb")
-        assert knowledge_bases(shop.settings) == []
-    # Another one of its name is made elsewhere: what is derived of the first is not taken for its own.
-    other = scripted.Workshop(shop.folder.with_name("other"), shop.embedder, database_url=database)
-    shop.build(shop.write({"a.txt": TEXTS["a.txt"]}))
-    with other.resources() as resources:
-        resources.drop("kb")
-    other.build(other.write({"b.txt": TEXTS["b.txt"]}))
-    assert shop.dump() == other.dump()
-    assert shop.problems() == []
-
-
 def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_goes_on(
         shop, tmp_path, hashed_embedder, postgresql, monkeypatch):
     plain = scripted.Workshop(tmp_path / "plain", hashed_embedder)
@@ -195,18 +167,6 @@ def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_g
     assert shop.problems() == []
 
 
-def test_questions_go_on_after_the_server_was_restarted(shop, postgresql):
-    shop.build(shop.write(TEXTS))
-    with shop.resources() as resources:
-        reader = resources.knowledge_base("kb")
-        postgresql.stop(signal.SIGINT)
-        postgresql.start()
-        with pytest.raises(DatabaseError, match="was lost"):
-            reader.documents.entries()
-        reader.close()
-        assert len(resources.knowledge_base("kb").documents.entries()) == len(TEXTS)
-
-
 @pytest.mark.parametrize(("change", "said"), [
     ({"password": "secret-of-mine"}, "password authentication failed"),
     ({"database": "nowhere"}, 'database "nowhere" does not exist'),
@@ -227,56 +187,3 @@ def test_why_there_is_no_way_to_the_server_is_said_without_the_password(postgres
         assert "BANYAN_DATABASE_URL" in result.err
         for secret in (PASSWORD, "secret-of-mine", "p/w@:1", "p%2Fw"):
             assert secret not in result.err + result.out + caplog.text
-
-
-@pytest.mark.parametrize("url", ["mysql://u:secret@h/d", "postgresql://u:secret@h", "postgresql://u:secret@h:x/d", "x"])
-def test_an_address_that_is_none_is_refused_without_repeating_it(shell, monkeypatch, url):
-    monkeypatch.setenv("BANYAN_DATABASE_URL", url)
-    result = shell("list")
-    assert (result.code, "it should be the address of a PostgreSQL database" in result.err) == (1, True)
-    with pytest.raises(ValidationError) as told:
-        Settings()
-    assert "secret" not in result.err + str(told.value)
-
-
-def test_what_is_there_already_is_not_taken_for_a_ledger(shop, tmp_path, postgresql, database, hashed_embedder):
-    session = psycopg.connect(database.get_secret_value().replace("+psycopg", ""), autocommit=True)
-    with closing(session):
-        session.execute("CREATE SCHEMA banyan_kb")
-        with pytest.raises(DatabaseError, match="is no ledger of Banyan's: choose another name"):
-            shop.build(shop.write(TEXTS))
-        assert knowledge_bases(shop.settings) == []
-        session.execute("DROP SCHEMA banyan_kb")
-        shop.build(shop.write(TEXTS))
-        with closing(Database(LedgerSchema(database, "kb"))) as ledger:
-            identity = ledger.identity
-        session.execute("ALTER TABLE banyan_kb.extractions DROP COLUMN call")  # format 1 did not have it
-        session.execute(f"COMMENT ON SCHEMA banyan_kb IS 'Banyan ledger, format 1, id {identity}'")
-        with closing(Database(LedgerSchema(database, "kb"))) as ledger:
-            assert ledger.problems() == []
-            assert ledger.count("SELECT count(*) FROM extractions WHERE call = ''") > 0
-        session.execute(f"COMMENT ON SCHEMA banyan_kb IS 'Banyan ledger, format 99, id {identity}'")
-        with pytest.raises(FormatError, match="the ledger of 'kb' has format 99"):
-            shop.dump()
-    plain = scripted.Workshop(tmp_path / "plain", hashed_embedder)
-    plain.build(plain.write(TEXTS))
-    with pytest.raises(DatabaseError, match=r"kb/ledger.sqlite is there, and BANYAN_DATABASE_URL says"):
-        KnowledgeBase.create(plain.settings.home, "kb", hashed_embedder, database=database)
-    assert plain.problems() == []
-
-
-def test_a_character_that_postgresql_has_not_is_named(shop):
-    with shop.resources() as resources, resources.runs.single_step("kb", create=True) as kb, \
-            pytest.raises(DatabaseError) as told:
-        kb.database.set_meta("x", "a\x00b")
-    assert "NUL" in told.value.here
-
-
-def test_columns_that_are_missing_or_strange_are_named(shop, database):
-    shop.build(shop.write(TEXTS))
-    with closing(Database(LedgerSchema(database, "kb"))) as ledger:
-        ledger.execute("ALTER TABLE tokens ADD COLUMN more TEXT")
-        ledger.execute("ALTER TABLE entity_verdicts DROP COLUMN reasoner")
-    assert {problem.what for problem in shop.problems()} >= {
-        "the ledger: the column tokens.more is not of this format",
-        "the ledger: the column entity_verdicts.reasoner is missing"}

@@ -151,25 +151,6 @@ def test_graph_and_accounts_are_those_of_one_process_also_where_answers_are_of_n
     assert again["tokens"]["calls"] == 0, "what workers were answered is kept here"
 
 
-def test_a_budget_is_kept_over_all_workers(there, whole):
-    needed = whole[0]["tokens"]["prompt"] + whole[0]["tokens"]["completion"]
-    largest = _largest(there)
-    # A call is in flight until it is put down, and each step has one: so many steps, so many calls.
-    first = build(there, "budget", {"max_concurrency": AT_ONCE}, max_tokens=needed // 2)
-    spent = first["tokens"]["prompt"] + first["tokens"]["completion"]
-    assert "the token budget is reached" in first["stopped"]
-    assert first["chunks_failed"] == 0
-    assert needed // 2 <= spent < needed // 2 + AT_ONCE * largest, first["tokens"]
-    rest = build(there, "budget")
-    assert rest["stopped"] == ""
-    assert made(rest) == made(whole[0])
-
-
-def _largest(resources: Resources) -> int:
-    return resources.knowledge_base("whole").database.count(
-        "SELECT max(prompt_tokens + completion_tokens) FROM calls")
-
-
 def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there, server, whole):
     before, server.seconds = server.stats.requests, 0.5
     base = KnowledgeBase("cancelled", there)

@@ -3,7 +3,6 @@
 The tests go in order: the last ones end servers.
 """
 
-import asyncio
 import signal
 import threading
 from contextlib import closing
@@ -157,15 +156,6 @@ def test_postgresql_restarted_under_load_is_told_and_nothing_is_lost(clients, en
         # Each server's own; the build's goes with its session.
         wait_for(lambda: session.exec_driver_sql(
             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").scalar_one() == 3)
-
-
-def test_one_that_is_killed_loses_its_open_requests_and_nothing_else(clients, servers, endpoint):
-    endpoint.seconds = 0.1
-    seen = asyncio.run(replicas.Load([servers[0], servers[1]], clients=6, seconds=6, documents=100).run())
-    assert (seen.errors, seen.lost_turns) == ([], [])
-    assert 0 < len(seen.broken) <= seen.open_when_killed <= 3
-    assert seen.went_on == 3
-    assert (seen.build["state"], seen.build["report"]["documents"]) == ("done", 100)
 
 
 def test_one_that_is_ended_hands_its_build_over(clients, servers, endpoint, database):

@@ -1,33 +1,24 @@
 """Reading again with a model what the rules or another model read: `banyan build --reread`."""
 
-import asyncio
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import banyan
-import httpx
 import pytest
 from banyan.agents.construction.graph import build_graph
-from banyan.agents.construction.inputs import NoModelError
-from banyan.agents.construction.nodes import ConstructionNodes
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.estimate import estimate_build, estimate_reread
+from banyan.agents.estimate import estimate_reread
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
-from .. import browsing, command_line, llm_server, rest, serving, warm_start, web
-from ..browsing import expect
+from .. import command_line, llm_server, warm_start
 
 pytestmark = pytest.mark.integration
 
 ENGLISH = command_line.EXAMPLES / "en"
-FEW = [ENGLISH / "polonium.md", ENGLISH / "warsaw.md"]
 HASHED = {warm_start.HASHED: "1"}
 NONE = {"prompt": 0, "completion": 0, "calls": 0}
 
@@ -130,149 +121,6 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
     assert home.server.stats.steps["extraction"] == halfway.chunks
 
 
-def test_a_chunk_that_fails_keeps_its_reading_and_is_reported(home, fresh):
-    brain, down = llm_server.scripted_brain(), [True]
-
-    def script(request: dict[str, Any]) -> Any:
-        of_polonium = re.search(r"<data>\n[^\n]*\bPolonium\b", request["messages"][1]["content"])
-        return llm_server.Fault("text") if down[0] and of_polonium else brain(request)
-
-    with llm_server.LlmServer(script) as home.server:
-        home.build()
-        failed = home.build("scripted", reread=True)
-        assert (failed["chunks_failed"], failed["chunks_outdated"]) == (1, 0)
-        status = home.status()
-        assert [document for document, _, _ in status.failures] == ["polonium.md"]
-        assert status.read_by == {"rules": 1, "scripted": status.chunks - 1}
-        down[0] = False
-        assert home.build("scripted", reread=True)["chunks_failed"] == 1, "it is not tried again unless asked"
-        repaired = home.build("scripted", reread=True, retry_failed=True)
-        assert (repaired["chunks_failed"], repaired["chunks_outdated"]) == (0, 0)
-        assert home.state() == fresh[1]
-
-
-def test_another_model_reads_again_and_the_rules_never_do(home):
-    home.build("scripted", FEW)
-    read = home.status().read_by
-    with pytest.raises(NoModelError, match="BANYAN_LLM_BASE_URL"):
-        home.build("", FEW, reread=True)
-    assert home.build("", FEW)["chunks_outdated"] == 0
-    assert home.status().read_by == read
-    assert home.build("other", FEW)["chunks_outdated"] == sum(read.values())
-    home.build("other", FEW, reread=True)
-    assert home.status().read_by == {"other": sum(read.values())}
-
-
-def test_the_model_reads_again_what_it_read_with_other_instructions(home):
-    def instruct(text: str) -> None:
-        with home.resources("scripted") as resources:
-            resources.instruct("kb", text, "extraction")
-
-    chunks = home.build("scripted", FEW)["chunks"]
-    state, steps = home.state(), home.server.stats.steps
-    instruct("'The prize' means the Nobel Prize.")
-    extracted, resolved = steps["extraction"], steps["verdicts"]
-    assert home.build("scripted", FEW)["chunks_outdated"] == chunks
-    assert steps["extraction"] == extracted, "nothing is read again unless that is asked for"
-    with home.resources("scripted") as resources:
-        hint = estimate_reread(resources, "kb")
-        nodes, run = ConstructionNodes(resources), {"knowledge_base": "kb", "run": "r", "batch": [], "stopped": "",
-                                                 "options": {}}
-        assert nodes.choose_batch({**run, "outdated": ["llm:scripted"]})["batch"]
-        nodes.abandon(run)
-    assert (hint.chunks, hint.read_by) == (chunks, {"scripted": chunks})
-
-    again = home.build("scripted", FEW, reread=True)
-    assert (again["chunks_outdated"], home.status().read_by) == (0, {"scripted": chunks})
-    assert steps["extraction"] == 2 * extracted
-    assert steps["verdicts"] == resolved, "no pair of entities is compared again"
-    assert home.state() == state, "the scripted model heeds no instructions"
-    instruct("")
-    with home.resources("scripted") as resources:
-        # As in a build that waited for decisions while they were removed.
-        nodes = ConstructionNodes(resources)
-        chosen = nodes.choose_batch({**run, "outdated": ["llm:scripted"]})
-        nodes.abandon(run)
-    assert (chosen["batch"], chosen["outdated"]) == ([], [])
-    assert home.build("scripted", FEW)["chunks_outdated"] == chunks
-    assert home.build("scripted", FEW, reread=True)["tokens"] == NONE, "those calls are paid for"
-
-
-def test_estimates_count_what_is_read_again(home, fresh):
-    home.build()
-    chunks = home.status().chunks
-    with home.resources("scripted") as resources:
-        assert estimate_build(resources, "kb", [ENGLISH], "").calls == 0
-        dry = estimate_build(resources, "kb", [ENGLISH], "", reread=True)
-        other = estimate_build(resources, "kb", [ENGLISH / "vienna.md"], "", reread=True)
-        hint = estimate_reread(resources, "kb")
-    assert (dry.documents, dry.chunks, dry.extraction.calls) == (16, chunks, chunks)
-    assert (other.documents, other.chunks, other.calls) == (1, chunks, dry.calls)
-    assert (hint.model, hint.chunks, hint.read_by) == ("scripted", chunks, {"rules": chunks})
-    assert (hint.calls, hint.prompt_tokens, hint.completion_tokens) == (
-        dry.calls, dry.prompt_tokens, dry.completion_tokens)
-    with home.resources("") as resources:
-        assert estimate_reread(resources, "kb").chunks == 0
-        with pytest.raises(NoModelError):
-            estimate_build(resources, "kb", [ENGLISH], "", reread=True)
-
-
-def test_the_commands_say_what_was_read_by_what_and_how_to_read_it_again(tmp_path, server):
-    few = tmp_path / "a few"
-    few.mkdir()
-    for file in FEW:
-        (few / file.name).write_bytes(file.read_bytes())
-    rules = command_line.CommandLine(tmp_path, tuple(HASHED.items()))
-    model = command_line.CommandLine(tmp_path, tuple({
-        "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
-        **HASHED}.items()))
-    chunks = rules("build", few, "--kb", "kb", "--json").json["chunks"]
-    assert f"the rules: {chunks} chunks" in rules("status", "--kb", "kb").out
-
-    told = model("build", few, "--kb", "kb").err
-    found = re.search(rf"{chunks} chunks were read by the rules; read them with scripted: (banyan build .* --reread) "
-                      r"\(about (\d+) calls, ([\d,]+) tokens\)", told)
-    assert found, told
-    assert found[1] == f"banyan build '{few}' --kb kb --reread"
-    dry = model("build", few, "--kb", "kb", "--reread", "--dry-run", "--json").json
-    assert (str(dry["calls"]), f"{dry['prompt_tokens'] + dry['completion_tokens']:,}") == (found[2], found[3])
-
-    assert "BANYAN_LLM_MODEL" in rules("build", few, "--kb", "kb", "--reread").err
-    again = model("build", few, "--kb", "kb", "--reread")
-    assert (again.code, "--reread" in again.err) == (0, False)
-    assert json.loads(model("status", "--kb", "kb", "--json").out)["read_by"] == {"scripted": chunks}
-
-
-def test_the_command_sets_instructions_for_extraction_and_says_how_to_read_again(tmp_path, server):
-    model = command_line.CommandLine(tmp_path, tuple({
-        "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
-        **HASHED}.items()))
-    told = ("instructions", "--kb", "kb", "--for", "extraction")
-    assert "kb has no documents yet" in model(*told, "Heed [dates].").err
-    model("build", *FEW, "--kb", "kb")
-    shown = model(*told)
-    assert (shown.out.strip(), shown.err) == ("Heed [dates].", "")
-    assert model("instructions", "--kb", "kb").out.strip() == "no instructions"
-    cleared = model(*told, "--clear")
-    assert cleared.out.strip() == "no instructions"
-    assert "banyan build PATH --kb kb --reread" in cleared.err
-    assert "read by scripted with other instructions or beside a deleted document; read them with scripted: " in model(
-        "build", *FEW, "--kb", "kb").err
-
-
-def test_python_reads_again_without_naming_the_documents(home):
-    home.build("", FEW)
-    chunks = home.status().chunks
-    with home.resources("scripted") as resources:
-        assert banyan.open("kb", resources=resources).add(reread=True)["chunks_outdated"] == 0
-    assert home.status().read_by == {"scripted": chunks}
-    with home.resources("other") as resources:
-        asyncio.run(banyan.open("kb", resources=resources).aadd(reread=True))
-    assert home.status().read_by == {"other": chunks}
-    with home.resources("") as resources, pytest.raises(NoModelError):
-        banyan.open("kb", resources=resources).add(reread=True)
-
-
 def test_what_one_call_read_with_a_deleted_document_is_read_again(tmp_path, hashed_embedder, server):
     home = Home(tmp_path / "home", hashed_embedder, server)
     paths = [tmp_path / f"{name}.md" for name in ("ada", "otto", "mia", "secret")]
@@ -292,44 +140,3 @@ def test_what_one_call_read_with_a_deleted_document_is_read_again(tmp_path, hash
         resources.delete_documents("kb", ["ada.md"])
         assert estimate_reread(resources, "kb").chunks == 0
     home.state()
-
-
-def test_a_model_judges_again_only_where_there_is_one(home):
-    home.build("", FEW)
-    with home.resources("") as resources, pytest.raises(NoModelError, match="--fresh-verdicts"):
-        resources.reindex("kb", fresh_verdicts=True)
-    with home.resources("scripted") as resources:
-        resources.reindex("kb", fresh_verdicts=True)
-    home.state()
-
-
-@pytest.fixture
-def read_by_rules(tmp_path) -> Path:
-    """A folder with a knowledge base that the rules read."""
-    command_line.CommandLine(tmp_path, tuple(HASHED.items()))("build", *FEW, "--kb", "kb")
-    return tmp_path
-
-
-def test_a_server_without_a_model_reads_nothing_again(read_by_rules):
-    with (serving.served(read_by_rules, **HASHED) as served, httpx.Client(base_url=served.url, timeout=60) as client):
-        assert client.get(f"{rest.KB}/kb/reread").json()["chunks"] == 0
-        refused = client.post(f"{rest.KB}/kb/builds", data={"reread": "true"})
-        assert (refused.status_code, refused.json()["error"]["type"]) == (422, "NoModelError")
-
-
-@web.needs_chromium
-def test_the_page_offers_to_read_again(read_by_rules, server, web_browser):
-    settings = {"BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", **HASHED}
-    with serving.served(read_by_rules, **settings) as served, httpx.Client(base_url=served.url, timeout=60) as client:
-        estimate = client.get(f"{rest.KB}/kb/reread").json()
-        with browsing.opened(web_browser, served.url, "#/documents?kb=kb") as page:
-            again = page.get_by_role("button", name="Read again with scripted")
-            card = page.locator("section", has=again).last
-            expect(card).to_contain_text(f"{estimate['chunks']} chunks were not read by scripted")
-            expect(card).to_contain_text(f"about {estimate['calls']} calls")
-            browsing.shoot(page, "reread")
-            assert not browsing.violations(page)
-            again.click()
-            expect(page.locator(".build .state")).to_have_text("done")
-            expect(again).to_have_count(0)
-        assert client.get(f"{rest.KB}/kb").json()["read_by"] == {"scripted": estimate["chunks"]}

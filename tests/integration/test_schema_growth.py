@@ -22,15 +22,6 @@ def test_a_label_that_cannot_name_an_element_is_no_candidate_and_stops_no_build(
     assert report["schema_version"] == 1
 
 
-def test_a_type_spelled_oddly_is_accepted_once_and_the_build_ends(shop):
-    texts = {"a.txt": "Ada:__Board_ --knows--> Bob:Person.", "b.txt": "Cem:board --knows--> Dua:Person."}
-    assert shop.build(shop.write(texts))["schema_version"] == 2
-    with shop.resources() as resources:
-        graph = resources.knowledge_base("kb").graph
-        assert {graph.entity(one).name: graph.entity(one).type for one in graph.entity_ids()} == {
-            "Ada": "Board", "Bob": "Person", "Cem": "Board", "Dua": "Person"}
-
-
 def test_entities_without_a_type_take_the_one_their_relations_ask_for_and_stop_no_build(shop):
     report = shop.build(shop.write({"a.txt": "Ada: --knows--> Bob:.", "b.txt": "Ada: --plays--> Cem:."}))
     assert (report["entities"], report["triples"]) == (2, 1)

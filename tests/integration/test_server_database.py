@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import signal
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -186,23 +185,6 @@ def test_deleted_conversations_leave_no_text(tmp_path):
             assert any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
             delete()
             assert not any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
-
-
-def test_all_or_nothing(database):
-    records = BuildRecords(database)
-    with pytest.raises(ZeroDivisionError), database.transaction() as connection:
-        records.add(connection, record(1))
-        raise ZeroDivisionError
-    assert records.all() == []
-
-
-def test_several_open_it_at_once(place):
-    def begin(_number):
-        with closing(ServerDatabase(place)) as database:
-            saver_in(database)
-
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(begin, range(4))) == [None] * 4
 
 
 def test_it_is_no_knowledge_base_and_works_again_after_postgresql_was_restarted(postgresql, tmp_path):

@@ -83,15 +83,6 @@ def test_a_question_is_answered_with_citations(client, english):
     assert shown["text"] == cited["quote"]
 
 
-def test_a_question_is_answered_from_some_documents(client, english):
-    asked = {"question": "Where was she born?", "documents": ["marie-*"]}
-    answer = client.post(f"{KB}/english/ask", json=asked).json()
-    assert {citation["document"] for citation in answer["citations"]} == {"marie-curie.md"}
-    refused = client.post(f"{KB}/english/ask", json={**asked, "documents": ["mary-curie.md"]})
-    assert refused.status_code == 422, refused.text
-    assert "the nearest: marie-curie.md" in refused.json()["error"]["message"]
-
-
 def test_an_answer_is_streamed_in_order(client, english):
     with client.stream("POST", f"{KB}/english/ask/stream", json={**BORN, "trace": True}) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
@@ -110,33 +101,6 @@ def test_an_error_ends_a_stream_as_an_event(client):
     with client.stream("POST", f"{KB}/nowhere/ask/stream", json=BORN) as stream:
         (error,) = sse.events(stream.iter_lines())
     assert (error.name, error.data["type"]) == ("error", "UnknownKnowledgeBaseError")
-
-
-def test_the_graph_is_explored_by_what_is_looked_at(client, english):
-    graph = f"{KB}/english/graph"
-    types = client.get(f"{graph}/types").json()
-    assert "Person" in [one["name"] for one in types["entity_types"]]
-    (marie, *_) = client.get(f"{graph}/search", params={"q": "marie cur", "type": "Person"}).json()["items"]
-    assert marie["name"] == "Marie Curie"
-    around = client.get(f"{graph}/neighbourhood", params={"id": marie["id"], "limit": 500}).json()
-    assert around["total"] == len(around["nodes"]) - 1
-    ids = {node["id"] for node in around["nodes"]}
-    assert all({edge["source"], edge["target"]} <= ids for edge in around["edges"])
-    paged = [client.get(f"{graph}/neighbourhood", params={"id": marie["id"], "limit": 2, "offset": offset}).json()
-             for offset in range(0, around["total"], 2)]
-    assert sorted(node["id"] for page in paged for node in page["nodes"][1:]) == sorted(ids - {marie["id"]})
-    entity = client.get(f"{graph}/entity", params={"id": marie["id"]}).json()
-    assert entity["documents"]
-    for fact in entity["facts"]:
-        for evidence in fact["evidence"]:
-            text = (ENGLISH / evidence["document"]).read_text("utf-8")
-            assert text[evidence["start"]:evidence["end"]] == evidence["quote"] != ""
-    overview = client.get(f"{graph}/overview", params={"limit": 5}).json()
-    support = [node["support"] for node in overview["nodes"]]
-    assert len(support) == 5
-    assert support == sorted(support, reverse=True)
-    named = client.get(f"{graph}/names", params={"names": ["POLONIUM", "nobody"]}).json()["items"]
-    assert [node["name"].casefold() for node in named] == ["polonium"]
 
 
 def test_the_graph_is_changed_by_hand_and_back(client, english):
@@ -196,48 +160,6 @@ def test_a_schema_is_put_in_place_and_settings_are_kept(client):
     assert (wrong.status_code, wrong.json()["error"]["type"]) == (422, "SchemaError")
 
 
-def test_the_tree_leads_from_communities_to_members(client, english):
-    tree = client.get(f"{KB}/english/tree", params={"limit": 500}).json()
-    assert tree["total"] == len(tree["items"]) > 0
-    first = tree["items"][0]
-    shown = client.get(f"{KB}/english/tree/community", params={"id": first["id"], "limit": 1}).json()
-    assert (shown["total"], len(shown["members"])) == (first["size"], 1)
-    assert shown["members"][0]["community"] == first["id"]
-
-
-@pytest.mark.parametrize(("form", "begins"), [("json", "{"), ("graphml", "<?xml"), ("html", "<!"), ("cypher", "")])
-def test_an_export_is_a_file(client, english, form, begins):
-    said = client.get(f"{KB}/english/export", params={"format": form})
-    assert said.status_code == 200
-    assert said.headers["content-disposition"].startswith("attachment")
-    assert said.text.lstrip().startswith(begins)
-    assert "Marie Curie" in said.text
-
-
-def test_a_second_upload_of_a_name_is_an_update_and_leaves_others_alone(client, english):
-    first = built(client, "updates", rest.CHESS)
-    assert first["report"]["documents"] == 2
-    again = built(client, "updates", {"ada-blum.md": rest.CHESS["ada-blum.md"].replace("Warsaw", "Krakow")})
-    assert again["report"]["documents"] == 2
-    answer = client.post(f"{KB}/updates/ask", json={"question": "Where was Ada Blum born?"}).json()["answer"]
-    assert "Krakow" in answer
-    listed = client.get(f"{KB}/updates/documents").json()["items"]
-    assert {item["id"] for item in listed} == set(CHESS)
-    other = client.get(f"{KB}/updates/document", params={"id": "otto-kern.md"}).json()
-    assert other["text"] == rest.CHESS["otto-kern.md"]
-    assert built(client, "updates", {})["report"]["documents"] == 2
-
-
-def test_a_deleted_document_is_gone_with_its_facts(client, english):
-    built(client, "deleting", CHESS)
-    where = {"params": {"id": "ada-blum.md"}}
-    assert client.delete(f"{KB}/deleting/document", **where).status_code == 204
-    assert client.delete(f"{KB}/deleting/document", **where).status_code == 404
-    assert client.get(f"{KB}/deleting/document", **where).status_code == 404
-    names = client.get(f"{KB}/deleting/graph/search", params={"q": "ada blum"}).json()
-    assert names["items"] == []
-
-
 def test_a_build_waits_for_a_review_and_goes_on_with_it(client, english):
     waiting = built(client, "chess", CHESS, review="true")
     assert waiting["state"] == "waiting"
@@ -259,28 +181,6 @@ def test_a_build_waits_for_a_review_and_goes_on_with_it(client, english):
     history = client.get(f"{KB}/chess/schema/history").json()["items"]
     assert [one["who"] for one in history] == ["seed", "Ann"]
     assert client.post(f"/api/builds/{waiting['id']}/decisions", json=decisions).status_code == 409
-
-
-def test_candidates_are_decided_on_after_a_build(client, english):
-    built(client, "later", CHESS, evolve="false")
-    (candidate,) = client.get(f"{KB}/later/schema/candidates").json()["items"]
-    assert candidate["name"] == "defeat"
-    decision = {"kind": "attribute", "name": "defeat", "verdict": "accept"}
-    said = client.post(f"{KB}/later/schema/decisions", json={"decisions": [decision], "who": "Ann"})
-    assert said.json() == {"version": 2, "changed": True}
-    schema = client.get(f"{KB}/later/schema").json()["schema"]
-    assert "defeat" in [one["name"] for one in schema["attribute_types"]]
-    wrong = client.post(f"{KB}/later/schema/decisions", json={"who": "Ann", "decisions": [
-        {"kind": "relation", "name": "nothing_of_this_name", "verdict": "rename", "new_name": "x"}]})
-    assert (wrong.status_code, wrong.json()["error"]["type"]) == (422, "DecisionError")
-
-
-def test_knowledge_bases_are_built_side_by_side(client, english):
-    started = [client.post(f"{KB}/{kb}/builds", files=sent(CHESS)).json()["id"]
-               for kb in ("side-1", "side-2", "side-1")]
-    assert [followed(client, one)[-1]["state"] for one in started] == ["done"] * 3
-    assert [one["id"] for one in client.get("/api/builds", params={"kb": "side-1"}).json()["items"]] == [
-        started[2], started[0]]
 
 
 def test_the_log_tells_who_asked_what_of_whom_but_not_what(client, server, english):

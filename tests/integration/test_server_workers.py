@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sqlite3
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -12,7 +11,7 @@ import httpx
 import pytest
 from banyan.server.security.keys import KEYS_FILE, SCOPES, Keys
 
-from .. import llm_server, ports, rest, serving, warm_start
+from .. import llm_server, rest, serving, warm_start
 from ..chess_brain import reply
 from ..waiting import wait_for
 
@@ -152,16 +151,6 @@ def test_a_build_is_seen_and_cancelled_by_way_of_either_process_and_both_keep_th
     assert (states[-1], "waiting" in states) == ("done", False)
 
 
-def test_both_write_to_a_knowledge_base_in_turn_and_it_stays_sound(both, folder, shared):
-    for number in (0, 1):
-        with both(number) as client:
-            assert client.get(f"{KB}/{shared}").json()["documents"] == 2
-            found = client.get(f"{KB}/{shared}/document", params={"id": "otto-kern.md"}).json()["text"]
-            assert "Graz" in found
-    checked = serving.command_line.CommandLine(folder, tuple(HASHED.items()))("verify", "--kb", shared, "--json")
-    assert checked.code == 0, checked.out
-
-
 def test_a_conversation_goes_on_in_the_other_process_one_turn_at_a_time(both, endpoint, shared):
     with both(0) as first:
         assert first.post(f"{KB}/{shared}/ask", json=WHO).json()["turn"] == 1
@@ -185,21 +174,6 @@ def test_a_conversation_goes_on_in_the_other_process_one_turn_at_a_time(both, en
     with both(0) as first:
         kept = first.get("/api/threads/t", params={"kb": shared}).json()
     assert [turn["question"] for turn in kept["turns"]] == [WHO["question"], "When was she born?"]
-
-
-def test_either_process_tells_what_both_have_counted(both):
-    counter = 'banyan_requests_total{method="GET",route="/api/formats",status="200"} '
-
-    def counted(client):
-        lines = client.get("/metrics").text.splitlines()
-        return sum(float(line.removeprefix(counter)) for line in lines if line.startswith(counter))
-
-    with both(0) as first, both(1) as second:
-        before = counted(first)
-        for client in (first, second):
-            assert client.get("/api/formats").status_code == 200
-        for client in (first, second):  # a request is counted when its response was sent
-            wait_for(lambda client=client: counted(client) - before == 2)
 
 
 def test_a_key_that_is_revoked_is_refused_by_both_at_once(server, keys):
@@ -247,18 +221,6 @@ def test_a_process_that_is_killed_is_replaced_and_loses_no_conversation(server, 
         assert replacement.post(f"{KB}/{shared}/ask", json=asked).json()["turn"] == 2
 
 
-def test_all_end_at_a_signal_and_cancel_their_builds(server, both, endpoint, folder):
-    running(both, endpoint, "last")
-    processes, began = workers(server), time.monotonic()
-    assert serving.stop(server) == 0
-    assert time.monotonic() - began < 45, "the endpoint would have taken 60 s"
-    assert not any(Path(f"/proc/{process}").exists() for process in processes)
-    assert "Traceback" not in server.said
-    with sqlite3.connect(folder / "home" / "server.sqlite") as database:
-        ((stopped,),) = database.execute("SELECT state FROM banyan_jobs WHERE kb = 'last'")
-    assert stopped == "cancelled"
-
-
 def test_no_worker_outlives_a_supervisor_that_is_killed(tmp_path):
     with serving.served(tmp_path, "--workers", "2", **HASHED) as server:
         processes = workers(server)
@@ -266,13 +228,3 @@ def test_no_worker_outlives_a_supervisor_that_is_killed(tmp_path):
         server.process.wait(60)
         for process in processes:  # they are this process's now (see `warm_start`)
             wait_for(lambda process=process: os.waitpid(process, os.WNOHANG)[0] == process)
-
-
-def test_workers_that_cannot_start_end_the_server(tmp_path):
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "server.sqlite").write_bytes(b"no database" * 1000)
-    ended = warm_start.run(
-        [warm_start.BANYAN, "serve", "--workers", "2", "--port", str(ports.free_port())], cwd=tmp_path, timeout=60,
-        env=serving.command_line.clean_environment(BANYAN_HOME=str(tmp_path / "home"), **HASHED))
-    assert ended.returncode == 1
-    assert "file is not a database" in ended.stderr

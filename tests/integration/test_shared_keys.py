@@ -72,13 +72,6 @@ def test_a_key_that_one_makes_the_others_know(settings, clock):
     assert [entry.action for entry in audit.entries(settings.home)] == ["make key", "make key", "revoke key"]
 
 
-def test_a_file_that_is_named_goes_first(settings, tmp_path):
-    named = settings.model_copy(update={"server_keys": tmp_path / "keys.json"})
-    Keys.of(named).make("ann", ["ask"])
-    assert (tmp_path / "keys.json").exists()
-    assert Keys.of(settings).all() == ()
-
-
 @pytest.mark.anyio
 async def test_while_postgresql_is_away_keys_count_for_a_moment_and_health_always(settings, postgresql, clock):
     clients = Clients.of(settings)
@@ -103,13 +96,3 @@ async def test_while_postgresql_is_away_keys_count_for_a_moment_and_health_alway
             postgresql.start()
         clock.ahead += EVERY
         assert await statuses() == [200, 401, 200]
-
-
-def test_without_the_database_no_server_begins(settings, postgresql):
-    keys = Keys.of(settings)
-    postgresql.stop()
-    try:
-        with pytest.raises(KeysError):
-            keys.all()
-    finally:
-        postgresql.start()

@@ -8,13 +8,10 @@ from typing import Any
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.estimate import estimate_build
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
-from banyan.models.llm.chat_model import ChatClient
-from banyan.models.llm.endpoint import Reply
 
 from .. import command_line, llm_server, warm_start
 
@@ -109,65 +106,6 @@ def test_a_budget_reached_by_extraction_pays_no_summary(tmp_path, hashed_embedde
     assert report["stopped"]
     assert tokens(report) == needed
     assert [one.name for one in spent.status().spent_by_step] == ["extract", "infer"]
-
-
-def test_every_document_knows_what_it_cost(whole):
-    home, report, counted = whole
-    with home.resources() as resources:
-        kb = resources.knowledge_base("kb")
-        documents = {one.name: one for one in kb.calls.spent("document", resources.spending.prices)}
-        texts = {entry.id: kb.documents.get(entry.id).text for entry in kb.documents.entries()}
-    assert documents.keys() - {""} == texts.keys()
-    assert sum(one.prompt for one in documents.values()) == report["tokens"]["prompt"] == counted
-    assert sum(one.calls for one in documents.values()) == report["tokens"]["calls"]
-    dearer, cheaper = (max(texts, key=lambda name: sign * len(texts[name])) for sign in (1, -1))
-    assert documents[dearer].prompt > documents[cheaper].prompt > 0, "they share a call by their lengths"
-
-
-def test_what_the_endpoint_says_it_cached_and_what_was_of_no_use_is_told_apart(tmp_path, hashed_embedder, server,
-                                                                             monkeypatch):
-    server.faults.append(llm_server.Fault("text"))
-    send = ChatClient.send
-
-    async def cached(self: ChatClient, *arguments: Any) -> Reply:
-        reply = await send(self, *arguments)
-        return reply._replace(cached_tokens=reply.prompt_tokens // 2)
-
-    monkeypatch.setattr(ChatClient, "send", cached)
-    home = Home(tmp_path / "home", hashed_embedder, server)
-    report = home.build([ENGLISH / "polonium.md"])
-    spent = home.status().spent
-    assert (spent.wasted_calls, spent.wasted, spent.cached) == (1, report["wasted_tokens"], report["cached_tokens"])
-    assert spent.wasted > 0
-    assert 0.45 * spent.prompt < spent.cached <= 0.5 * spent.prompt
-
-
-def test_what_was_paid_teaches_the_estimate_how_an_endpoint_counts(tmp_path, hashed_embedder, server, monkeypatch):
-    """An endpoint whose tokenizer is not our estimator, and a model that answers in short."""
-    send = ChatClient.send
-
-    async def counted(self: ChatClient, *arguments: Any) -> Reply:
-        reply = await send(self, *arguments)
-        return reply._replace(prompt_tokens=round(1.4 * reply.prompt_tokens),
-                              completion_tokens=round(1.4 * reply.completion_tokens))
-
-    monkeypatch.setattr(ChatClient, "send", counted)
-    home = Home(tmp_path / "home", hashed_embedder, server)
-    files = sorted(ENGLISH.iterdir())
-    home.build(files[:10])
-    with home.resources() as resources:
-        estimate = estimate_build(resources, "kb", files, "")
-        before = resources.knowledge_base("kb").calls.spent("step", resources.spending.prices)
-    home.build(files)
-    paid = {one.name: one for one in home.status().spent_by_step}
-    (extracted,) = [one for one in before if one.name == "extract"]
-    prompt = paid["extract"].prompt - extracted.prompt
-    completion = paid["extract"].completion - extracted.completion
-    assert extracted.calls < estimate.learnt_from == 10, "documents share calls"
-    assert estimate.extraction.calls == paid["extract"].calls - extracted.calls
-    assert abs(estimate.extraction.prompt_tokens / prompt - 1) < 0.15
-    assert abs(estimate.extraction.completion_tokens / completion - 1) < 0.3, "few chunks, each with its own facts"
-    assert estimate.cost is None
 
 
 def test_commands_stop_at_a_cost_and_foretell_it(tmp_path, server, prices):

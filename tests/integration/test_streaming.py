@@ -6,7 +6,6 @@ import time
 import httpx
 import openai
 import pytest
-from langserve import RemoteRunnable
 from playwright.sync_api import expect
 
 from .. import browsing, llm_server, rest, serving, sse, web
@@ -78,32 +77,6 @@ def test_chunks_of_openais_protocol_have_them_too(server):
     assert text.startswith(f"{ANSWER}\n\n[1] ")
     early = [content for when, content in chunks if chunks[-1][0] - when > SECONDS / 2]
     assert "".join(early) == ANSWER
-
-
-def test_langserve_streams_them_too(server):
-    chat = RemoteRunnable(f"{server.url}/chat/kb/kb")
-    chunks = [(time.monotonic(), chunk.content) for chunk in chat.stream(
-        {"messages": [("user", "In which city was Curie born?")]})]
-    assert "".join(content for _, content in chunks) == ANSWER
-    assert "".join(content for when, content in chunks if chunks[-1][0] - when > SECONDS / 2) == ANSWER
-
-
-def test_the_tokens_of_a_stream_are_counted(client, endpoint):
-    def counted():
-        told = client.get("/metrics").text.splitlines()
-        lines = [line for line in told if line.startswith("banyan_llm_tokens_total")]
-        return {kind: sum(float(line.split()[-1]) for line in lines if f'kind="{kind}"' in line)
-                for kind in ("prompt", "completion")}
-
-    def paid():
-        return {"prompt": endpoint.stats.prompt_tokens, "completion": endpoint.stats.completion_tokens}
-
-    before = counted(), paid()
-    assert list(events(client, "In what place was Marie Curie born?"))[-1][1] == "answer"
-    after = counted(), paid()
-    assert endpoint.requests[-1]["stream"] is True
-    for kind in ("prompt", "completion"):
-        assert after[0][kind] - before[0][kind] == after[1][kind] - before[1][kind] > 0
 
 
 def test_a_client_that_goes_ends_the_models_reply(client, endpoint):

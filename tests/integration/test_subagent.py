@@ -110,12 +110,6 @@ class TestRemote:
         with banyan.Remote(url, "nowhere") as remote:
             assert "there is no knowledge base 'nowhere'" in remote.as_tool().invoke({"question": self.QUESTION})
 
-    def test_another_server_in_its_place_is_a_message(self):
-        with llm_server.LlmServer() as server, banyan.Remote(server.base_url, "english") as remote:
-            said = remote.as_tool().invoke({"question": self.QUESTION})
-        assert "NotFoundError" in said
-        assert "is a LangGraph server running there" in said
-
 
 class TestExamples:
     def run(self, folder, name, *arguments, **settings):

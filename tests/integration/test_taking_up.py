@@ -1,26 +1,18 @@
 """What is left half done by a process that was killed is done by the next one; a writer ends when its run does."""
 
-import gc
 import threading
-from collections import Counter
-from pathlib import Path
 
 import pytest
-from banyan.agents.resources import Resources
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.store_errors import UnknownDocumentError, WriterBusyError
 from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
-from banyan.graph_store.vectors.chroma_folder import FolderCollections
 from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
-from banyan.schemas.naming import content_id
-from banyan.schemas.retrieval import CommunitySummary
 
 from .. import scripted, small_base
 
@@ -85,14 +77,6 @@ def test_a_build_finishes_a_deletion_that_was_killed(shop, monkeypatch):
         delete(shop, "c.txt")
 
 
-def test_vectors_of_what_came_and_went_since_the_graph_was_saved_are_dropped(shop):
-    """The graph's file is older than both, so replaying it shows nothing of them."""
-    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
-        kb.documents.delete("c.txt")
-    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
-        assert verify(kb) == []
-
-
 def test_a_relation_s_vector_goes_with_its_last_triple(shop):
     def relations():
         with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
@@ -105,22 +89,6 @@ def test_a_relation_s_vector_goes_with_its_last_triple(shop):
     assert relations() == both > before
     delete(shop, "f.txt")
     assert relations() == before
-
-
-def test_summaries_are_kept_all_or_none(tmp_path, hashed_embedder):
-    with small_base.create(tmp_path, "kb", hashed_embedder) as kb:
-        good, bad = (CommunitySummary.model_construct(name=name, summary="s") for name in ("n", None))
-        with pytest.raises(Exception, match=r"NOT NULL|could not do what it was asked"):
-            kb.communities.describe([("one", good), ("two", bad)])
-        assert kb.database.count("SELECT count(*) FROM summaries") == 0
-
-
-def test_what_a_review_left_undescribed_is_described_by_the_next(shop, monkeypatch):
-    shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."})
-    killed(monkeypatch, TreeSynchroniser, "describe", lambda: shop.build([str(shop.documents)]))
-    with shop.resources() as resources:
-        resources.update_tree("kb")
-    assert sound(shop)
 
 
 def test_many_make_a_new_ledger_at_once(tmp_path):
@@ -147,47 +115,6 @@ def _in_threads(work, count):
         thread.join()
 
 
-@pytest.mark.sqlite
-def test_a_log_that_another_process_closes_meanwhile_is_no_damage(shop, monkeypatch):
-    shop.build(shop.write({"a.txt": "Ada:Person --employer--> Acme:Organization."}))
-    layout = Layout.of(shop.settings.home, "kb")
-    log = layout.ledger_file.with_name("ledger.sqlite-wal")
-    look = Path.stat
-
-    def last_look(path, **options):
-        found = look(path, **options)
-        if path == log:
-            log.unlink()
-        return found
-
-    log.write_bytes(b"")
-    monkeypatch.setattr(Path, "stat", last_look)
-    layout.check_ledger()
-    assert not log.exists()
-
-
-def test_many_open_and_close_the_same_vectors_at_once(tmp_path, hashed_embedder):
-    """Chroma shares an instance among the clients of one path, and makes and ends it without a lock."""
-    with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
-        kb.vectors.put("entities", ["a", "b"], ["A", "B"])
-        folder, model = kb.layout.vectors, content_id("model", hashed_embedder.fingerprint)
-    problems, together = [], threading.Barrier(8)
-
-    def read():
-        for _ in range(8):
-            together.wait()
-            store = VectorStore(FolderCollections(folder, model), hashed_embedder)
-            try:
-                assert store.missing("entities", ["a", "c"]) == ["c"]
-            except Exception as error:  # noqa: BLE001  (whatever it is)
-                problems.append(repr(error))
-            finally:
-                store.close()
-
-    _in_threads(read, 8)
-    assert problems == []
-
-
 @pytest.mark.parametrize("method", ["put", "drop"])
 def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_next(tmp_path, shop, monkeypatch,
                                                                                      method):
@@ -205,32 +132,6 @@ def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_
     assert shop.dump() == whole.dump()
     assert shop.vectors() == whole.vectors()
     assert sound(shop)
-
-
-def test_what_others_wrote_until_the_lock_was_had_is_seen(shop, monkeypatch):
-    """Otherwise a tree of the graph as it was would be written over that of the graph as it is."""
-    acquire, others = KnowledgeBase.acquire, iter([1])
-
-    def late(self):
-        if next(others, None):
-            shop.build(shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."}))
-        acquire(self)
-
-    with shop.resources() as resources:
-        resources.update_tree("kb")
-        monkeypatch.setattr(KnowledgeBase, "acquire", late)
-        resources.update_tree("kb")
-    assert sound(shop)
-
-
-def test_a_step_that_comes_after_its_run_failed_leaves_no_lock(shop):
-    with shop.resources() as resources:
-        with pytest.raises(KilledError), resources.runs.step("kb", "run"):
-            raise KilledError
-        with resources.runs.step("kb", "run"):  # sent before, begun after
-            pass
-        shop.build()
-        delete(shop, "a.txt")
 
 
 def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):
@@ -257,38 +158,3 @@ def test_a_reader_stays_at_its_moment_until_a_run_has_ended_well(shop):
         after = resources.knowledge_base("kb")
         assert [entry.id for entry in after.documents.entries()] == ["b.txt", "c.txt", "d.txt"]
         assert (before.graph.dump(), before.documents.entries()) == (graph, documents)
-
-
-def test_a_reader_keeps_the_state_before_a_run_that_failed(shop):
-    with shop.resources() as resources, shop.resources() as writing:
-        before = resources.knowledge_base("kb")
-        with pytest.raises(KilledError), writing.runs.step("kb", "run") as kb:
-            small_base.delete(kb, "a.txt")
-            raise KilledError
-        assert resources.knowledge_base("kb") is before
-
-
-def test_a_change_of_the_schema_alone_is_seen(shop):
-    with shop.resources() as resources:
-        assert resources.knowledge_base("kb").schemas.version() == 1
-        with resources.runs.step("kb", "run") as kb:
-            kb.schemas.append(kb.schemas.current(), (), "a person")
-        resources.runs.finish("kb", "run")
-        assert resources.knowledge_base("kb").schemas.version() == 2
-
-
-def test_accounts_outlive_the_reader_that_they_were_opened_for(shop):
-    class Accounts(Resources):
-        def _make_reasoner(self, calls, models=()):
-            return calls
-
-    with Accounts(shop.settings, shop.embedder) as resources:
-        calls = resources.reasoner("kb")
-        resources.knowledge_base("kb")
-        delete(shop, "a.txt")
-        resources.knowledge_base("kb")
-        gc.collect()
-        calls.record(key="k", step="answer", response="{}", prompt_tokens=3, completion_tokens=1)
-        assert resources.reasoner("kb").lookup("k") == "{}"
-    with shop.resources() as resources:
-        assert Counter(resources.knowledge_base("kb").calls.total().model_dump())["prompt"] == 3

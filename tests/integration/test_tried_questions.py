@@ -8,8 +8,6 @@ from banyan.agents.introduction import introduce
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 
-from .. import command_line
-
 pytestmark = pytest.mark.integration
 
 
@@ -33,20 +31,3 @@ def test_questions_without_an_answer_are_not_offered_whatever_model_is_set(engli
         lines = dict(found.lines())
         assert lines["about"].startswith("Marie Curie (")
         assert lines["try"].split("\n") == [one.text for one in found.examples]
-
-
-def test_a_build_ends_with_the_introduction_and_status_repeats_it(tmp_path):
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    for name in ("marie-curie.md", "pierre-curie.md"):
-        (folder / name).write_text((command_line.EXAMPLES / "en" / name).read_text("utf-8"), "utf-8")
-    (folder / "broken.docx").write_text("this is no archive", "utf-8")
-    run = command_line.CommandLine(tmp_path)
-    built = run("build", folder, "--kb", "notes").out
-    told = run("status", "--kb", "notes").out
-    for said in (built, told):
-        assert "kinds         2 Markdown" in said
-        assert "Marie Curie (2)" in said
-        assert "not read      1 file" in said
-    assert [line for line in built.splitlines() if line.rstrip().endswith("?")] == [
-        line for line in told.splitlines() if line.rstrip().endswith("?")]

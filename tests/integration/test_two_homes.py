@@ -5,13 +5,9 @@ import threading
 
 import pytest
 from banyan.agents.retrieval.graph import build_graph
-from banyan.graph_store.integrity.backup import back_up
-from banyan.graph_store.integrity.restore import restore
-from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout, sweep
+from banyan.graph_store.layout import sweep
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
 from banyan.graph_store.vectors.vector_store import VectorStore
-from filelock import FileLock
 from pydantic import SecretStr
 
 from .. import chroma_process, scripted
@@ -109,50 +105,6 @@ def test_a_home_derives_its_files_while_another_writes(homes):
     assert here.problems() == there.problems() == []
 
 
-def test_a_reader_goes_on_although_the_next_writer_never_rests(homes, monkeypatch):
-    here, there = homes
-    here.build(here.write(TEXTS))
-    with here.resources() as ours, there.resources() as theirs:
-        before = theirs.knowledge_base("kb")
-        derive = KnowledgeBase.derive_missing_files
-
-        def while_others_write(kb):
-            with ours.runs.step("kb", "next") as writer:
-                writer.schemas.append(writer.schemas.current(), (), "a person")
-            derive(kb)
-
-        monkeypatch.setattr(KnowledgeBase, "derive_missing_files", while_others_write)
-        here.build(here.write(MORE))
-        theirs.readers.follow()
-        after = theirs.knowledge_base("kb")
-        assert after is not before
-        assert after.is_mapped()
-        assert after.documents.count_documents() == len(TEXTS) + 1
-        ours.runs.abandon("kb", "next")
-
-
-@WHEREVER_VECTORS_ARE
-def test_reindexing_and_restoring_in_one_home_reach_the_other(homes, tmp_path, hashed_embedder):
-    here, there = homes
-    here.build(here.write(TEXTS))
-    back_up(Layout.by(here.settings, "kb"), tmp_path / "kb.zip", here.embedder, lambda *_: None)
-    before = here.dump()
-    with there.resources() as theirs:
-        assert theirs.knowledge_base("kb").graph.dump() == before
-        epoch = theirs.knowledge_base("kb").version().epoch
-        with here.resources() as ours:
-            ours.reindex("kb")
-        wait_for(lambda: theirs.readers.follow() or theirs.knowledge_base("kb").version().epoch != epoch)
-        assert theirs.knowledge_base("kb").graph.dump() == before
-        here.build(here.write(MORE))
-        follows(theirs, len(TEXTS) + 1)
-        restore(tmp_path / "kb.zip", Layout.by(here.settings, "kb"), hashed_embedder, lambda *_: None, force=True)
-        wait_for(lambda: theirs.readers.follow() or theirs.knowledge_base("kb").documents.count_documents()
-                 == len(TEXTS))
-        assert theirs.knowledge_base("kb").graph.dump() == before
-    assert here.problems() == there.problems() == []
-
-
 def test_what_another_home_dropped_is_removed_and_nothing_else(homes):
     here, there = homes
     here.build(here.write(TEXTS))
@@ -167,35 +119,3 @@ def test_what_another_home_dropped_is_removed_and_nothing_else(homes):
         sweep(there.settings)
         assert [path.name for path in there.settings.home.iterdir() if path.is_dir()] == ["not-ours"]
         assert theirs.knowledge_base("other").graph.dump() == ours.knowledge_base("other").graph.dump()
-
-
-def test_one_opened_while_its_files_are_derived_goes_on_to_them(homes):
-    here, there = homes
-    here.build(here.write(TEXTS))
-    with there.resources() as theirs, here.resources() as ours:
-        (there.settings.home / "kb").mkdir(parents=True)
-        with FileLock(there.settings.home / "kb" / "writer.lock"):
-            (there.settings.home / "kb" / "ledger.id").write_text(ours.knowledge_base("kb").database.identity)
-            before = theirs.knowledge_base("kb")
-            assert not before.is_mapped(), "another process holds the lock"
-            theirs.readers.follow()
-        theirs.readers.follow()
-        assert theirs.knowledge_base("kb") is not before
-        assert theirs.knowledge_base("kb").is_mapped()
-
-
-def test_a_folder_that_was_lost_is_made_again_without_the_others(tmp_path, hashed_embedder, database):
-    here, there = (scripted.Workshop(tmp_path / name, hashed_embedder, database_url=database)
-                   for name in ("here", "there"))
-    here.build(here.write(TEXTS))
-    with here.resources() as ours:
-        epoch = ours.knowledge_base("kb").version().epoch
-    assert there.problems() == []
-    for file in (there.settings.home / "kb" / "chroma").rglob("*"):
-        if file.is_file():
-            file.write_bytes(b"damaged")
-    there.build(there.write(MORE))
-    assert here.problems() == there.problems() == []
-    assert here.vectors() == there.vectors()
-    with here.resources() as ours:
-        assert ours.knowledge_base("kb").version().epoch == epoch

@@ -2,13 +2,10 @@
 
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 
 import pytest
-from banyan.agents.estimate import estimate_build
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.reasoner import ReasonerError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -127,38 +124,6 @@ def test_a_build_that_died_in_between_leaves_the_old_facts_and_is_taken_up(shop,
     assert paid(shop) == {1}
 
 
-def test_what_waits_is_estimated_without_what_is_extracted_of_it(shop):
-    shop.copy_built({"a.md": text(KEPT, OLD, LAST)})
-    shop.scripted.before = failing("Core")
-    paths = shop.write({"a.md": text(KEPT, NEW, NEWER)})
-    shop.build(paths)
-    with shop.resources() as resources:
-        known = resources.knowledge_base("kb").documents
-        (waiting,) = [chunk for chunk in known.chunks(known.of_chunks()) if "Core" in chunk.text]
-        assert known.status(waiting.id) == "failed"
-        estimated = estimate_build(resources, "kb", [Path(path) for path in paths], "")
-    assert (estimated.documents, estimated.chunks) == (1, 1)
-
-
-@pytest.mark.parametrize(("statement", "seen"), [
-    ("DELETE FROM chunks WHERE revision = 1 AND status = 'failed'",
-     "the new content of document 'a.md', chunk 10 is missing"),
-    ("DELETE FROM revisions", "a chunk of document 'a.md' waits for new content that is not there"),
-    ("UPDATE revisions SET text = replace(text, 'Core', 'Roce')",
-     "the new content of document 'a.md', chunk 10: its text is not the one"),
-    ("UPDATE revisions SET title = 'other'", "the new content of document 'a.md', chunk 0: its text is not the one"),
-    ("UPDATE revisions SET chunks = '{'", "new content that waits cannot be read"),
-])
-def test_verify_sees_damage_in_what_waits(shop, statement, seen):
-    shop.copy_built({"a.md": text(KEPT, OLD, LAST)})
-    shop.scripted.before = failing("Core")
-    shop.build(shop.write({"a.md": text(KEPT, NEW, NEWER)}))
-    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
-        assert verify(kb) == []
-        assert kb.database.execute(statement)
-        assert seen in " | ".join(problem.what for problem in verify(kb))
-
-
 def test_a_document_deleted_while_its_update_waits_is_gone(shop):
     shop.copy_built({"a.md": text(KEPT, OLD), "b.md": LAST})
     shop.scripted.before = failing("Bolt")
@@ -168,32 +133,6 @@ def test_a_document_deleted_while_its_update_waits_is_gone(shop):
         resources.delete_documents("kb", ["a.md"])
     shop.build(retry_failed=True)
     assert state(shop) == fresh(shop, {"b.md": LAST})
-
-
-@pytest.mark.parametrize("second", [text(KEPT, NEWER), text(KEPT, OLD), text(KEPT)], ids=["newer", "back", "less"])
-def test_an_update_takes_the_place_of_one_that_waits(shop, second):
-    shop.copy_built({"a.md": text(KEPT, OLD)})
-    shop.scripted.before = failing("Bolt")
-    shop.build(shop.write({"a.md": text(KEPT, NEW)}))
-    shop.build(shop.write({"a.md": second}))
-    assert state(shop) == fresh(shop, {"a.md": second})
-
-
-def test_what_was_paid_for_an_update_that_waits_is_not_paid_again(shop):
-    shop.copy_built({"a.md": text(KEPT, OLD)})
-    shop.scripted.before = failing("Core")
-    shop.build(shop.write({"a.md": text(KEPT, NEW, NEWER)}))
-    shop.scripted.before = lambda _: None
-    shop.build(shop.write({"a.md": text(NEW, LAST)}))
-    assert state(shop) == fresh(shop, {"a.md": text(NEW, LAST)})
-    assert {number for said, number in shop.scripted.extracted.items() if "Bolt" in said} == {1}
-
-
-def test_an_update_larger_than_a_batch(shop):
-    shop = scripted.Workshop(shop.folder, shop.embedder, chunk_tokens=120, chunk_overlap=0, batch_chunks=1)
-    shop.copy_built({"a.md": text(KEPT, OLD)})
-    shop.build(shop.write({"a.md": text(NEW, NEWER, LAST)}))
-    assert state(shop) == fresh(shop, {"a.md": text(NEW, NEWER, LAST)})
 
 
 NAMES = ["Ada:Person", "Bob:Person", "Eva:Person", "Acme:Organization", "Bolt:School", "Bonn:Place", "Go:Game"]
@@ -259,12 +198,3 @@ def test_whatever_came_and_went_the_end_is_a_fresh_build_of_what_is_left(tmp_pat
     other = scripted.Workshop(folder / "fresh", hashed_embedder, chunk_tokens=120, chunk_overlap=0)
     other.build(other.write(left))
     assert state(shop) == state(other)
-
-
-def test_a_process_that_lives_on_reads_the_text_that_a_document_has_now(shop):
-    with shop.resources() as resources:
-        for fact in (OLD, NEW, NEWER):
-            scripted.run_build(resources, shop.given(shop.write({"a.txt": fact})))
-    with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
-        assert {kb.graph.name(one) for one in kb.graph.entity_ids()} == {"Ada", "Core"}
-        assert verify(kb) == []

@@ -14,7 +14,6 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.tables import ENTITY_ALIASES, REJECTIONS
 from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.schemas.delta import Decision
-from banyan.schemas.graph_schema import GraphSchema
 
 from .. import scripted, small_base
 
@@ -184,13 +183,6 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
     assert verify(kb) == []
 
 
-def test_vectors_too_many_and_of_another_size_are_named(kb, hashed_embedder, monkeypatch):
-    kb.vectors.put("triples", ["stranger"], ["stranger"])
-    assert whats(kb) == "the vectors of the triples: 0 missing, 1 left over"
-    monkeypatch.setattr(type(hashed_embedder), "dimension", 64)
-    assert "they have 128 dimensions, and the embedding model makes 64" in whats(kb)
-
-
 def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
     first, *others = kb.graph.entity_ids()
     kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', :members)",
@@ -222,24 +214,6 @@ def test_aliases_that_nothing_gives_are_named(kb):
     assert OTHER_NAMES not in whats(kb)
     alias(kb, first, second, kb.documents.done()[0], 1)
     assert OTHER_NAMES in whats(kb)
-
-
-def test_a_persons_decision_that_does_not_hold_is_named(kb):
-    first, second = sorted(one for one in kb.graph.entity_ids() if kb.graph.entity(one).name in ("Ada", "Bob"))
-    kb.database.execute("INSERT INTO entity_decisions (verdict, first, second, who, why, decided_at) "
-                        "VALUES ('merge', :first, :second, 'Eva', '', '')", first=first, second=second)
-    resolved(kb)
-    assert OTHER_NAMES in whats(kb)
-
-
-def test_chunks_without_a_schema_are_named(tmp_path, hashed_embedder):
-    with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
-        assert verify(kb) == []
-        small_base.create(tmp_path, "other", hashed_embedder).close()
-        kb.schemas.append(GraphSchema(name="s", open=True), (), "seed")
-        small_base.put(kb, "d", "Ada met Bob.", triples=[("Ada", "met", "Bob")])
-        kb.database.execute("DELETE FROM schema_versions")
-        assert "there are chunks and no schema" in whats(kb)
 
 
 def test_a_damage_that_is_everywhere_does_not_bury_the_others(kb):

@@ -81,15 +81,6 @@ def test_markup_in_documents_is_shown_as_text(web_browser, web_server, uploaded)
         assert "owned" not in page.title()
 
 
-def test_a_build_is_cancelled(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, "#/documents?kb=given-up") as page:
-        page.get_by_label("Ask me before the schema grows").check()
-        web.upload(page, web.TABLES)
-        expect(page.locator(".build .state")).to_have_text("waiting for your decisions")
-        page.get_by_role("button", name="Cancel").click()
-        expect(page.locator(".build .state")).to_have_text("cancelled")
-
-
 def test_each_file_says_whether_it_was_read_and_why_not_without_a_path_of_the_server(web_browser, web_server, tmp_path):
     broken, good = tmp_path / "broken.pdf", tmp_path / "good.md"
     broken.write_bytes(b"%PDF-1.7 not really")
@@ -109,22 +100,6 @@ def test_each_file_says_whether_it_was_read_and_why_not_without_a_path_of_the_se
         assert "broken.pdf" in told
         assert ".uploads" not in told, told
         assert "BANYAN_HOME" not in told, told
-
-
-def test_several_documents_are_deleted_at_once(web_browser, web_server, tmp_path):
-    files = [tmp_path / f"{name}.md" for name in ("one", "two", "three")]
-    for file in files:
-        file.write_text(f"# {file.stem}\n\nRadom is a city in Poland.\n", "utf-8")
-    with browsing.opened(web_browser, web_server, "#/documents?kb=several") as page:
-        web.upload(page, files)
-        expect(page.locator("tbody tr")).to_have_count(3)
-        page.get_by_role("checkbox", name="Select one").check()
-        page.get_by_role("checkbox", name="Select two").check()
-        page.get_by_role("button", name="Delete 2 documents").click()
-        browsing.shoot(page, "delete-several")
-        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        expect(page.locator("#status")).to_have_text("2 documents have been deleted.")
-        expect(page.locator("tbody tr")).to_have_count(1)
 
 
 def test_a_knowledge_base_is_exported_backed_up_renamed_and_deleted(web_browser, web_server, tmp_path):

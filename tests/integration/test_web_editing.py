@@ -105,29 +105,3 @@ def test_two_entities_are_merged_by_a_person_and_the_decision_is_undone(web_brow
         page.get_by_role("button", name="Split", exact=True).click()
         expect(panel.locator(".entity h2")).to_be_visible()
         expect(panel.locator(".entity")).not_to_contain_text("Also called")
-
-
-CY = "document.querySelector('.map')._cyreg.cy"
-PLACES = f"Object.fromEntries({CY}.nodes().map((node) => [node.data('name'), node.position()]))"
-
-
-def test_an_edit_keeps_the_places_of_the_map_and_the_message_undoes_it(web_browser, web_server, uploaded):
-    with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
-        page.wait_for_selector(".map canvas")
-        panel = find(page, "Zofia Nowak")
-        page.wait_for_timeout(300)
-        before = page.evaluate(PLACES)
-        panel.get_by_text("Change this entity").click()
-        panel.get_by_role("button", name="Rename…").click()
-        page.get_by_label("New name").fill("Zofia Kern")
-        decide(page, "Rename")
-        expect(panel.locator(".entity h2")).to_have_text("Zofia Kern")
-        web.until(page, f"{CY}.nodes().some((node) => node.data('name') === 'Zofia Kern')")
-        after = page.evaluate(PLACES)
-        assert {name: after.get(name) for name in before if name != "Zofia Nowak"} == {
-            name: place for name, place in before.items() if name != "Zofia Nowak"}
-        assert after["Zofia Kern"] == before["Zofia Nowak"]
-        browsing.shoot(page, "toast")
-        page.locator(".toast").get_by_role("button", name="Undo").click()
-        expect(panel.locator(".entity h2")).to_have_text("Zofia Nowak")
-        web.until(page, f"{CY}.nodes().some((node) => node.data('name') === 'Zofia Nowak')")

@@ -1,10 +1,9 @@
 """What a visitor meets first, in a real browser: no knowledge base yet, the sample, examples, and setting a model."""
 
-import re
 
 import pytest
 
-from .. import browsing, llm_server, serving, web
+from .. import browsing, llm_server, serving
 from ..browsing import expect
 
 pytestmark = [
@@ -36,53 +35,6 @@ def test_the_sample_leads_from_an_empty_page_to_an_answered_example(web_browser,
         expect(page.locator(".turn .question")).to_have_text(asked)
         expect(page.locator(".answer.abstained")).to_have_count(0)
         expect(page.locator(".answer .quotes").first).to_be_visible()
-
-
-def test_documents_of_ones_own_are_dropped_and_a_file_that_cannot_be_read_is_named(web_browser, tmp_path):
-    broken = tmp_path / "broken.pdf"
-    broken.write_bytes(b"%PDF-1.7 not really")
-    with (serving.served(tmp_path) as server,
-          browsing.opened(web_browser, server.url, viewport={"width": 390, "height": 800}) as page):
-        expect(page.get_by_text("pdf, docx, pptx")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        browsing.shoot(page, "narrow-first-page")
-        page.get_by_label("Name of the knowledge base").fill("rivers")
-        page.locator("#upload-files").set_input_files([serving.command_line.EXAMPLES / "en" / "vistula.md", broken])
-        page.get_by_role("button", name="Add 2 files and build").click()
-        welcome = page.locator(".welcome")
-        expect(welcome).to_contain_text("“rivers”: 1 document")
-        expect(welcome.get_by_text("broken.pdf: a broken PDF file")).to_be_hidden()
-        welcome.get_by_text("1 file could not be read").click()
-        expect(welcome.get_by_text("broken.pdf: a broken PDF file")).to_be_visible()
-        expect(welcome.locator(".bad")).to_have_count(0)
-        browsing.shoot(page, "unread")
-        assert not browsing.violations(page)
-
-
-def test_a_knowledge_base_is_introduced_at_a_glance(web_browser, web_server):
-    for options in ({}, {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "locale": "zh-CN"}):
-        with browsing.opened(web_browser, web_server, web.VIEWS["ask"], **options) as page:
-            shown = page.locator(".introduction")
-            expect(shown.locator(".suggestion")).to_have_count(3)
-            expect(shown).to_contain_text("16 Markdown")
-            expect(shown.locator(".chip").first).to_have_text(re.compile(r"Marie Curie \d"))
-            assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
-            browsing.shoot(page, f"introduction-{page.viewport_size['width']}")
-            assert not browsing.violations(page)
-            if options:
-                expect(shown).to_contain_text("16 篇文档")
-                continue
-            expect(shown).to_contain_text("Nothing: all is read.")
-            expect(shown).to_contain_text("A model would also read facts from sentences")
-            shown.get_by_text("What each document says").click()
-            expect(shown.locator(".summaries > li")).to_have_count(16)
-            said = shown.locator(".summaries > li", has_text="Copenhagen").first
-            expect(said).to_contain_text("Copenhagen is the capital of Denmark.")
-            said.get_by_role("link").click()
-            expect(page.locator("dialog mark")).to_have_text("Copenhagen is the capital of Denmark.")
-            page.keyboard.press("Escape")
-            shown.locator(".chip").first.click()
-            expect(page.locator(".entity h2")).to_have_text("Marie Curie")
 
 
 def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
@@ -126,14 +78,3 @@ def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
         page.get_by_role("button", name="Change the model").click()
         page.get_by_role("button", name="Answer with rules").click()
         expect(page.locator(".model")).to_contain_text("answers come from rules")
-
-
-def test_every_empty_view_leads_to_adding_documents(web_browser, tmp_path):
-    with serving.served(tmp_path) as server, browsing.opened(web_browser, server.url) as page:
-        for view in ("graph", "table", "schema"):
-            browsing.visit(page, server.url, f"#/{view}")
-            assert not browsing.violations(page)
-            page.get_by_role("link", name="Add documents").click()
-            expect(page.locator(".dropzone")).to_be_visible()
-        browsing.visit(page, server.url, "#/documents")
-        expect(page.locator(".dropzone")).to_be_visible()

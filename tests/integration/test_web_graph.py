@@ -2,12 +2,9 @@
 
 import re
 
-import numpy as np
 import pytest
-from banyan.graph_store.derive import refresh_graph_and_vectors
-from banyan.models.embedding.onnx_embedder import OnnxEmbedder
 
-from .. import browsing, small_base, web
+from .. import browsing, web
 from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
@@ -69,32 +66,6 @@ def test_the_graph_is_explored_by_search_neighbours_types_and_communities(web_br
         assert all("limit=" in url for url in paged), paged
 
 
-def test_the_list_has_all_entities_a_page_at_a_time_and_finds_them_by_name(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
-        page.get_by_role("button", name="List", exact=True).click()
-        rows = page.locator(".entity-table tbody tr")
-        expect(rows).to_have_count(50)
-        names = set(page.locator(".entity-table tbody th").all_text_contents())
-        total = int(page.locator(".pages span").text_content().split()[-1])
-        assert total > 100, total
-        browsing.shoot(page, "entities")
-        assert not browsing.violations(page)
-        for last in range(100, total + 50, 50):
-            page.get_by_role("button", name="Next").click()
-            expect(page.locator(".pages span")).to_contain_text(f"\u2013{min(last, total)} of")
-            names |= set(page.locator(".entity-table tbody th").all_text_contents())
-        assert len(names) == total
-        page.get_by_label("Name contains").fill("curie")
-        expect(rows.first).to_contain_text("Curie")
-        found = page.locator(".entity-table tbody th").all_text_contents()
-        assert found
-        assert all("Curie" in name for name in found), found
-        rows.first.get_by_role("button").press("Enter")
-        expect(page.locator(".entity h2")).to_have_text(found[0])
-        page.get_by_label("Name contains").fill("nobody is called so")
-        expect(page.locator(".entity-table")).to_contain_text("No entity matches the filters.")
-
-
 def test_the_map_is_walked_with_arrow_keys(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")
@@ -108,75 +79,8 @@ def test_the_map_is_walked_with_arrow_keys(web_browser, web_server):
         assert len(chosen) >= 2, chosen
 
 
-def test_only_a_few_hundred_nodes_are_shown_and_a_type_has_one_colour_in_every_base(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
-        size, kept, edges = page.evaluate("""async () => {
-            const { Shown } = await import("/assets/graph/shown.js");
-            const shown = new Shown();
-            const node = (id) => ({ id, name: id, type: "T", degree: 1 });
-            shown.add([node("kept")], [], ["kept"]);
-            for (let page = 0; page < 100; page += 1) {
-              const nodes = Array.from({ length: 50 }, (_, place) => node(`${page}-${place}`));
-              shown.add(nodes, nodes.map((one) => ({ id: `e${one.id}`, source: "kept", target: one.id })), ["kept"]);
-            }
-            return [shown.nodes.size, shown.nodes.has("kept"), shown.edges.size];
-        }""")
-        assert (size, kept, edges) == (300, True, 299)
-        numbers = page.evaluate("""async () => {
-            const { colourOf } = await import("/assets/graph/colours.js");
-            return ["Person", "Organization", "Concept", "Enzyme", "Enzyme", "疾病"].map(colourOf);
-        }""")
-        assert numbers[:3] == [0, 1, 7]
-        assert numbers[3] == numbers[4]
-        assert all(8 <= number < 16 for number in numbers[3:])
-
-
 CY = "document.querySelector('.map')._cyreg.cy"
 """The map's own model: what is drawn on its canvas."""
-
-
-BOXES = f"""{CY}.nodes().filter((node) => node.visible() && Number(node.style("text-opacity")) > 0)
-    .map((node) => node.boundingBox({{ includeNodes: false, includeOverlays: false, includeEdges: false }}))"""
-
-
-def overlapping(page):
-    """Count the pairs of names on the map that cover each other."""
-    boxes = page.evaluate(BOXES)
-    assert len(boxes) > 10
-    return sum(min(one["x2"], other["x2"]) - max(one["x1"], other["x1"]) > 3
-               and min(one["y2"], other["y2"]) - max(one["y1"], other["y1"]) > 3
-               for place, one in enumerate(boxes) for other in boxes[:place])
-
-
-def test_names_never_cover_each_other(web_browser, web_server, linked):
-    for base in ("english", linked):
-        with browsing.opened(web_browser, web_server, f"#/graph?kb={base}") as page:
-            page.wait_for_selector(".map canvas")
-            page.get_by_role("button", name="Show more entities").click()
-            page.wait_for_timeout(300)
-            for zoom in ("Zoom out", "Zoom in", "Zoom in"):
-                assert not overlapping(page)
-                page.get_by_role("button", name=zoom).click()
-
-
-def test_every_name_stays_on_the_map_and_edges_show_theirs_and_their_words(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
-        page.wait_for_selector(".map canvas")
-        for _ in range(2):
-            unnamed = f"{CY}.nodes().filter((node) => !node.style('label') || !node.visible()).length"
-            assert page.evaluate(unnamed) == 0
-            page.get_by_role("button", name="Zoom out").click()
-        edge = f"{CY}.edges().filter((edge) => edge.data('relation') === 'discovered_by')[0]"
-        assert not page.evaluate(f"{edge}.style('label')")
-        page.evaluate(f"void {edge}.emit('mouseover')")  # what it returns is the whole graph
-        assert page.evaluate(f"{edge}.style('label')") == "discovered by"
-        page.evaluate(f"void {edge}.emit('tap')")
-        panel = page.locator(".panel")
-        expect(panel.get_by_role("heading", name=re.compile("discovered by"))).to_be_visible()
-        panel.locator(".quote").first.click()
-        expect(page.locator("dialog mark").first).to_be_visible()
-        page.keyboard.press("Escape")
-        browsing.shoot(page, "fact")
 
 
 def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_browser, web_server):
@@ -287,34 +191,3 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         toast.get_by_role("button", name="Undo").click()
         expect(toast).to_be_hidden()
         assert page.evaluate(named)
-
-
-class Unread:
-    """In the place of the server's model, which takes long: nobody looks at these vectors."""
-
-    name, fingerprint, dimension = OnnxEmbedder.name, OnnxEmbedder.fingerprint, 384
-
-    def encode(self, texts):
-        vectors = np.random.default_rng(len(texts)).normal(size=(len(texts), self.dimension)).astype(np.float32)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def test_a_base_of_thousands_of_entities_is_explored(web_browser, web_server, web_folder):
-    base, count = small_base, 2000
-    with base.create(web_folder / "home", "large", Unread()) as kb, kb.writing():
-        for start in range(0, count, 100):
-            pairs = [(f"Person {n}", f"Person {(n + 1) % count}") for n in range(start, start + 100)]
-            base.put(kb, f"d{start}", " ".join(f"{one} knows {other}." for one, other in pairs),
-                     entities=dict.fromkeys([name for pair in pairs for name in pair], "Person"),
-                     triples=[(one, "knows", other) for one, other in pairs])
-        refresh_graph_and_vectors(kb)
-    with browsing.opened(web_browser, web_server, "#/graph?kb=large") as page:
-        page.wait_for_selector(".map canvas")
-        note = page.locator(".graph-note")
-        expect(note).to_contain_text("2,000")
-        assert page.evaluate(f"{CY}.nodes().length") <= 60
-        page.get_by_role("combobox", name="Find an entity").fill("Person 1718")
-        page.get_by_role("option", name="Person 1718").click()
-        expect(page.locator(".panel").get_by_role("heading", name="Person 1718")).to_be_visible()
-        web.until(page, f"{CY}.nodes().map((node) => node.data('name')).includes('Person 1719')")
-        browsing.shoot(page, "large")

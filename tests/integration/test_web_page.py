@@ -1,9 +1,7 @@
 """The web page in a real browser: in English and Chinese, by keyboard, with a key, on a narrow screen."""
 
-import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 from banyan.server.security.keys import KEYS_FILE, Keys
@@ -144,80 +142,3 @@ def test_a_narrow_screen_shows_all_of_it_without_scrolling_sideways(web_browser,
                            for table in page.locator(".table").all()), name
                 boxes = [one.bounding_box() for one in page.locator("tbody tr").first.get_by_role("button").all()]
                 assert all(box["x"] + box["width"] <= 390 for box in boxes), name
-
-
-def test_the_tabs_and_a_table_fit_a_screen_of_320_pixels(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["table"], viewport={"width": 320, "height": 800}) as page:
-        page.wait_for_selector(".fact-table")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320
-        browsing.shoot(page, "narrow-320-table")
-        height = page.locator("header nav a").first.bounding_box()["height"]
-        assert all(one.bounding_box()["height"] == height for one in page.locator("header nav a").all())
-
-
-CENTRED = {"ask", "documents", "schema", "connect", "api"}
-"""Views that are read, in one column."""
-
-
-def test_all_views_begin_at_the_line_of_the_bar_or_stand_in_the_middle(web_browser, web_server):
-    first = {"ask": "h1", "graph": ".toolbar", "table": "h1", "documents": "h1", "schema": "h1", "connect": "h1",
-             "api": "h1"}
-    for width in (1400, 390):
-        with browsing.opened(web_browser, web_server, viewport={"width": width, "height": 860}) as page:
-            left = page.locator(".brand").bounding_box()["x"]
-            for name, selector in first.items():
-                browsing.visit(page, web_server, web.VIEWS[name])
-                found = page.locator(f"main {selector}").first
-                found.wait_for()
-                box = page.locator("main").bounding_box()
-                begins = found.bounding_box()["x"]
-                is_centred = width > 1200 and name in CENTRED and left < begins < box["x"] + box["width"] / 3
-                assert begins == left or is_centred, (width, name)
-
-
-def test_the_tables_of_a_schema_have_the_same_columns(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["schema"]) as page:
-        page.wait_for_selector(".row-actions")
-        lefts = {tuple(one.bounding_box()["x"] for one in table.locator("thead th").all())
-                 for table in page.locator("table").all()}
-        assert len(lefts) == 1, lefts
-
-
-def test_other_programs_are_told_where_to_connect_with_settings_to_copy(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["connect"],
-                         permissions=["clipboard-read", "clipboard-write"]) as page:
-        page.locator(".card", has_text="MCP").get_by_role("button", name="Copy").first.click()
-        expect(page.locator("#status")).to_have_text("Copied.")
-        settings = json.loads(page.evaluate("navigator.clipboard.readText()"))
-        assert settings["mcpServers"]["banyan"]["url"] == f"{web_server}/mcp"
-        expect(page.get_by_text(f'RemoteRunnable("{web_server}/chat/kb/english")')).to_be_visible()
-        page.locator(".card", has_text="MCP").get_by_role("button", name="Copy").last.click()
-        started = json.loads(page.evaluate("navigator.clipboard.readText()"))["mcpServers"]["banyan"]
-        assert Path(started["command"]).is_file()
-        assert Path(started["env"]["BANYAN_HOME"], "english").is_dir()
-        browsing.shoot(page, "connect")
-
-
-def test_the_api_is_described_at_docs_without_anything_from_elsewhere_and_tried(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, "docs", expected=("404",)) as page:
-        expect(page).to_have_url(f"{web_server}/#/api")
-        operation = page.locator(".operation", has_text="/api/knowledge-bases/{kb}/ask").first
-        operation.locator("summary").click()
-        expect(operation).to_contain_text('"question": "string"')
-        expect(operation).to_contain_text('"citations"')
-        browsing.shoot(page, "api")
-        operation = page.locator(".operation", has_text="/api/knowledge-bases/{kb}/documents").first
-        operation.locator("summary").click()
-        operation.get_by_label("kb", exact=True).fill("english")
-        operation.get_by_label("limit", exact=True).fill("1")
-        operation.get_by_role("button", name="Send").click()
-        expect(operation.get_by_role("status")).to_contain_text("Status 200")
-        expect(operation.get_by_role("status")).to_contain_text('"items"')
-        operation.get_by_label("kb", exact=True).fill("absent")
-        operation.get_by_role("button", name="Send").click()
-        expect(operation.get_by_role("status")).to_contain_text("Status 404")
-
-
-def test_what_the_server_refuses_is_said_in_the_language_of_the_page(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, "#/graph?kb=absent", locale="zh-CN", expected=("404",)) as page:
-        expect(page.get_by_role("alert")).to_contain_text("没有找到这项内容。")

@@ -39,16 +39,6 @@ def test_a_build_waits_for_a_person_who_decides_on_the_schema(web_browser, web_s
         browsing.shoot(page, "history")
 
 
-def test_what_stands_in_the_schema_is_changed(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["schema"]) as page:
-        page.get_by_role("button", name="Change spouse").click()
-        dialog = page.get_by_role("dialog")
-        dialog.get_by_text("Rename", exact=True).click()
-        dialog.get_by_label("New name").fill("married_to")
-        dialog.get_by_role("button", name="Change", exact=True).click()
-        expect(page.get_by_role("rowheader", name="married to")).to_be_visible()
-
-
 def test_elements_are_defined_and_a_schema_file_takes_the_place_of_the_schema(web_browser, web_server, uploaded):
     with browsing.opened(web_browser, web_server, f"#/schema?kb={uploaded}", expected=("422",)) as page:
         page.get_by_role("button", name="Add a relation…").click()

@@ -78,37 +78,6 @@ def test_a_row_opens_its_document_at_the_words_and_the_table_stays(web_browser, 
         assert "sort=head" in page.url
 
 
-@pytest.mark.parametrize(("by", "groups", "key", "members"), [
-    ("tail", [["Paris", "2", "2"], ["Brightwater", "1", "1"]], "Paris", ["Irène Joliot-Curie", "Pierre Curie"]),
-    ("birth_date.decade", [["1870s", "2", "2"], ["1810s", "1", "1"]], "1860s", ["Marie Curie"]),
-    ("head", [["Alfred Nobel", "1", "1"]], "Marie Curie", ["Marie Curie"])])
-def test_a_group_leads_to_its_rows(web_browser, web_server, by, groups, key, members):
-    with browsing.opened(web_browser, web_server, f"{BORN}&by={by}") as page:
-        rows = page.locator(".fact-table tbody tr")
-        for row, cells in zip(rows.all(), groups, strict=False):
-            assert row.locator("th, td").all_text_contents() == cells
-        field, _, period = by.partition(".")
-        expect(page.get_by_label("Group by")).to_have_value(field)
-        expect(page.get_by_label("Period")).to_have_value(period)
-        page.get_by_role("link", name=key, exact=True).click()
-        expect(page.get_by_role("columnheader", name="Source")).to_be_visible()
-        assert heads(page) == members
-        page.go_back()
-        expect(page.get_by_role("columnheader", name="Group")).to_be_visible()
-
-
-def test_dates_are_grouped_by_the_parts_chosen_in_the_form(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, "#/table?kb=english&relation=birth_date") as page:
-        expect(page.get_by_label("Period")).to_be_disabled()
-        page.get_by_label("Group by").select_option("Object or value")
-        page.get_by_label("Period").select_option("decade")
-        expect(page.locator(".figure").first).to_contain_text("groups · 8 rows")
-        assert "by=decade" in page.url
-        page.get_by_label("Group by").select_option("Subject")
-        expect(page.get_by_role("link", name="Marie Curie")).to_be_visible()
-        expect(page.get_by_label("Period")).to_be_disabled()
-
-
 def test_what_is_shown_is_saved_as_csv_in_its_order(web_browser, web_server):
     with browsing.opened(web_browser, web_server, f"{BORN}&show=birth_date&limit=3&sort=-head") as page:
         expect(page.get_by_text("3 of 9 rows are shown.")).to_be_visible()
@@ -128,55 +97,3 @@ def test_what_is_shown_is_saved_as_csv_in_its_order(web_browser, web_server):
         }""", cells)
         assert next(csv.reader(text.splitlines(keepends=True)[1:])) == ["'=1+1", "'-5", "a,b", 'say "x"', "two\nlines",
                                                                         "7"]
-
-
-def test_what_cannot_be_computed_is_said_and_can_be_put_right(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, BORN, expected=("422",)) as page:
-        page.get_by_label("Conditions").fill("salary=9")
-        page.get_by_role("button", name="Show", exact=True).click()
-        expect(page.get_by_role("alert")).to_contain_text("no field is called 'salary'")
-        page.get_by_label("Conditions").fill("")
-        page.get_by_label("Subject", exact=True).fill("Nobody Such")
-        page.keyboard.press("Enter")
-        expect(page.get_by_text("No row fits.")).to_be_visible()
-
-
-def test_an_answer_that_rests_on_a_table_opens_it(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        web.ask(page, "How many people were born in Paris?")
-        expect(page.locator(".answer .short")).to_have_text("2")
-        page.locator(".answer").get_by_role("link", name="Open as a table").click()
-        expect(page.locator(".figure").first).to_have_text("Number of subjects: 2 · 2 rows")
-        expect(page.get_by_label("Object or value")).to_have_value("Paris")
-        page.get_by_role("link", name="Ask", exact=True).click()
-        web.ask(page, web.QUESTION)
-        expect(page.locator(".turn").last.get_by_role("link", name="Open as a table")).to_have_count(0)
-
-
-def test_the_rows_behind_an_answer_are_a_table_with_their_sources(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        web.ask(page, "Who was born in Paris?")
-        rows = page.locator(".answer-rows tbody tr")
-        expect(rows.locator("th")).to_have_text(["Irène Joliot-Curie", "Pierre Curie"])
-        expect(page.locator(".answer-rows thead th")).to_have_text(["Subject", "born in", "Source"])
-        expect(page.locator(".answer .quotes")).to_have_count(0)
-        expect(page.locator(".answer .grade")).to_have_text("Stated")
-        expect(page.get_by_role("link", name="Show evidence in the graph")).to_be_visible()
-        # The rules have no measure of how sure they are.
-        expect(page.locator(".facts")).not_to_contain_text("Confidence")
-        browsing.shoot(page, "rows")
-        assert not browsing.violations(page)
-        rows.last.get_by_role("link").click()
-        expect(page.locator("dialog mark")).to_have_text(re.compile("He was born in Paris on 15 May 1859"))
-        page.keyboard.press("Escape")
-        page.locator(".answer-table").get_by_role("link", name="Open as a table").click()
-        expect(page.locator(".figure").first).to_have_text("2 rows")
-
-
-def test_a_declined_answer_shows_neither_confidence_nor_evidence(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        web.ask(page, "What was Niels Bohr's favourite food?")
-        expect(page.locator(".answer.abstained")).to_be_visible()
-        page.wait_for_load_state("networkidle")
-        for gone in ("Confidence", "Show evidence", "Graph facts behind it", "Stated"):
-            expect(page.locator(".turn").get_by_text(gone)).to_have_count(0)

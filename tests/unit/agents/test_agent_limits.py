@@ -14,7 +14,6 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from ... import asking
-from ... import small_base as base
 from ...conftest import EXAMPLES
 
 look = asking.look
@@ -35,37 +34,10 @@ def notes(said) -> list[str]:
     return [note for step in said["trace"] for note in step.get("notes", ()) if step["step"] != "search"]
 
 
-def test_lookups_are_capped_and_the_answer_is_made_from_what_there_is(resources):
-    rambling(resources, lookups=4)
-    said = ask(resources, max_tool_calls=6)
-    assert said["sub_queries"][1:] == [f"passage_search: {text}" for text in ("1.0", "1.1", "1.2", "1.3", "2.0", "2.1")]
-    assert notes(said) == [f"passage_search: 2.{n}: not looked up: no more lookups are allowed" for n in (2, 3)]
-    told = [block for block in resources.fake.inquiries[-1].rounds[-1].blocks if not block.items]
-    assert [block.title for block in told][-2:] == ["passage_search: 2.2", "passage_search: 2.3"], "the reasoner too"
-    assert [inquiry.is_last for inquiry in resources.fake.inquiries] == [False, False, True]
-
-
-@pytest.mark.parametrize("given", ["context", "settings"])
-def test_rounds_are_capped(resources, monkeypatch, given):
-    rambling(resources)
-    if given == "settings":
-        monkeypatch.setattr(resources.settings, "max_rounds", 2)
-    said = ask(resources, **({"max_rounds": 2} if given == "context" else {}))
-    assert said["iterations"] == 1 + 2
-    assert [inquiry.is_last for inquiry in resources.fake.inquiries] == [False, False, True]
-
-
 def test_the_context_may_raise_what_is_set(resources, monkeypatch):
     monkeypatch.setattr(resources.settings, "max_tool_calls", 2)
     rambling(resources, lookups=3)
     assert (len(ask(resources)["sub_queries"]), len(ask(resources, max_tool_calls=3)["sub_queries"])) == (3, 4)
-
-
-def test_by_default_there_are_at_most_five_rounds_and_thirty_lookups(resources):
-    rambling(resources)
-    assert ask(resources)["iterations"] == 6
-    rambling(resources, lookups=6)
-    assert len(ask(resources)["sub_queries"]) == 1 + 30
 
 
 @pytest.mark.parametrize("name", ["max_rounds", "max_tool_calls"])
@@ -74,20 +46,6 @@ def test_a_cap_that_allows_nothing_is_an_error_before_anything_is_asked(resource
     with pytest.raises(CapError, match=f"{name} is {value}.*1 or more"):
         ask(resources, **{name: value})
     assert resources.fake.inquiries == []
-
-
-def test_a_reasoner_that_asks_for_lookups_when_none_are_left_does_not_answer(resources):
-    resources.fake.reply = lambda _: look("more")
-    for context in ({"max_rounds": 1}, {"routes": ()}, {"agent": False}):
-        assert ask(resources, **context)["abstained"]
-
-
-def test_what_was_looked_up_before_costs_no_lookup_but_a_round(resources):
-    card = EntityLookup(entity="Ulm")
-    resources.fake.reply = lambda inquiry: asking.NO_ANSWER if inquiry.is_last else look(card)
-    said = ask(resources, max_rounds=3)
-    assert [step["text"] for step in said["trace"] if step["step"] == "search"] == ["entity_search: Ulm"]
-    assert said["iterations"] == 1 + 3
 
 
 def test_a_repeated_search_shows_the_next_passages(resources):
@@ -123,24 +81,6 @@ def test_the_budget_drops_the_oldest_and_never_what_is_kept_or_new(lengths, kept
 
     assert cost(gone) <= tokens or new == candidates
     assert not new or cost(set(gone) - {new[-1]}) > tokens, "no more than need be"
-
-
-def test_what_no_longer_fits_is_dropped_and_what_is_kept_stays(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
-        base.put_meetings(kb, range(10, 40))
-        base.finish(kb)
-    with asking.FakeResources(tmp_path, hashed_embedder, context_tokens=200) as resources:
-        resources.fake.reply = lambda inquiry: asking.NO_ANSWER if inquiry.is_last else look(
-            f"P{len(inquiry.rounds)}7 met", keep=[1])
-        ask(resources, "P12 met")
-        inquiries = resources.fake.inquiries
-    assert not inquiries[0].dropped
-    assert inquiries[-1].dropped
-    for inquiry in inquiries:
-        shown = [one for number, one in enumerate(inquiry.items(), 1) if number not in inquiry.dropped]
-        assert sum(map(item_cost, shown)) <= 200
-        assert 1 not in inquiry.dropped
-        assert shown[-1] == asking.items(inquiry)[-1]
 
 
 _texts = st.sampled_from(["Ulm", "Ada Byron", "born_in", "no such", "宁波", "2021", "?"])

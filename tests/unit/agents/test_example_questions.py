@@ -2,11 +2,8 @@
 
 import pytest
 from banyan.agents.example_questions import (
-    ExampleQuestion,
     Tried,
     example_questions,
-    note_examples,
-    noted_examples,
 )
 from banyan.tools.index import RetrievalIndex
 
@@ -52,28 +49,6 @@ def test_documents_that_mention_an_entity_are_listed_where_no_relation_makes_a_l
     assert [(one.text, one.kind) for one in found] == [("Which documents mention Zofia Nowak?", "list")]
 
 
-def test_questions_are_about_the_given_entities_in_the_language_of_their_names(kb):
-    index = RetrievalIndex(kb)
-    (entity,) = [entity for entity in index.entity_row if index.name(entity) == "林小雨"]
-    assert [one.text for one in example_questions(index, WORDS.get, about=[entity])] == ["林小雨出生在哪里？"]
-
-
-@pytest.mark.parametrize(("question", "wrong"), [
-    ("Who was born in Radom?", Tried("Carl Berg", ("He was born in Radom.",), ("one",))),
-    ("What are these documents about?", Tried("", ("Radium.",), ("one",))),
-    ("Where was Zofia Nowak born?", Tried("Kielce", ("She lived in Kielce.",), ("two",)))])
-def test_a_question_is_left_out_if_its_answer_is_not_what_the_graph_says(kb, question, wrong):
-    found = example_questions(RetrievalIndex(kb), (WORDS | {question: wrong}).get)
-    assert found
-    assert question not in [one.text for one in found]
-
-
-def test_a_base_whose_questions_are_not_answered_gets_none_after_a_few_tries(kb):
-    tried: list[str] = []
-    assert example_questions(RetrievalIndex(kb), tried.append) == []
-    assert 0 < len(tried) <= 48
-
-
 def test_entities_of_one_sentence_in_two_documents_are_asked_about(tmp_path):
     said = "The Elm Board meets with Oak Trust."
     names = {"Elm Board": "Organization", "Oak Trust": "Organization"}
@@ -85,14 +60,3 @@ def test_entities_of_one_sentence_in_two_documents_are_asked_about(tmp_path):
         assert question in [one.text for one in example_questions(
             index, {question: Tried("", (said, said), ("d0", "d1"))}.get)]
         assert example_questions(index, {question: Tried("", (said, "Oak Trust."), ("d0", "d1"))}.get) == []
-
-
-def test_noted_examples_are_those_of_the_same_state(kb):
-    assert noted_examples(kb) is None
-    one = ExampleQuestion(text="Who?", kind="lookup")
-    note_examples(kb, [one])
-    assert noted_examples(kb) == [one]
-    with kb.writing():
-        put(kb, "four", "Elm Street is long.", entities={"Elm Street": "Location"})
-        finish(kb)
-    assert noted_examples(kb) is None

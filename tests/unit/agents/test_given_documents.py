@@ -9,14 +9,6 @@ from banyan.ingest.reading import Limits
 from ... import scripted
 
 
-def test_titles_and_texts_are_made_clean():
-    first, second, third = given_documents([
-        {"id": "a", "title": " One\n title ", "text": "text\x00 a\r\n"}, {"id": "b", "text": "# Heading\n\ntext b"},
-        {"id": "c", "text": "no heading"}])
-    assert (first.title, first.text, first.source) == ("One title", "text a\n", "given as text")
-    assert (second.title, third.title) == ("Heading", "")
-
-
 @pytest.mark.parametrize(("given", "why"), [
     ("text", "`documents` is a list"), ({"id": "a", "text": "x"}, "`documents` is a list"),
     (["text"], r"`documents\[0\]` is not"), ([{"id": "a"}], r"`documents\[0\]` is not"),

@@ -42,13 +42,3 @@ def test_an_introduction_says_what_there_is_and_what_was_not_read(tmp_path, fold
         assert found.examples == ()
         (folder / "plans" / "broken.docx").unlink()
         assert build(folder).unread == (), "the latest build read all"
-
-
-@pytest.mark.parametrize(("name", "metadata", "day"), [
-    ("a/2020-01-07-meeting.md", {"created": "2018-05-05"}, "2020-01-07"),
-    ("a/20200107.md", {}, "2020-01-07"),
-    ("a/plain.md", {"created": "2018-05-05"}, "2018-05-05"),
-    ("a/2020-01-07.md", {"date": "2.3.2020", "published": "2020-03-02"}, "2020-01-07"),
-    ("a/LFC193-5230:2020.md", {}, ""), ("a/1234-56-78.md", {}, "")])
-def test_the_day_of_a_document_is_that_it_states_then_that_of_its_name(name, metadata, day):
-    assert introduction._day(name, metadata) == day

@@ -3,12 +3,11 @@
 from types import SimpleNamespace
 
 import pytest
-from banyan.agents.retrieval.presenting import CLOSEST, is_hinted, present_quotes, with_notes, with_spelling
+from banyan.agents.retrieval.presenting import is_hinted, present_quotes, with_notes
 from banyan.agents.retrieval.spelling import respelt
 from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.graph_store.index.name_trie import NameTrie
-from banyan.schemas.retrieval import Answer, Claim, Passage, Quote, QuotedDraft
-from banyan.tools.entity_names import unknown_names_near
+from banyan.schemas.retrieval import Claim, Passage, Quote, QuotedDraft
 
 TEXT = "The Grey Ferry crosses the Solva. It was built in Marlow.\nNobody knows its colour."
 NAMES = ["Viana do Castelo", "Marlow", "Grey Ferry"]
@@ -27,7 +26,6 @@ def retriever():
 
 DOCUMENTS = SimpleNamespace(get=lambda _: SimpleNamespace(text=TEXT), page=lambda *_: None, metadata=lambda _: {})
 PASSAGE = Passage(chunk_id="c", document="d", title="Ferry", text=TEXT, start=0, score=1.0)
-NONE = Answer(answer="", abstained=True)
 
 
 def quoting(short="", confidence=0.9):
@@ -49,18 +47,6 @@ def test_rows_that_quote_one_sentence_show_it_once():
     assert said.answer == "Found: Marlow\n“It was built in Marlow.” — Ferry [1]"
 
 
-def test_a_short_answer_is_not_taken_for_a_citation():
-    said = present_quotes("What was built?", quoting("decree [1]"), [PASSAGE], DOCUMENTS, 0.5)
-    assert said.short == "decree [1]"
-    assert said.answer.startswith("Found: “decree [1]”\n")
-
-
-def test_without_a_short_answer_the_quotes_come_first():
-    said = present_quotes("Where was it built?", quoting("Marlow", 0.4), [PASSAGE], DOCUMENTS, 0.5)
-    assert said.answer == f"“It was built in Marlow.” — Ferry [1]\n{CLOSEST}"
-    assert (said.short, said.abstained, said.confidence) == ("", True, 0.4)
-
-
 def test_nothing_to_quote_is_said_in_the_language_of_the_question():
     nothing = QuotedDraft(answerable=False, confidence=0.0)
     assert present_quotes("Where?", nothing, [], DOCUMENTS, 0.5).answer == "I could not find the answer."
@@ -69,13 +55,6 @@ def test_nothing_to_quote_is_said_in_the_language_of_the_question():
     assert said.answer.startswith("没有找到答案。")
     assert is_hinted([("assistant", said.answer)])
     assert not is_hinted([("assistant", "没有找到答案。")])
-
-
-def test_names_near_in_spelling_are_named():
-    assert unknown_names_near(index(), ["Gray Ferry"], 3) == ["Grey Ferry"]
-    assert unknown_names_near(index(), ["Grey Ferry"], 3) == []
-    said = with_notes(NONE, "Who owns the Gray Ferry?", retriever(), hint=False)
-    assert "Grey Ferry" in said.answer
 
 
 @pytest.mark.parametrize(("question", "meant", "replaced"), [
@@ -87,10 +66,3 @@ def test_names_near_in_spelling_are_named():
 ])
 def test_a_misspelt_name_is_read_as_the_one_that_is_known(question, meant, replaced):
     assert respelt(question, index()) == (meant, replaced)
-
-
-def test_what_was_read_otherwise_is_said():
-    answer = Answer(answer="Rui Fontes [1]", abstained=False)
-    assert with_spelling(answer, [("Castello", "Castelo")], "Who ...?").answer == (
-        "Rui Fontes [1]\n(“Castello” was read as “Castelo”.)")
-    assert with_spelling(answer, [], "Who ...?") == answer

@@ -54,13 +54,6 @@ def test_an_answered_question_lets_its_state_go(shop, monkeypatch):
         assert readings.get("kb", revision) is None
 
 
-def test_a_state_that_is_not_kept_is_the_newest(shop, monkeypatch):
-    """As when a question goes on in another process."""
-    monkeypatch.setattr(QuestionStates, "get", lambda *_: None)
-    with shop.resources() as resources:
-        assert build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION})["messages"]
-
-
 def test_a_step_that_fails_keeps_others_from_nothing(shop):
     with shop.resources() as resources:
         judge = resources.scripted.judge
@@ -74,16 +67,3 @@ def test_a_step_that_fails_keeps_others_from_nothing(shop):
             graph.invoke(asked)
         resources.scripted.judge = judge
         assert graph.invoke(asked)["messages"]
-
-
-def test_a_question_reads_by_the_newest_reader_of_its_state(shop):
-    """The connection of an earlier one may have been lost, and a question that failed by it never ends."""
-    with shop.resources() as resources:
-        earlier = resources.retriever("kb")
-        resources.readers.forget("kb")
-        later = resources.retriever("kb")
-        assert later is not earlier
-        readings = QuestionStates()
-        revision = readings.begin("kb", earlier)
-        assert readings.begin("kb", later) == revision
-        assert readings.get("kb", revision) is later

@@ -9,19 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 from banyan.config import Settings
-from banyan.ingest.reading import Limits, UnreadableError
-from banyan.models.embedding.embedder import EmbeddingError, as_queries
-from banyan.models.reasoner import ReasonerError
+from banyan.ingest.reading import Limits
 from banyan.runtime.event_loop import run
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
 
 from banyan.agents.cluster import ray_workers as pool
 from banyan.agents.cluster.joining import ClusterError
-from banyan.agents.cluster.models import ClusterEmbedder
-from banyan.agents.cluster.ray_resources import has_own_embedder
-from banyan.agents.cluster.worker import PACKAGE, Worker, run_task
-from ray.exceptions import GetTimeoutError, RayError, RayTaskError, WorkerCrashedError
+from banyan.agents.cluster.worker import PACKAGE
+from ray.exceptions import GetTimeoutError, RayError, WorkerCrashedError
 
 
 class Cluster:
@@ -117,34 +113,6 @@ def test_without_any_processor_left_the_build_ends_with_what_to_do(monkeypatch):
     assert [reference.method for reference in cluster.cancelled] == ["chunk"]
 
 
-def test_an_error_for_the_user_is_raised_here_and_a_defect_is_one(monkeypatch):
-    cluster, there = Cluster(monkeypatch), workers()
-    cluster.work = lambda _: ReasonerError("no")
-    with pytest.raises(ReasonerError, match="no"):
-        run(there.compute, "extract")
-
-    def defect(_):
-        raise RayTaskError("extract", "a traceback", ValueError("x"))
-
-    cluster.work = defect
-    with pytest.raises(RayTaskError):
-        run(there.compute, "extract")
-
-
-def test_a_cluster_without_room_or_package_is_an_error(monkeypatch):
-    cluster = Cluster(monkeypatch, there=...)
-    with pytest.raises(ClusterError, match=r"no processor of the Ray cluster became free within 0\.2 s"):
-        workers()
-    assert [reference.method for reference in cluster.cancelled] == ["version"]
-
-    def carry_out(task, _):
-        task.done.set_exception(RayTaskError("run_task", "Traceback\nNo module named 'banyan'", ImportError("x")))
-
-    cluster.carry_out = carry_out
-    with pytest.raises(ClusterError, match=r"cannot be started .*: install '.*' on every node"):
-        workers()
-
-
 def test_workers_are_given_no_secret(monkeypatch):
     cluster = Cluster(monkeypatch)
     secrets = {"llm_api_key": "sk-llm", "embedding_api_key": "sk-embedding", "reranker_api_key": "sk-reranker",
@@ -169,54 +137,3 @@ def test_a_cancelled_wait_cancels_the_task(monkeypatch):
 
     run(cancelled)
     assert [reference.method for reference in cluster.cancelled] == ["chunk"]
-
-
-def test_workers_embed_only_where_they_can_load_the_model():
-    def own(own, **settings):
-        return has_own_embedder(SimpleNamespace(settings=Settings(_env_file=None, **settings), own_embedder=own))
-
-    assert not own(own=False)
-    assert own(own=True)
-    assert own(own=False, embedding_base_url="http://127.0.0.1:9/v1")
-    assert own(own=False, embedding_model="openai:text-embedding-3-small")
-
-
-def test_many_texts_are_encoded_by_workers_and_few_here(monkeypatch, hashed_embedder):
-    cluster, sizes = Cluster(monkeypatch), []
-
-    def work(method, model, fingerprint, texts):
-        assert (method, model, fingerprint) == ("encode", hashed_embedder.name, hashed_embedder.fingerprint)
-        sizes.append(len(texts))
-        return hashed_embedder.encode(texts)
-
-    cluster.work = work
-    embedder = ClusterEmbedder(hashed_embedder, workers())
-    texts = [f"text {'x' * (number % 7)} {number}" for number in range(1000)]
-    assert (embedder.encode(texts) == hashed_embedder.encode(texts)).all()
-    assert sizes == [250] * 4
-    assert (embedder.encode(texts[:9]) == hashed_embedder.encode(texts[:9])).all()
-    assert embedder.encode([]).shape == (0, hashed_embedder.dimension)
-    assert len(sizes) == 4
-    assert as_queries(embedder) is hashed_embedder, "questions are encoded here"
-    cluster.work = lambda *_: EmbeddingError("it is not installed there")
-    with pytest.raises(EmbeddingError, match="it is not installed there"):
-        embedder.encode(texts)
-
-
-def test_a_worker_encodes_by_the_model_that_is_named_and_by_no_other_files(monkeypatch, hashed_embedder):
-    loaded = []
-    monkeypatch.setattr("banyan.agents.cluster.worker.load_embedder",
-                        lambda settings: loaded.append(settings.embedding_model) or hashed_embedder)
-    setup = Settings(_env_file=None).model_dump_json(), Limits().model_dump_json()
-    encoded = run_task(setup, "encode", "one", hashed_embedder.fingerprint, ["a"])
-    assert (encoded == hashed_embedder.encode(["a"])).all()
-    failed = run_task(setup, "encode", "two", "another", ["a"])
-    assert isinstance(failed, EmbeddingError)
-    assert "other files of the embedding model 'two'" in str(failed)
-    assert loaded == ["one", "two"], "one worker, whose models stay"
-
-
-def test_a_file_that_cannot_be_read_is_an_error_of_that_file():
-    worker = Worker(Settings(_env_file=None), Limits())
-    with worker._reading:
-        assert isinstance(worker.read("x.pdf", b"%PDF-1.4 broken"), UnreadableError)

@@ -6,7 +6,7 @@ import pytest
 from banyan.agents.retrieval.citing import OWN_KNOWLEDGE
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.presenting import CLOSEST
-from banyan.agents.retrieval.state import MAX_EARLIER, MAX_QUESTION, AskContext, QuestionError
+from banyan.agents.retrieval.state import MAX_EARLIER, MAX_QUESTION, QuestionError
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
 from banyan.schemas.lookups import EntityLookup
 from langchain_core.messages import AIMessage, HumanMessage
@@ -78,12 +78,6 @@ def test_a_rewritten_question_without_an_end_is_not_asked(resources, monkeypatch
     assert all(len(inquiry.question) < 100 for inquiry in resources.fake.inquiries)
 
 
-def test_a_first_question_is_not_condensed(resources):
-    said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": [("user", "Where was Ada born?")]})
-    assert resources.fake.condensed == []
-    assert said["sub_queries"] == ["Where was Ada born?"]
-
-
 def test_a_conversation_is_kept_by_its_thread_and_each_question_begins_anew(resources):
     graph = build_graph(resources, InMemorySaver())
     config: Any = {"configurable": {"thread_id": "one"}}
@@ -115,11 +109,6 @@ def test_progress_is_streamed(resources):
     assert all(event["trace"]["step"] == event["step"] for event in events)
 
 
-def test_the_output_is_small(resources):
-    assert set(ask(resources)) == {"answer", "abstained", "confidence", "short", "grade", "citations",
-                                   "sub_queries", "iterations", "messages", "structured_response"}
-
-
 def test_the_output_as_one_object_says_the_same(resources):
     said = ask(resources)
     structured = said["structured_response"].model_dump()
@@ -139,11 +128,6 @@ def test_a_question_that_is_none_is_an_error(resources, question, why):
 def test_a_knowledge_base_that_is_not_there_is_an_error(resources):
     with pytest.raises(UnknownKnowledgeBaseError):
         build_graph(resources).invoke({"knowledge_base": "absent", "question": "Who?"})
-
-
-def test_the_context_may_name_the_knowledge_base(resources):
-    said = build_graph(resources).invoke({"question": "Where?"}, context=AskContext(knowledge_base="kb"))
-    assert said["abstained"]
 
 
 def test_of_a_long_conversation_the_newest_part_is_read(resources):

@@ -53,13 +53,6 @@ def test_what_was_shown_is_not_shown_again(resources):
     assert [block.note for block in last.blocks[-2:]] == ["the rest was shown above"] * 2
 
 
-def test_a_lookup_that_had_a_round_to_itself_is_not_made_again(resources):
-    again = EntityLookup(entity="Ada Byron")
-    resources.fake.replies = [look(again), look("Ulm, a city in Germany", again)]
-    ask(resources)
-    assert resources.fake.inquiries[-1].rounds[-1].blocks[-1].note == "looked up before, see above"
-
-
 def test_numbers_of_items_never_change(resources):
     resources.fake.replies = [look("Danube"), look(EntityLookup(entity="Turku"))]
     ask(resources)
@@ -74,18 +67,6 @@ def test_a_question_with_a_sign_like_a_reference_is_asked_as_it_is(resources, qu
     assert resources.fake.inquiries[0].question == question
 
 
-def test_an_answer_without_lookups_is_none_and_ends(resources):
-    assert ask(resources)["abstained"]
-    assert len(resources.fake.inquiries) == 1
-
-
-def test_an_unanswerable_question_shows_the_closest_quotes_of_all_rounds(resources):
-    resources.fake.replies = [look(PassageLookup(query="painter", documents=("carl",)))]
-    said = ask(resources, "Who was the painter Carl Berg?", documents=())
-    assert said["abstained"]
-    assert "carl" in {citation["document"] for citation in said["citations"]}
-
-
 def test_without_the_agent_one_round_may_follow(resources):
     resources.fake.reply = lambda _: look(f"query {len(resources.fake.inquiries)}")
     said = ask(resources, agent=False)
@@ -93,34 +74,11 @@ def test_without_the_agent_one_round_may_follow(resources):
     assert said["sub_queries"] == [asking.QUESTION, "passage_search: query 1"]
 
 
-def test_without_agent_and_decomposition_there_is_one_call(resources):
-    said = ask(resources, agent=False, decompose=False)
-    assert [inquiry.is_last for inquiry in resources.fake.inquiries] == [True]
-    assert (said["iterations"], said["sub_queries"]) == (1, [asking.QUESTION])
-
-
 def test_without_decomposition_the_question_is_searched_before_any_call(resources):
     said = ask(resources, decompose=False)
     (inquiry,) = resources.fake.inquiries
     assert [one.lookups for one in inquiry.rounds] == [(), (PassageLookup(query=asking.QUESTION),)]
     assert said["sub_queries"] == [asking.QUESTION, f"passage_search: {asking.QUESTION}"]
-
-
-def test_lookups_that_are_switched_off_are_neither_offered_nor_made(resources):
-    resources.fake.replies = [look(EntityLookup(entity="Carl Berg"), "Carl Berg")]
-    said = ask(resources, routes=("passage",), trace=True)
-    first, second = resources.fake.inquiries
-    assert first.tools == ("passage_search",)
-    assert {item.kind for item in asking.items(second)} == {"passage"}
-    assert second.rounds[1].lookups == (PassageLookup(query="Carl Berg"),)
-    notes = [note for step in said["trace"] if step["step"] == "decompose" for note in step["notes"]]
-    assert notes == ["entity_search: Carl Berg: switched off"]
-
-
-def test_with_all_lookups_off_nothing_is_found_and_nothing_can_be_looked_up(resources):
-    ask(resources, routes=())
-    (inquiry,) = resources.fake.inquiries
-    assert (asking.items(inquiry), inquiry.is_last) == ([], True)
 
 
 SCHEMA = GraphSchema.model_validate({
@@ -146,41 +104,6 @@ def test_the_first_look_has_what_the_question_is_about(bounded, tool, question, 
     bounded.fake = asking.Fake()
     ask(bounded, question, routes=(tool,))
     assert {item.kind for item in asking.items(bounded.fake.inquiries[0])} == kinds
-
-
-def test_a_fact_whose_words_a_passage_shows_is_not_shown_beside_it(resources):
-    ask(resources)
-    shown = asking.items(resources.fake.inquiries[0])
-    assert {item.kind for item in shown} == {"passage"}
-
-
-def test_a_lookup_that_finds_nothing_says_so_and_the_reasoner_goes_on(resources):
-    resources.fake.replies = [look(EntityLookup(entity="Nobody"), TripleLookup(relation="born_in", at="May")),
-                              answer(BORN)]
-    said = ask(resources)
-    notes = [block.note for block in resources.fake.inquiries[1].rounds[1].blocks]
-    assert "No entity has this name" in notes[0]
-    assert "May" in notes[1]
-    assert said["answer"] == "She was born in Ulm. [1]"
-
-
-def test_a_base_of_one_passage_answers(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
-        base.put(kb, "note", "Requests for leave are to be sent three days ahead.")
-        base.finish(kb)
-    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
-        resources.fake.reply = asking.quoting(("note", "three days ahead"))
-        said = ask(resources, "When must requests for leave be sent?")
-    assert [citation["quote"] for citation in said["citations"]] == ["three days ahead"]
-
-
-def test_without_a_model_the_first_look_has_all_the_room_and_no_round_follows(resources):
-    resources.fake.reasons = False
-    resources.fake.reply = lambda _: look("More?")
-    ask(resources)
-    (inquiry,) = resources.fake.inquiries
-    assert inquiry.is_last
-    assert set(asking.passages(inquiry)) == set(base.PEOPLE)
 
 
 def test_without_a_model_it_quotes_and_an_overview_lists_how_documents_begin(resources, hashed_embedder):

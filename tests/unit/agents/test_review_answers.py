@@ -1,13 +1,12 @@
 """What a person may answer to a schema review: each form means the same decisions, and nothing else means any."""
 
 import json
-import re
 
 import pytest
 from banyan.agents.construction.asked_review import request
 from banyan.schemas.delta import Candidate, Example
 from banyan.schemas.review import ReviewError, read_answer
-from langchain.agents.middleware.human_in_the_loop import HITLRequest, HITLResponse
+from langchain.agents.middleware.human_in_the_loop import HITLResponse
 from pydantic import TypeAdapter
 
 BORN = Candidate(kind="relation", name="born in", labels=("born in", "native of"), documents=2, occurrences=3,
@@ -25,17 +24,6 @@ def decided(said, shown=SHOWN):
             read_answer(said, shown).on(shown)]
 
 
-@pytest.mark.parametrize("said", ["accept", " Accept all. ", '"accept"', {"all": "accept"}, '{"all": "accept"}', "接受",
-                                  "accept 1, accept 2, Accept: 3"])
-def test_all_are_accepted(said):
-    assert decided(said) == [("born in", "accept"), ("game", "accept"), ("age", "accept")]
-
-
-@pytest.mark.parametrize("said", ["reject", "Reject!", {"all": "reject"}, "全部拒绝"])
-def test_all_are_rejected(said):
-    assert {verdict for _, verdict in decided(said)} == {"reject"}
-
-
 @pytest.mark.parametrize("said", [
     "accept 1, rename 2 to board_game; merge 3 into age in years",
     "accept native of, rename game to board_game, merge #3 into age in years",
@@ -45,23 +33,6 @@ def test_all_are_rejected(said):
                               {"kind": "attribute", "name": "age", "verdict": "merge", "into": "age in years"}]})])
 def test_each_is_decided_on(said):
     assert decided(said) == [("born in", "accept"), ("game", "rename", "board_game"), ("age", "merge", "age in years")]
-
-
-@pytest.mark.parametrize("said", ["wait", {"decisions": []}])
-def test_nothing_is_decided(said):
-    assert decided(said) == []
-
-
-def test_what_is_left_out_waits_or_goes_with_all():
-    assert decided("reject 2") == [("game", "reject")]
-    game = {"kind": "entity_type", "name": "game", "verdict": "accept"}
-    assert decided({"all": "reject", "decisions": [game]}) == [
-        ("game", "accept"), ("born in", "reject"), ("age", "reject")]
-
-
-def test_who_decided_is_kept():
-    assert read_answer({"all": "accept", "who": "Ada"}, SHOWN).who == "Ada"
-    assert read_answer("accept", SHOWN).who == "reviewer"
 
 
 @pytest.mark.parametrize(("said", "why"), [
@@ -100,16 +71,6 @@ def test_what_is_shown_says_what_is_asked_and_how_to_answer():
     assert again["action_requests"][0]["description"].startswith("nothing was changed: that was nothing")
 
 
-def test_what_is_shown_is_langchains_request():
-    shown = request("kb", SHOWN)
-    checked = TypeAdapter(HITLRequest).validate_python(shown)
-    assert len(checked["action_requests"]) == len(SHOWN)
-    assert {one["name"] for one in checked["action_requests"]} == {
-        one["action_name"] for one in checked["review_configs"]}
-    assert checked["action_requests"][0]["args"] == {
-        "kind": "relation", "name": "born in", "domain": ["Person"], "range": ["City", "Country"], "merge_into": ""}
-
-
 def edit(**changed):
     return {"type": "edit", "edited_action": {"name": "add_to_schema", "args": changed}}
 
@@ -124,21 +85,3 @@ def test_langchains_decisions_are_taken():
     assert decided(json.dumps({"decisions": [{"type": "approve"}, {"type": "approve"}, edit(merge_into="years")]})) == [
         ("born in", "accept"), ("game", "accept"), ("age", "merge", "years")]
     assert read_answer(said, SHOWN, "ada").who == "ada"
-
-
-@pytest.mark.parametrize(("said", "why"), [
-    ([{"type": "approve"}], "there are 1 decisions on 3 actions"),
-    ([{"type": "approve"}] * 2 + [{"type": "respond", "message": "yes"}], "is no decision"),
-    ([{"type": "approve"}] * 2 + ["approve"], "is no decision"),
-    ([{"type": "approve"}] * 2 + [edit(kind="relation")], "'age' is attribute, which an edit cannot change"),
-    ([{"type": "approve"}] * 2 + [edit(colour="red")], "the edit of 'age' cannot be read"),
-    ([{"type": "approve"}] * 2 + [{"type": "edit"}], "the edit of 'age' cannot be read")])
-def test_langchains_decisions_that_cannot_be_carried_out_are_told(said, why):
-    with pytest.raises(ReviewError, match=re.escape(why)):
-        read_answer({"decisions": said}, SHOWN)
-
-
-@pytest.mark.parametrize("shown", [SHOWN, [GAME]])
-def test_every_example_that_is_shown_can_be_answered(shown):
-    for example in request("kb", shown)["examples"]:
-        assert decided(example, shown)

@@ -8,7 +8,6 @@ from banyan.agents.construction.state import BuildContext
 from banyan.agents.schema_proposal import choose_excerpts, core_schema
 from banyan.models.llm.inferring import MOST, SchemaWriter, merge_proposal
 from banyan.models.llm.wire import ProposedSchema
-from banyan.models.reasoner import ReasonerError
 from banyan.schemas.documents import Chunk
 from banyan.schemas.graph_schema import AUTO_SCHEMA
 from banyan.schemas.naming import content_id, is_readable_label
@@ -78,14 +77,6 @@ def test_the_excerpts_are_a_function_of_the_documents_and_not_of_their_order():
     assert len(titles) == len(set(titles)) > 20, "spread over the documents"
 
 
-def test_large_inputs_are_read_by_two_calls_and_small_ones_by_one():
-    chunks = [chunk(f"d{n}", 0, f"Text of document {n}. " * 60) for n in range(60)]
-    one, two = choose_excerpts(chunks, 100_000), choose_excerpts(chunks, 200_000)
-    assert (len(one), len(two)) == (1, 2)
-    assert not set(two[0]) & set(two[1])
-    assert choose_excerpts([chunk("d", 0, " \n")], 10) == []
-
-
 def test_a_proposal_is_merged_with_the_core():
     schema = proposed()
     assert schema.name == AUTO_SCHEMA
@@ -136,36 +127,6 @@ def test_a_build_proposes_its_schema_once(fitted):
     assert shop.problems() == []
 
 
-def test_the_answer_is_not_paid_twice_if_the_build_ends_before_the_schema_is_stored(fitted, monkeypatch):
-    shop = fitted(PROPOSAL)
-    paths = shop.write(TEXTS)
-    with monkeypatch.context() as killed:
-        killed.setattr("banyan.agents.construction.first_schema.reasons_of", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            shop.build(paths)
-    shop.build(paths)
-    assert len(shop.endpoint.sent) == 1
-    assert ("Ada", "leads", "Acme") in shop.triples()
-
-
-def test_a_failed_call_stops_the_build_and_says_so(fitted):
-    shop = fitted(ReasonerError("out of order"), PROPOSAL)
-    paths = shop.write(TEXTS)
-    report = shop.build(paths)
-    assert report["stopped"].startswith("no schema was inferred: infer: out of order")
-    assert "--schema general" in report["stopped"]
-    assert report["schema_version"] == 0
-    assert shop.build()["stopped"] == "", "resumed"
-    assert ("Ada", "leads", "Acme") in shop.triples()
-
-
-def test_a_budget_holds_before_the_first_call(fitted):
-    shop = fitted(PROPOSAL)
-    paths = shop.write(TEXTS)
-    assert "the token budget is reached" in shop.build(paths, max_tokens=0)["stopped"]
-    assert shop.endpoint.sent == []
-
-
 def test_a_person_reviews_the_proposal(fitted):
     shop = fitted(PROPOSAL)
     given, config = shop.given(shop.write(TEXTS)), RunnableConfig(configurable={"thread_id": "1"})
@@ -184,11 +145,3 @@ def test_a_person_reviews_the_proposal(fitted):
     assert first.graph_schema.attribute_type("budget") is None
     assert ("Ada", "heads", "Acme") in shop.triples()
     assert len(shop.endpoint.sent) == 1
-
-
-def test_without_a_model_and_for_recorded_triples_the_seed_is_taken(tmp_path, hashed_embedder):
-    shop = Workshop(tmp_path, hashed_embedder)
-    given = {"knowledge_base": "kb", "paths": shop.write(TEXTS), "schema": AUTO_SCHEMA}
-    with shop.resources() as resources:
-        build_graph(resources).invoke(given)
-        assert resources.knowledge_base("kb").schemas.first().name == "general"

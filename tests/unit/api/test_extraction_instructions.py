@@ -4,12 +4,9 @@ from pathlib import Path
 
 import banyan
 import pytest
-from banyan.agents.estimate import estimate_build
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.bounding import admission
-from banyan.graph_store.layout import knowledge_bases
-from banyan.graph_store.ledger.instructions import MOST_INSTRUCTIONS, InstructionsError
 from banyan.graph_store.ledger.readings import add_instructions, find_outdated, is_same_reading, reader_of
 from banyan.runtime import audit
 from banyan.schemas.documents import Chunk
@@ -82,30 +79,3 @@ def test_they_are_stored_before_the_first_document_changed_removed_and_audited(t
     with open_resources(tmp_path, hashed_embedder) as resources:
         found = [one.what for one in audit.entries(resources.settings.home) if one.action == "instructions"]
     assert found == ["extraction", "extraction"]
-
-
-def test_too_long_ones_are_refused_and_create_nothing(tmp_path, hashed_embedder):
-    with open_resources(tmp_path, hashed_embedder) as resources:
-        with pytest.raises(InstructionsError, match="paid for with every call, so at most 4,000"):
-            resources.instruct("kb", "x" * (MOST_INSTRUCTIONS + 1), "extraction")
-        assert knowledge_bases(resources.settings) == []
-
-
-def test_an_estimate_counts_them(tmp_path, hashed_embedder):
-    document = tmp_path / "a.txt"
-    document.write_text("Ada Byron was born in London. She died in Marylebone.")
-    with open_resources(tmp_path / "home", hashed_embedder) as resources:
-        plain = estimate_build(resources, "kb", [document], "general")
-        resources.instruct("kb", "A term means a thing. " * 100, "extraction")
-        told = estimate_build(resources, "kb", [document], "general")
-    assert (told.calls, told.completion_tokens) == (plain.calls, plain.completion_tokens)
-    assert told.prompt_tokens > plain.prompt_tokens + 400
-
-
-def test_the_rules_heed_none_and_read_nothing_again(tmp_path, hashed_embedder):
-    (tmp_path / "a.txt").write_text("Ada Byron was born in London.")
-    with banyan.open("kb", home=tmp_path / "home", llm_base_url=None) as kb:
-        kb.extraction_instructions = GLOSSARY
-        assert kb.add(tmp_path / "a.txt", schema="general")["chunks_outdated"] == 0
-        kb.extraction_instructions = "Other."
-        assert kb.add(tmp_path / "a.txt")["chunks_outdated"] == 0

@@ -94,12 +94,6 @@ def test_a_folder_whose_files_are_all_gone_deletes_nothing(kb, folder):
     assert len(ids(kb)) == 2
 
 
-def test_a_part_of_the_folder_that_was_built_is_refused_with_the_reason(kb, folder):
-    kb.sync(folder)
-    with pytest.raises(IngestError, match=r"gave the document 'deep/bob.txt'.*name the folder that was built"):
-        kb.sync(folder / "deep")
-
-
 @pytest.fixture
 def store():
     system = MemoryFileSystem()
@@ -115,14 +109,6 @@ def test_a_folder_of_a_store_is_followed_like_one_of_this_machine(kb, store):
     store.pipe("/shelf/ada.txt", EVE.encode())
     assert kb.sync("memory://shelf")[0] == ([], 1, ["deep/bob.txt"])
     assert people(kb) == ["Eve"]
-
-
-@pytest.mark.parametrize(("address", "said"), [
-    ("ftp://host/files", "'ftp' is none of them"), ("file:///etc", "'file' is none of them"),
-    ("memory://nothing-there", "nothing is left|is not a folder")])
-def test_an_address_that_cannot_be_followed_is_named(kb, store, address, said):
-    with pytest.raises(IngestError, match=said):
-        kb.sync(address)
 
 
 def test_a_path_that_leads_out_of_the_store_writes_nothing(kb, store, tmp_path):

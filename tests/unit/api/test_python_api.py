@@ -10,16 +10,11 @@ import networkx as nx
 import pytest
 from banyan.agents.retrieval.state import AskContext
 from banyan.api.sources import read_sources
-from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout, knowledge_bases
-from banyan.graph_store.moving import drop
 from banyan.graph_store.store_errors import (
     KnowledgeBaseNameError,
     UnknownKnowledgeBaseError,
-    WriterBusyError,
 )
 from banyan.ingest.reading import IngestError
-from banyan.schemas.naming import UNSEEN
 from langchain_core.documents import Document as LangChainDocument
 
 from ... import scripted
@@ -80,13 +75,6 @@ def test_a_string_is_a_path_if_it_names_a_file_or_reads_like_one(tmp_path):
     assert [given["text"] for given in documents] == ["Ada met Bob.", "one\ntwo.md"]
 
 
-def test_texts_are_named_by_their_words_unless_told():
-    (first, second), (again, _) = (read_sources(["Ada met Bob.", "Bob met Eve."])[1] for _ in range(2))
-    assert first["id"] == again["id"] != second["id"]
-    assert read_sources(["Ada met Bob."], "met", "A meeting")[1] == [
-        {"id": "met", "title": "A meeting", "text": "Ada met Bob."}]
-
-
 def test_documents_keep_what_they_say_of_themselves():
     own = banyan.Document(id="a", title="A", text="x", source="s", metadata={"author": "Eve"})
     loaded = LangChainDocument(page_content="y", metadata={"source": "b.pdf", "page": 3})
@@ -114,45 +102,6 @@ def test_what_cannot_be_added_is_refused(sources, name, why):
         read_sources(sources, name)
 
 
-def test_what_was_added_is_reported_and_seen(kb):
-    steps = []
-    report = kb.add("Bob:Person --employer--> Acme:Organization.", id="bob", progress=steps.append)
-    assert (report["documents"], report["files_failed"], report["stopped"]) == (3, [], "")
-    assert {event["step"] for event in steps} >= {"read", "extract", "write", "index"}
-    assert [entry.id for entry in kb.documents()] == ["acme", "ada", "bob"]
-    kb.delete("bob")
-    assert (kb.status().documents, [fact.subject for fact in kb.facts("Bob")]) == (2, [])
-
-
-def test_a_build_that_is_taken_up_shows_one_progress(kb, shop, monkeypatch):
-    monkeypatch.setattr(type(kb.resources.settings), "batch_size", 2)
-    other = banyan.open("taken-up", resources=kb.resources)
-    documents = [{"id": f"d{number}", "text": f"Ada:Person --employer--> Firm{number}:Organization."}
-                 for number in range(6)]
-    begun, resumed = [], []
-
-    def break_off(event):
-        if event["step"] == "extract":
-            begun.append((event["done"], event["total"]))
-            if event["done"] == 4:
-                raise KeyboardInterrupt
-
-    def follow(event):
-        if event["step"] == "extract":
-            resumed.append((event["done"], event["total"]))
-
-    with pytest.raises(KeyboardInterrupt):
-        other.add(*documents, schema=shop.schema, progress=break_off)
-    other.add(*documents, progress=follow)
-    assert begun == [(2, 6), (4, 6)]
-    assert resumed[0][0] >= 4
-    assert {total for _, total in resumed} == {6}
-    assert resumed[-1] == (6, 6)
-    resumed.clear()
-    other.add({"id": "late", "text": "Ada:Person --employer--> Late:Organization."}, progress=follow)
-    assert resumed[-1] == (1, 1)
-
-
 def test_entities_facts_and_communities(kb):
     acme = kb.entities()[0]
     assert (acme.name, acme.type, acme.attributes, acme.documents) == (
@@ -165,34 +114,6 @@ def test_entities_facts_and_communities(kb):
     members = {member for community in kb.communities() for member in community.members}
     assert members == {entity.id for entity in kb.entities()}
     assert kb.schema.name == "scripted"
-
-
-@pytest.mark.parametrize(("asked", "heads", "value"), [
-    ({"do": "largest"}, ["Dorn"], 2004), ({"do": "largest", "limit": 1}, ["Dorn"], 2004),
-    ({"do": "largest", "limit": 2}, ["Cole", "Dorn"], None), ({"do": "smallest"}, ["Acme", "Birch"], 1999)])
-def test_an_extreme_of_a_table_is_one_value_or_as_many_as_the_limit_says(founders, asked, heads, value):
-    table = founders.table("founded", **asked)
-    assert ([row.head for row in table.rows], table.value, table.total) == (heads, value, 4)
-
-
-def test_the_graph_is_networkx_own(kb):
-    graph = kb.graph
-    assert type(graph) is nx.MultiDiGraph
-    with (kb.resources.settings.home / "kb" / "graph.json").open(encoding="utf-8") as file:
-        assert nx.utils.graphs_equal(nx.node_link_graph(json.load(file)), graph)
-    assert {data["name"] for _, data in graph.nodes(data=True) if data["kind"] == "entity"} == {"Ada", "Acme", "Bonn"}
-
-
-def test_a_notebook_shows_answers_and_bases_and_texts_as_text(kb, shop):
-    other = banyan.open("notebook", resources=kb.resources)
-    assert "no documents yet" in other._repr_html_()
-    other.add("Ada:Person --employer--> Acme:Organization. <script>alert(1)</script> \u202eon", id="<b>ada",
-              schema=shop.schema)
-    shown = other.ask("Who is the employer of Ada?")._repr_html_()
-    assert "<i>&lt;b&gt;ada</i>" in shown
-    assert "<script" not in shown
-    assert not UNSEEN.search(shown)
-    assert "<tr><th>documents</th><td>1</td></tr>" in other._repr_html_()
 
 
 def test_an_answer_has_its_citations_facts_and_trace(kb):
@@ -223,12 +144,6 @@ def test_a_streamed_answer_and_an_awaited_one_are_the_same(kb):
     assert (len(passages), passages[0].document) == (1, "ada")
 
 
-def test_a_question_goes_on_from_the_conversation_and_its_context(kb):
-    history = [("Who is the employer of Ada?", "Acme [1]")]
-    assert kb.ask("Where is Acme located?", history=history).trace[0].step == "question"
-    assert kb.ask("Who is the employer of Ada?", context=AskContext(agent=False, decompose=False)).iterations == 1
-
-
 def test_adding_and_deleting_can_be_awaited(kb):
     other = banyan.open("awaited", resources=kb.resources)
 
@@ -238,13 +153,6 @@ def test_adding_and_deleting_can_be_awaited(kb):
 
     asyncio.run(add())
     assert [entry.id for entry in other.documents()] == ["a"]
-
-
-def test_what_could_not_be_read_is_logged(kb, tmp_path, caplog):
-    (tmp_path / "x.unknown").write_text("x")
-    report = kb.add(tmp_path, {"id": "ada", "text": TEXTS["ada"]})
-    assert "x.unknown" in report["files_failed"][0]
-    assert "x.unknown" in caplog.text
 
 
 def test_tools_retrievers_and_subagents_hang_on_it(kb):
@@ -295,40 +203,3 @@ def test_one_is_renamed_and_dropped_whoever_has_it_open(kb, shop):
     assert not list(shop.settings.home.glob(".dropped-*"))
     with pytest.raises(UnknownKnowledgeBaseError):
         kb.resources.drop("moved")
-
-
-@pytest.mark.parametrize("use", [lambda resources: resources.knowledge_base("dropped"),
-                                 lambda resources: resources.readers.ledger("dropped"),
-                                 lambda resources: resources.update_tree("dropped")])
-def test_one_that_is_dropped_while_it_is_opened_stays_dropped(kb, shop, monkeypatch, use):
-    another(kb, shop, "dropped")
-    require = Layout.require
-
-    def dropped(layout):
-        require(layout)
-        monkeypatch.undo()
-        drop(layout)
-        return layout
-
-    monkeypatch.setattr(Layout, "require", dropped)
-    with shop.resources() as elsewhere, pytest.raises(UnknownKnowledgeBaseError):
-        use(elsewhere)
-    assert "dropped" not in knowledge_bases(shop.settings)
-    assert not (shop.settings.home / "dropped").exists()
-
-
-def test_one_that_is_written_to_stays(kb, shop):
-    another(kb, shop, "busy")
-    with KnowledgeBase.open(shop.settings.home, "busy", shop.embedder) as other, other.writing():
-        for change in (lambda: kb.resources.drop("busy"), lambda: kb.resources.rename("busy", "idle")):
-            with pytest.raises(WriterBusyError):
-                change()
-    kb.resources.drop("busy")
-
-
-@pytest.mark.sqlite
-def test_one_with_a_damaged_ledger_can_be_dropped(tmp_path):
-    (tmp_path / "kb").mkdir()
-    (tmp_path / "kb" / "ledger.sqlite").write_text("no ledger")
-    banyan.drop("kb", home=tmp_path)
-    assert not (tmp_path / "kb").exists()

@@ -37,13 +37,6 @@ def test_a_file_does_not_replace_one_of_the_same_name_in_another_folder(kb, tmp_
     assert kb.add(tmp_path / "birch" / ".." / "birch" / "report.md")["files_failed"]
 
 
-def test_a_folder_that_contains_both_gives_each_its_own_id(kb, tmp_path):
-    write(tmp_path / "files" / "alder", ADA)
-    write(tmp_path / "files" / "birch", BOB)
-    assert kb.add(tmp_path / "files")["files_failed"] == []
-    assert [entry.id for entry in kb.documents()] == ["alder/report.md", "birch/report.md"]
-
-
 def test_changed_moved_and_copied_files_are_the_same_document(kb, tmp_path):
     kb.add(write(tmp_path / "old", ADA))
     assert kb.add(write(tmp_path / "old", BOB))["files_failed"] == []
@@ -51,31 +44,6 @@ def test_changed_moved_and_copied_files_are_the_same_document(kb, tmp_path):
     shutil.rmtree(tmp_path / "copy")
     assert kb.add(write(tmp_path / "new", ADA))["files_failed"] == []
     assert [entry.source for entry in kb.documents()] == [str(tmp_path / "new" / "report.md")]
-
-
-def test_a_moved_file_is_offered_with_its_old_document(kb, tmp_path):
-    write(tmp_path / "files" / "alder", ADA)
-    named = f"---\nauthor: Ida\n---\n\n{BOB}\n"
-    write(tmp_path / "files" / "cedar", named)
-    kb.add(tmp_path / "files")
-    for old, new in (("alder", "birch"), ("cedar", "birch/inner")):
-        (tmp_path / "files" / new).mkdir(exist_ok=True)
-        (tmp_path / "files" / old / "report.md").rename(tmp_path / "files" / new / "report.md")
-    write(tmp_path / "files" / "copy", "Cem:Person --knows--> Ada:Person.")
-    report = kb.add(tmp_path / "files")
-    assert sorted(report["files_moved"]) == [
-        "alder/report.md -> birch/report.md", "cedar/report.md -> birch/inner/report.md"]
-    assert kb.add(tmp_path / "files")["files_moved"] == []
-
-
-def test_what_was_not_read_of_a_document_is_in_the_report_and_in_the_status(kb, tmp_path):
-    (tmp_path / "a.rtf").write_text(r"{\rtf1 Ada:Person --employer--> Acme:Organization.{\pict 00}}")
-    report = kb.add(tmp_path / "a.rtf")
-    assert (report["files_failed"], report["files_partly_read"]) == ([], ["a.rtf: 1 picture"])
-    assert kb.status().partly_read == {"a.rtf": "1 picture"}
-    (tmp_path / "a.rtf").write_text(r"{\rtf1 Ada:Person --employer--> Acme:Organization.}")
-    assert kb.add(tmp_path / "a.rtf")["files_partly_read"] == []
-    assert kb.status().partly_read == {}
 
 
 def test_several_documents_are_deleted_at_once_or_none(kb, tmp_path):

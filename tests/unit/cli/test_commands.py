@@ -4,7 +4,6 @@ import json
 import shlex
 import sqlite3
 from contextlib import closing
-from importlib.metadata import version
 
 import pytest
 import typer.main
@@ -31,11 +30,6 @@ def two(shell):
 def test_a_command_that_does_not_exist_is_refused():
     result = CliRunner().invoke(cli.app, ["biuld"])
     assert (result.exit_code, "No such command" in result.output) == (2, True)
-
-
-def test_the_version_is_that_of_the_package():
-    result = CliRunner().invoke(cli.app, ["--version"])
-    assert (result.exit_code, result.output) == (0, f"banyan {version('banyan-graphrag')}\n")
 
 
 def _every_command():
@@ -100,14 +94,6 @@ def test_dropping_what_cannot_be_read_says_so_and_asks(two, monkeypatch):
     assert two("drop", "kb").code == 0
     assert "Delete kb? It cannot be read" in asked[0][0]
     assert "has format 99" in asked[0][0]
-
-
-@pytest.mark.sqlite
-def test_the_list_names_the_place_and_shows_a_damaged_one(two):
-    (two.folder / "home" / "kb" / "ledger.sqlite").write_bytes(b"no ledger" * 200)
-    shown = two("list").out
-    assert "not a readable ledger" in shown
-    assert str(two.folder / "home") in shown
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread"),

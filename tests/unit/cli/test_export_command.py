@@ -1,10 +1,9 @@
 """`banyan export`: a file whole or not at all, or standard output."""
 
 import stat
-from pathlib import Path
 
 import pytest
-from banyan.export.export_file import ExportError, write_file
+from banyan.export.export_file import write_file
 
 from ... import export_graphs as graphs
 from ... import scripted
@@ -31,19 +30,6 @@ def test_a_failed_export_leaves_the_old_file_and_nothing_else(tmp_path):
     assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path):
-    with pytest.raises(ExportError, match=r"no folder .*nowhere"):
-        write_file(tmp_path / "nowhere" / "out.json", ["x"])
-    with pytest.raises(ExportError, match="is a folder"):
-        write_file(tmp_path, ["x"])
-    assert write_file(Path("/dev/null"), ["x"]) == 1
-    link = tmp_path / "link"
-    link.symlink_to(tmp_path / "there")
-    write_file(link, ["through"])
-    assert link.is_symlink()
-    assert (tmp_path / "there").read_text("utf-8") == "through"
-
-
 @pytest.mark.parametrize("form", sorted(FORMATS))
 def test_the_command_writes_a_file_or_to_standard_output(form, tmp_path, hashed_embedder, monkeypatch, capsys):
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
@@ -59,14 +45,3 @@ def test_the_command_writes_a_file_or_to_standard_output(form, tmp_path, hashed_
     printed = shell("export", "--kb", "kb", "--format", form, "-o", "-")
     assert printed.code == 0
     assert printed.out == text
-
-
-def test_the_command_names_what_is_not_there(tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    unknown = shell("export", "--kb", "none", "--format", "json", "-o", tmp_path / "x.json")
-    assert (unknown.code, list(tmp_path.glob("x*"))) == (1, [])
-    assert "there is no knowledge base 'none'" in unknown.err
-    shell.copy_built()
-    nowhere = shell("export", "--kb", "kb", "--format", "json", "-o", tmp_path / "no" / "x.json")
-    assert nowhere.code == 1
-    assert "there is no folder" in nowhere.err

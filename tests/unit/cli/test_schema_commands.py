@@ -4,9 +4,7 @@ import json
 
 import pytest
 import yaml
-from banyan.schemas.diff import diff
 from banyan.schemas.formats.schema_loading import load_schema
-from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
 from ... import scripted
 
@@ -52,17 +50,6 @@ def test_the_schema_is_shown_as_a_table_and_written_in_forms_that_are_read_back(
     assert yaml.safe_load(shell("schema", "show", "finance", "--format", "yaml").out)["name"] == "finance"
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    ((), "name either a knowledge base"), (("general", "--kb", "kb"), "name either a knowledge base"),
-    (("general", "--diff", "1", "2"), "name it with --kb"), (("--kb", "kb", "--version", "9"), "there is no version 9"),
-    (("--kb", "kb", "--diff", "1", "9"), "there is no version 9"), (("nothing",), "no seed schema or file 'nothing'")])
-def test_what_cannot_be_shown_is_said(shell, arguments, message):
-    shell.copy_built(ONE)
-    result = shell("schema", "show", *arguments)
-    assert result.code == 1
-    assert message in result.err
-
-
 def test_growth_is_told_with_its_evidence_and_its_difference(shell):
     shell.copy_built(TWO)
     told = shell("schema", "history", "--kb", "kb").out
@@ -77,14 +64,6 @@ def test_growth_is_told_with_its_evidence_and_its_difference(shell):
     (change,) = json.loads(shell("schema", "show", "--kb", "kb", "--diff", "2", "1", "--json").out)
     assert (change["change"], change["name"]) == ("removed", "mentor_of")
     assert "no difference" in shell("schema", "show", "--kb", "kb", "--diff", "2", "2").out
-
-
-def test_with_evolution_off_the_schema_stays_and_what_waits_is_kept(shell):
-    paths = shell.write(TWO)
-    result = shell("build", *paths, "--kb", "kb", "--schema", shell.schema, "--no-evolve", "--json")
-    assert json.loads(result.out)["schema_version"] == 1
-    assert json.loads(shell("status", "--kb", "kb", "--json").out)["candidates_waiting"] == 3
-    assert shell.report()["schema_version"] == 2
 
 
 def test_a_review_on_the_terminal_stands_at_once_and_goes_on_later(shell, typing):
@@ -114,25 +93,6 @@ def test_a_review_that_is_broken_off_keeps_what_was_decided(shell, typing):
     assert shell.sound()
 
 
-def test_one_answer_for_all_the_others(shell, typing):
-    shell.copy_built(ONE)
-    typing("all", "accept")
-    assert shell("schema", "review", "--kb", "kb").code == 0
-    assert len(shell.triples()) == 3
-
-
-def test_bounds_and_merges_are_asked_for(shell, typing):
-    shell.copy_built(ONE)
-    typing("wait", "merge", "knows", "wait")
-    assert shell("schema", "review", "--kb", "kb").code == 0
-    assert ("Ada", "knows", "Bob") in shell.triples()
-    typing("accept", "edit", "Person|Organization", "Game")
-    assert shell("schema", "review", "--kb", "kb").code == 0
-    with shell.resources() as resources:
-        plays = resources.knowledge_base("kb").schemas.current().relation_type("plays")
-    assert (plays.domain, plays.range) == (("Person", "Organization"), ("Game",))
-
-
 def test_a_review_by_file_gives_what_the_terminal_gives(shell, typing, tmp_path):
     shell.copy_built(ONE)
     saved = shell("schema", "review", "--kb", "kb", "--save", "review.json")
@@ -153,32 +113,6 @@ def test_a_review_by_file_gives_what_the_terminal_gives(shell, typing, tmp_path)
         assert resources.knowledge_base("kb").schemas.current() == by_file
 
 
-def test_a_wrong_decision_in_a_file_is_named_and_changes_nothing(shell, tmp_path):
-    shell.copy_built(ONE)
-    for content, message in (("{", "cannot be read"), ('{"decisions": [{"kind": "relation"}]}', "decisions.0.name"),
-                             ('{"decisions": [{"kind": "relation", "name": "no", "verdict": "accept"}]}', "'no'")):
-        (tmp_path / "r.json").write_text(content, "utf-8")
-        result = shell("schema", "review", "--kb", "kb", "--decisions", "r.json")
-        assert result.code == 1
-        assert message in result.err
-    assert shell("schema", "review", "--kb", "kb", "--decisions", "absent.json").code == 1
-    assert version(shell) == 1
-
-
-def test_all_candidates_are_decided_on_in_one_go(shell):
-    shell.copy_built(ONE)
-    assert "3 decisions" in shell("schema", "review", "--kb", "kb", "--all", "reject").out
-    assert json.loads(shell("status", "--kb", "kb", "--json").out)["candidates_waiting"] == 0
-
-
-def test_a_review_during_a_build_is_asked_for_on_the_terminal(shell, typing):
-    paths = shell.write(ONE)
-    typing("accept", "wait", "accept")
-    result = shell("build", *paths, "--kb", "kb", "--schema", shell.schema, "--review", "--json")
-    assert result.code == 0, result.err
-    assert ("Ada", "plays", "Chess") in shell.triples()
-
-
 def test_a_schema_is_inferred_from_a_sample_and_can_be_built_with(shell):
     paths = shell.write({f"{n}.txt": f"A{n}:Person --mentor of--> B{n}:Person. A{n}:Person.age = {n + 30}. "
                                      f"A{n}:Person --sails--> S{n}:Ship." for n in range(4)})
@@ -194,21 +128,3 @@ def test_a_schema_is_inferred_from_a_sample_and_can_be_built_with(shell):
     assert shell("schema", "infer", *paths, "-o", "crew.json", "--sample", "3").code == 0
     report = json.loads(shell("build", *paths, "--kb", "kb", "--schema", "crew.json", "--json").out)
     assert (report["triples"], report["attributes"], report["rejected"]) == (8, 4, {})
-
-
-def test_nothing_can_be_inferred_from_nothing(shell, tmp_path):
-    (tmp_path / "empty").mkdir()
-    result = shell("schema", "infer", tmp_path / "empty")
-    assert result.code == 1
-    assert "there is nothing to read" in result.err
-
-
-def test_a_difference_names_fields():
-    before = GraphSchema(name="s", entity_types=(EntityType(name="A"), EntityType(name="B")),
-                         relation_types=(RelationType(name="r", domain=("A",)),))
-    after = GraphSchema(name="s", entity_types=(EntityType(name="A"), EntityType(name="C", parent="A")),
-                        relation_types=(RelationType(name="r", domain=("A", "C")),))
-    found = {(c.change, c.kind, c.name): {f.field: (f.before, f.after) for f in c.fields} for c in diff(before, after)}
-    assert found == {("added", "entity_type", "C"): {"parent": (None, "A")}, ("removed", "entity_type", "B"): {},
-                     ("changed", "relation", "r"): {"domain": (["A"], ["A", "C"])}}
-    assert diff(after, after) == []

@@ -3,11 +3,6 @@
 import json
 
 import pytest
-from banyan.models.llm.llm_reasoner import COMMUNITIES_PER_CALL, SUMMARY_TOKENS, summary_batches
-from banyan.schemas.retrieval import CommunityDigest
-from banyan.text.tokens import estimate_tokens
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ... import scripted
 
@@ -41,16 +36,6 @@ def test_the_tree_shows_communities_keywords_facts_and_attributes(shell):
     found = communities(shell)
     assert sorted(one for community in found for one in community["members"]) == everyone(shell)
     assert all(community["name"] and community["summary"] and community["keywords"] for community in found)
-
-
-def test_only_the_largest_are_printed_unless_more_are_asked_for(tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.copy_built(TEXTS | {f"{team}.txt": " ".join(
-        f"P{team}{number}:Person --employer--> Q{team}:Organization." for number in range(9)) for team in range(4)})
-    assert len(communities(shell)) > 1
-    printed = shell("tree", "--kb", "kb", "--limit", "1").out
-    assert f"and {len(communities(shell)) - 1} more (--limit)" in printed
-    assert "more (--limit)" not in shell("tree", "--kb", "kb", "--limit", str(len(communities(shell)))).out
 
 
 def test_groups_by_a_field_are_computed_beside_the_tree(shell):
@@ -94,13 +79,3 @@ def test_what_describing_would_cost_is_told_before(shell):
     assert found["calls"] == 1
     assert min(found["prompt_tokens"], found["completion_tokens"]) > 0
     assert "1 calls" in shell("tree", "--kb", "kb", "--dry-run").out
-
-
-@given(st.lists(st.integers(1, 3 * SUMMARY_TOKENS), max_size=40))
-def test_communities_are_described_in_order_within_a_token_budget(sizes):
-    digests = [CommunityDigest(keywords=(str(n),), facts=("word " * min(size, 6000),)) for n, size in enumerate(sizes)]
-    batches = summary_batches(digests)
-    assert [digest for batch in batches for digest in batch] == digests
-    for batch in batches:
-        assert 1 <= len(batch) <= COMMUNITIES_PER_CALL
-        assert len(batch) == 1 or sum(estimate_tokens("\n".join(["k", *d.facts])) for d in batch) <= SUMMARY_TOKENS

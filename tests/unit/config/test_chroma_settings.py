@@ -10,11 +10,6 @@ def settings(**values):
     return Settings(_env_file=None, **values)
 
 
-def test_there_is_no_server_unless_one_is_set():
-    assert settings().chroma_server is None
-    assert settings(chroma_url="", chroma_token="x").chroma_server is None
-
-
 @pytest.mark.parametrize(("url", "read"), [
     ("http://127.0.0.1:8000", "http://127.0.0.1:8000"), ("https://chroma.example/", "https://chroma.example"),
     ("http://[::1]:8000", "http://[::1]:8000"), ("http://proxy/chroma/", "http://proxy/chroma")])

@@ -18,14 +18,6 @@ def test_an_effort_is_for_all_steps_or_by_step() -> None:
     assert efforts("minimal,answer=high") == dict.fromkeys(LLM_STEPS, "minimal") | {"answer": "high"}
 
 
-@pytest.mark.parametrize(("given", "said"), [
-    ("hihg", "'hihg' is no effort: use none, minimal, low"), ("extract=", "'' is no effort"),
-    ("extraction=low", "there is no step 'extraction': the steps are extract, resolve")])
-def test_a_wrong_effort_is_named(given: str, said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
-        efforts(given)
-
-
 @pytest.mark.parametrize(("given", "body"), [("", {}), (' {"top_k": 20} ', {"top_k": 20})])
 def test_an_extra_body_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, given: str, body: object) -> None:
     monkeypatch.setenv("BANYAN_LLM_EXTRA_BODY", given)

@@ -5,7 +5,6 @@ from banyan.cli import main as cli
 from banyan.config import Settings, SettingsError
 from platformdirs import user_data_path
 from pydantic import ValidationError
-from sqlalchemy import make_url
 from typer.testing import CliRunner
 
 from ... import small_base
@@ -83,14 +82,6 @@ def test_a_secret_is_sent_to_no_address_of_another_source(tmp_path, monkeypatch,
     assert Settings(home=tmp_path, **{address.lower(): ""})
 
 
-@pytest.mark.parametrize(("given", "size"), [
-    ({}, 64), ({"llm_concurrency": 128}, 64), ({"llm_base_url": "http://localhost/v1"}, 64),
-    ({"llm_base_url": "http://localhost/v1", "llm_concurrency": 128}, 256),
-    ({"llm_base_url": "http://localhost/v1", "llm_concurrency": 128, "batch_chunks": 12}, 12)])
-def test_a_batch_keeps_every_call_busy_unless_its_size_is_set(given, size):
-    assert Settings(_env_file=None, **given).batch_size == size
-
-
 @pytest.mark.parametrize("sign", ["@", "/", "#", "?", " ", "\n", "["])
 def test_a_password_in_an_address_that_cannot_be_read_is_not_shown(sign, monkeypatch):
     address = f"postgresql://banyan:Tr0ub4dor{sign}3word@db.example.org/banyan"
@@ -103,11 +94,6 @@ def test_a_password_in_an_address_that_cannot_be_read_is_not_shown(sign, monkeyp
     for text in (str(caught.value), repr(caught.value), told.output):
         assert "Tr0ub4dor" not in text
         assert "3word" not in text
-
-
-def test_a_password_that_is_percent_encoded_is_read():
-    url = Settings(_env_file=None, database_url="postgresql://banyan:a%40b%2Fc@db.example.org/banyan").database
-    assert make_url(url.get_secret_value()).password == "a@b/c"
 
 
 @pytest.mark.parametrize("name", ["llm_base_url", "embedding_base_url", "reranker_base_url"])

@@ -3,7 +3,6 @@
 No Docker engine is needed, or tried. Manifests for Kubernetes are in `test_kubernetes.py`.
 """
 
-import json
 import re
 import shlex
 import tomllib
@@ -12,8 +11,6 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 import yaml
-from banyan.cli import main as cli
-from banyan.config import Settings
 from banyan.server.routes import reading_routes as routes_reading
 from banyan.server.security.hosts import Hosts
 from compose_pydantic.models import ComposeSpecification
@@ -97,38 +94,6 @@ def test_the_image_does_not_run_as_root_and_writes_to_its_volume_alone():
     assert said("VOLUME") == said("WORKDIR") == [variables()["BANYAN_HOME"]] == ["/data"]
 
 
-def test_the_variables_are_settings():
-    known = {f"BANYAN_{name.upper()}" for name in Settings.model_fields} | {"BANYAN_CACHE"}
-    given = {name for name in variables() if name.startswith("BANYAN_")}
-    assert given <= known
-    composed = COMPOSE["services"]["replica-1"]["environment"]
-    assert set(composed) <= known
-    # As they are where nothing is set but what has to be: none of them is refused.
-    settings = Settings(_env_file=None, **{name.removeprefix("BANYAN_").lower(): filled(value)
-                                           for name, value in composed.items()})
-    assert settings.chroma_server.url == "http://chroma:8000"
-    assert settings.database.get_secret_value() == f"postgresql+psycopg://banyan:{GIVEN}@postgres/banyan"
-    assert (settings.server_hosts, settings.server_keys) == ("localhost", None)
-
-
-def test_the_command_is_one_of_the_command_line_on_the_port_that_is_published():
-    (entry,), (command,) = said("ENTRYPOINT"), said("CMD")
-    assert json.loads(entry) == list(PYPROJECT["project"]["scripts"]) == ["banyan"]
-    name, *arguments = json.loads(command)
-    serve = cli.command(name)
-    parsed = serve.make_context(name, arguments, resilient_parsing=False).params
-    assert (parsed["host"], parsed["port"]) == ("0.0.0.0", int(said("EXPOSE")[0]))
-
-
-def test_the_health_check_asks_for_something_that_anybody_may():
-    (check,) = said("HEALTHCHECK")
-    program, _, code = json.loads(check[check.index("["):])
-    assert program == "python"
-    compile(code, "HEALTHCHECK", "exec")
-    (url,) = re.findall(r"http://127\.0\.0\.1:8000(/[\w/]+)", code)
-    assert url in {route.path for route in routes_reading.router.routes}
-
-
 @pytest.mark.parametrize("compose", [COMPOSE, SMALL])
 def test_compose_is_what_the_specification_says(compose):
     # Its model of the specification leaves out names with x-, and an env_file that may be missing.
@@ -147,21 +112,6 @@ def test_the_small_form_is_one_server_for_this_machine_with_its_data_in_a_volume
     (port,) = said("EXPOSE")
     assert filled(published) == f"127.0.0.1:8000:{port}"
     assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_services_name_what_is_declared(name):
-    service = SERVICES[name]
-    volumes = {volume.split(":")[0] for volume in service.get("volumes", ()) if not volume.startswith("${")}
-    assert volumes <= COMPOSE["volumes"].keys()
-    assert set(service["networks"]) <= COMPOSE["networks"].keys()
-    for needed, how in service.get("depends_on", {}).items():
-        assert how == {"condition": "service_healthy"}
-        assert "healthcheck" in SERVICES[needed] or SERVICES[needed]["image"] == "banyan"  # which has its own
-        assert set(SERVICES[needed]["networks"]) & set(service["networks"])
-        assert set(SERVICES[needed].get("profiles", ())) <= set(service.get("profiles", ()))
-    if "build" in service:
-        assert (PROJECT / service["build"] / "Dockerfile").is_file()
 
 
 @pytest.mark.parametrize("name", SERVICES)

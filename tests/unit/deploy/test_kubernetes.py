@@ -73,15 +73,6 @@ def test_what_workloads_refer_to_is_there(workload):
         assert workload["spec"]["serviceName"] in of("Service")
 
 
-def test_services_lead_to_ports_of_pods():
-    for service in of("Service").values():
-        (workload,) = [one for one in WORKLOADS if service["spec"]["selector"].items() <= labels(one).items()]
-        (container,) = pod(workload)["containers"]
-        ports = {port["name"] for port in container.get("ports", ())}
-        for port in service["spec"]["ports"]:
-            assert port.get("targetPort", "") in ports or service["spec"].get("clusterIP") == "None"
-
-
 def test_settings_are_settings_and_the_secret_is_to_be_filled_in():
     settings, secret = of("ConfigMap")["banyan"]["data"], of("Secret")["banyan"]["stringData"]
     given = {name.removeprefix("BANYAN_").lower(): value for name, value in settings.items()}

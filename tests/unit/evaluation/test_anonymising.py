@@ -4,7 +4,7 @@ import json
 
 import pytest
 from banyan.config import Settings
-from banyan.evaluation.bench.anonymous_corpus import Task, anonymise, not_from_memory, written_tasks
+from banyan.evaluation.bench.anonymous_corpus import written_tasks
 from banyan.evaluation.bench.anonymous_names import (
     Anonymiser,
     AnonymityError,
@@ -17,8 +17,6 @@ from banyan.evaluation.bench.anonymous_names import (
 from banyan.evaluation.bench.published_datasets import bench_question
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.judging import Reteller
-from banyan.schemas.inquiry import Inquiry, Judgement
-from banyan.schemas.retrieval import Claim, DraftAnswer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,14 +42,6 @@ def test_every_form_becomes_the_id_of_its_entity(text, expected):
     assert leaks(expected, anonymiser.key) == []
 
 
-def test_ids_are_the_same_in_all_texts_and_numbered_as_met():
-    anonymiser = Anonymiser(NAMED)
-    assert [anonymiser.replace(name, text) for name, text in (("a", "Warsaw, Curie"), ("b", "史进, Warsaw"))] == [
-        "[LOCATION#1], [PERSON#1]", "[PERSON#2], [LOCATION#1]"]
-    assert anonymiser.key.entities == {"LOCATION#1": ("Warsaw",), "PERSON#1": ("Marie Curie", "Curie", "Madame Curie"),
-                                       "PERSON#2": ("史进", "九纹龙")}
-
-
 WORDS = st.sampled_from(["Marie Curie", "Curie", "CURIE", "Warsaw", "warsaw", "史进", "九纹龙", "史", " ", "\r\n", "\t",
                          "[PERSON#1]", "[", "]", "[PERSON#", "-", "'s", "x", "Ω", "é", "\u2028", "İ", "."])
 
@@ -73,11 +63,6 @@ def test_a_text_that_was_changed_or_another_key_is_refused():
         revert("t", "[PERSON#1]", anonymiser.key)
     with pytest.raises(AnonymityError, match="no document 'u'; it has: t"):
         revert("u", changed, anonymiser.key)
-
-
-def test_a_leak_is_told():
-    key = AnonymityKey(entities={"PERSON#1": ("Marie Curie", "Curie"), "PERSON#2": ("史进",)}, places={})
-    assert leaks("[PERSON#1], once Marie  Curie, 见史进。 curie", key) == ["Marie  Curie", "Curie", "史进"]
 
 
 class Graph:
@@ -109,12 +94,6 @@ def test_parts_of_names_stand_for_the_person_or_the_family_and_small_words_for_n
                      ("Curie", "Curie"), ("Mark", "Mark Stone III")}
     kinds = {entity.kind for entity in named_entities(graph, {"Person", "Place"}, texts)}
     assert kinds == {"PERSON", "PLACE"}
-
-
-def test_two_entities_of_one_name_share_an_id():
-    graph = Graph({"1": ("Person", ["Ada", "Ada Byron"]), "2": ("Person", ["ada"])})
-    (one,) = [entity for entity in named_entities(graph, {"Person"}, []) if len(entity.forms) > 1]
-    assert one.forms == ("Ada", "Ada Byron", "ada")
 
 
 class Author:
@@ -150,26 +129,3 @@ def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_i
         assert tasks[0].question.endswith("\n[PERSON#1] born in [LOCATION#1]. ")
         assert tasks[0].answer == "PERSON#1——Marie Curie\nLOCATION#1——Warsaw"
         assert bench_question("1", *tasks[0].model_dump().values()).kind == "reversion"
-
-
-def test_what_a_model_solves_without_the_texts_is_left_out():
-    class Reader:
-        async def judge(self, inquiry):
-            question = inquiry.question
-            assert inquiry == Inquiry(question=question, mode="open", is_last=True)
-            return Judgement(draft=DraftAnswer(answerable="who" not in question, confidence=1, short={
-                "known": "PERSON#1 is Ishmael; PERSON#2: Ahab", "half": "PERSON#1: Ishmael"}.get(question, "B"),
-                claims=[Claim(text="-", quotes=[])]))
-
-    pairs = "PERSON#1——Ishmael\nPERSON#2——Ahab"
-    tasks = [Task(question=question, answer=answer) for question, answer in (
-        ("known", pairs), ("half", pairs), ("who", pairs), ("Which? A. [X] B. [Y]", "B"),
-        ("Which? A. [X] B. [Y]", "A"))]
-    assert not_from_memory(tasks, Reader(), 2) == [tasks[1], tasks[2], tasks[4]]
-
-
-def test_what_only_a_model_can_do_is_refused_without_one():
-    resources = type("Resources", (), {"settings": Settings(_env_file=None)})
-    for asked in ({"written": 1}, {"from_memory": False}):
-        with pytest.raises(AnonymityError, match="need a model: set BANYAN_LLM_BASE_URL"):
-            anonymise(resources, {"a": "Text."}, ["Person"], **asked)

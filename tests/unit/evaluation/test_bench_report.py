@@ -4,12 +4,11 @@ import json
 import re
 
 import pytest
-from banyan.evaluation.bench.arms import ARMS, chosen_arms
 from banyan.evaluation.bench.bench_report import make_report
 from banyan.evaluation.bench.bench_tables import to_markdown, to_page
 from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
 from banyan.evaluation.bench.results import ArmOutcome, Base, JudgedOutcome, Results, Run
-from banyan.evaluation.bench.scoring import fact_scores, score
+from banyan.evaluation.bench.scoring import score
 from banyan.evaluation.datasets import DatasetError, GoldPassage
 
 RUN = Run(dataset="musique", corpus="c", mode="reject", top_k=20, schema_name="general", model="m", embedding="e")
@@ -29,29 +28,6 @@ def test_every_kind_is_scored_by_its_form(kind, gold, short, answer, right):
     assert score(asked, short, answer, declined=True).right == 0
 
 
-def test_hits_map_and_mrr_are_those_of_the_benchmarks_script():
-    found = [(), (0,), (), (0, 1), (), (2,)]
-    scores = fact_scores(found, [False, True, False, True, False, True], facts=4)
-    assert (scores.hits_4, scores.hits_10, scores.mrr_10) == (1, 1, 0.5)
-    assert scores.map_10 == pytest.approx((1 / 2 + 1 / 4 + 1 / 6) / 4)
-    assert (scores.recall, scores.relevancy) == (3 / 4, 3 / 6)
-    late = fact_scores([()] * 4 + [(0,)] + [()] * 6, [False] * 11, facts=1)
-    assert (late.hits_4, late.hits_10, late.mrr_10, late.recall, late.f1) == (0, 1, 0.2, 1, 0)
-    assert fact_scores([()] * 10 + [(0,)], [False] * 11, facts=1).hits_10 == 0
-    assert fact_scores([], [], facts=1).f1 == 0
-
-
-def test_arms_are_chosen_by_name_and_by_what_they_need():
-    assert [arm.name for arm in chosen_arms("naive-bm25, full", with_llm=False)] == ["full", "naive-bm25"]
-    assert {arm.name for arm in ARMS} - {arm.name for arm in chosen_arms("all", with_llm=False)} == {
-        "zero-shot", "agentic-text"}
-    assert [arm.name for arm in chosen_arms("full,no-schema", with_llm=False, recorded=True)] == ["full"]
-    with pytest.raises(DatasetError, match="no arm 'fulll'; choose from: all, full"):
-        chosen_arms("fulll", with_llm=True)
-    with pytest.raises(DatasetError, match="no arm is left"):
-        chosen_arms("zero-shot", with_llm=False)
-
-
 def test_results_outlast_a_kill_in_the_middle_of_a_line(tmp_path):
     with Results(tmp_path, RUN) as results:
         results.add(outcome=ArmOutcome(arm="full", id="a", ranks=(1, None), short="Kalmar"))
@@ -62,12 +38,6 @@ def test_results_outlast_a_kill_in_the_middle_of_a_line(tmp_path):
         again.add(outcome=ArmOutcome(arm="full", id="b"))
     with Results(tmp_path, RUN) as last:
         assert set(last.outcomes) == {("full", "a"), ("full", "b")}
-
-
-def test_a_file_that_was_killed_before_its_first_line_is_begun_again(tmp_path):
-    (tmp_path / "results.jsonl").write_text('{"run": {"data', "utf-8")
-    with Results(tmp_path, RUN) as results:
-        assert not results.outcomes
 
 
 def test_results_of_another_run_or_process_are_not_mixed(tmp_path):
@@ -120,26 +90,6 @@ def test_a_row_counts_each_question_where_it_belongs(report):
         {"answers": 1, "right": 100.0}, {"answers": 1, "right": 0.0})
     assert (full.calls, full.judge_tokens, full.seconds["p95"]) == (0.75, 7, pytest.approx(1.275))
     assert not report.complete
-
-
-def test_answers_to_open_questions_are_covered_as_far_as_the_judge_says(tmp_path):
-    asked = DATASET.questions[2]
-    dataset = DATASET.model_copy(update={"questions": (asked, asked.model_copy(update={"id": "e"}))})
-    with Results(tmp_path, RUN) as results:
-        results.add(outcome=ArmOutcome(arm="full", id="c", answer="A lamp."))
-        results.add(outcome=ArmOutcome(arm="full", id="e", declined=True))
-        results.add(judged=JudgedOutcome(arm="full", id="c", judge="j", correct=False, reason="r", coverage=0.5))
-        made = make_report(dataset, RUN, results, {"full": ""}, judge="j", bases={})
-    (row,) = made.rows
-    assert (row.accuracy.value, row.coverage.value, row.by_type["two"]["coverage"]) == (0.0, 25.0, 25.0)
-    assert "| 25.0 |" in to_markdown(made)
-
-
-def test_a_missing_answer_leaves_the_report_incomplete(tmp_path):
-    with Results(tmp_path, RUN) as results:
-        results.add(outcome=ArmOutcome(arm="full", id="a", short="Kalmar", ranks=(1,)))
-        made = make_report(DATASET, RUN, results, {"full": ""}, judge="", bases={})
-    assert (made.complete, made.rows[0].failed, made.rows[0].accuracy.value) == (False, 3, 100.0)
 
 
 def test_the_page_is_one_file_that_fetches_nothing_and_shows_text_as_text(report):

@@ -8,9 +8,7 @@ from banyan.config import Settings
 from banyan.evaluation.datasets import DatasetError, DatasetQuestion, GoldPassage, GoldStep
 from banyan.evaluation.recall import DEFAULT, Setting, ablations, evaluate
 from banyan.evaluation.recall_report import QuestionRecord, compare, summarise
-from banyan.schemas.retrieval import ROUTES, Switches
-from banyan.tools.retriever import Retriever
-from hypothesis import strategies as st
+from banyan.schemas.retrieval import Switches
 
 from ... import scripted
 from ... import small_base as base
@@ -32,14 +30,6 @@ def test_recall_of_a_ranking_made_by_hand():
     assert report.latency_ms == {"p50": 2.5, "p95": 80.35}
 
 
-def test_types_are_reported_apart_and_what_has_none_only_in_all():
-    report = summarise(RECORDS, [2])
-    assert {kind: (group.questions, group.recall["2"]) for kind, group in report.by_type.items()} == {
-        "a": (2, 66.67), "b": (1, 50.0)}
-    assert report.by_type["b"].interval == {"2": (50.0, 50.0)}
-    assert report.by_type["a"].latency_ms["p50"] == 2
-
-
 def test_a_change_is_paired():
     """Every question gains the same: the change is sure, however much the questions differ."""
     worse = [record(1, 6, 6), record(1, 1, 6), record(1, 6, 1), record(1, 6, 6)]
@@ -48,9 +38,6 @@ def test_a_change_is_paired():
     assert (row.recall, row.change, row.change_interval) == ({"2": 75.0}, {"2": 50.0}, {"2": (50.0, 50.0)})
     low, high = row.interval["2"]
     assert low < 75 < high
-
-
-ranks = st.lists(st.lists(st.none() | st.integers(1, 30), min_size=1, max_size=4), min_size=1, max_size=12)
 
 
 @pytest.fixture(scope="module")
@@ -109,35 +96,6 @@ def test_evaluation_finds_the_gold_passages(resources, options):
     assert report.rows == ()
 
 
-@pytest.mark.parametrize(("steps", "searched"), [
-    (QUESTIONS[0].steps, ["Where was Ada Byron born?", "On what lies Ulm?"]),
-    # An answer that looks like a place to fill is text.
-    ((GoldStep(question="Which song?", answer="#1"), GoldStep(question="Which number?", answer="{answer 1}"),
-      GoldStep(question="Who sang {answer 1} and {answer 2}?", answer="x")),
-     ["Which song?", "Which number?", "Who sang #1 and (answer 1)?"])])
-def test_gold_sub_queries_are_what_is_searched(resources, monkeypatch, steps, searched):
-    asked = []
-    queries = Retriever.queries
-    monkeypatch.setattr(Retriever, "queries", lambda self, parts: asked.extend(
-        part.question for part in parts) or queries(self, parts))
-    question = QUESTIONS[0].model_copy(update={"steps": steps})
-    evaluate(resources, "kb", [question], ks=[2], setting=Setting(sub_queries="gold"))
-    assert asked[-len(searched):] == searched
-
-
-def test_each_ablation_changes_one_part():
-    found = ablations(Setting())
-    assert list(found) == [*(f"{route} off" for route in ROUTES), "spreading off", "lexical off", "dense off",
-                           "beta 0.5", "decomposition off"]
-    whole = {**dict(Switches()), "decompose": True}
-    for name, setting in found.items():
-        here = {**dict(setting.switches), "decompose": setting.decompose}
-        assert [part for part in whole if here[part] != whole[part]] == [
-            "routes" if name.split(" ")[0] in ROUTES else name.split(" ")[0].replace("composition", "compose")], name
-    assert found["triple off"].switches.routes == ("entity", "community")
-    assert found["beta 0.5"].switches.beta == 0.5
-
-
 @pytest.mark.parametrize("sub_queries", ["none", "gold"])
 def test_the_whole_table(resources, sub_queries):
     watched, setting = Watched(), Setting(sub_queries=sub_queries)
@@ -154,15 +112,6 @@ def test_the_whole_table(resources, sub_queries):
     assert all(len(one.ranks) == len(question.gold) for one, question in zip(report.records, QUESTIONS, strict=True))
 
 
-def test_baselines_answer_gold_sub_queries_in_turns(resources):
-    """The second gold passage is the first answer to the second sub-query."""
-    one = [DatasetQuestion(id="1", question="Ines Moreau, Lyon?", gold=(GoldPassage(id="Turku"),), steps=(
-        GoldStep(question="Carl Berg", answer=""), GoldStep(question="Turku lies on a river.", answer="")))]
-    bm25 = {way: evaluate(resources, "kb", one, ks=[2], setting=Setting(sub_queries=way), with_baselines=True).rows[1]
-            for way in ("none", "gold")}
-    assert (bm25["none"].recall["2"], bm25["gold"].recall["2"]) == (0, 100)
-
-
 def test_gold_that_is_not_there_is_counted_or_refused(resources):
     absent = DatasetQuestion(id="3", question="Who?", gold=(GoldPassage(id="Nowhere"),
                                                             GoldPassage(title="Ulm", text="else")))
@@ -171,11 +120,6 @@ def test_gold_that_is_not_there_is_counted_or_refused(resources):
     assert report.recall["6"] == pytest.approx(200 / 3, abs=0.01)
     with pytest.raises(DatasetError, match="none of the gold passages is in the knowledge base"):
         evaluate(resources, "kb", [absent], ks=[2])
-
-
-def test_a_decomposition_that_the_file_has_not_is_refused(resources):
-    with pytest.raises(DatasetError, match="without a decomposition: leave out --sub-queries gold"):
-        evaluate(resources, "kb", QUESTIONS[1:], ks=[2], setting=Setting(sub_queries="gold"))
 
 
 @pytest.fixture
@@ -208,31 +152,11 @@ def test_the_report_as_json_and_the_records(command, tmp_path):
     assert all(one["milliseconds"] > 0 for one in records)
 
 
-def test_the_switches_of_the_command(command, monkeypatch):
-    ranked, rank = [], Retriever.rank_passages
-    monkeypatch.setattr(Retriever, "rank_passages", lambda self, question, limit, switches, decompose: ranked.append(
-        (switches, decompose)) or rank(self, question, limit, switches=switches, decompose=decompose))
-    for more, switches in ((["--no-spreading", "--routes", "triple, entity"], Switches(routes=("entity", "triple"),
-                                                                                       spreading=False)),
-                           (["--no-dense"], Switches(dense=False)), (["--no-lexical"], Switches(lexical=False)),
-                           (["--beta", "0.25"], Switches(beta=0.25))):
-        ranked.clear()
-        assert command("--no-decompose", *more).code == 0
-        assert set(ranked) == {(switches, False)}
-
-
 @pytest.mark.parametrize(("more", "message"), [
     (["--questions", "nowhere.jsonl"], "there is no question file nowhere.jsonl"),
-    (["--questions", "empty.jsonl"], "empty.jsonl has no question"),
-    (["--k", "0"], "--k takes positive numbers"), (["--k", "two"], "--k takes positive numbers"),
-    (["--k", ""], "--k takes positive numbers"),
-    (["--routes", "entity,air"], "there is no route 'air'"), (["--routes", "dfs"], "there is no route 'dfs'"),
-    (["--kb", "nowhere"], "nowhere"),
-    (["--records", "absent/records.jsonl"], "--records absent/records.jsonl cannot be written"),
-    (["--records", "."], "--records . cannot be written"),
-    (["--format", "musique"], "not a musique question"),
-    (["--sub-queries", "gold"], "without a decomposition"),
-])
+    (["--questions", "empty.jsonl"], "empty.jsonl has no question"), (["--k", "0"], "--k takes positive numbers"),
+    (["--routes", "entity,air"], "there is no route 'air'"),
+    (["--records", "absent/records.jsonl"], "--records absent/records.jsonl cannot be written")])
 def test_what_cannot_be_measured(command, tmp_path, more, message):
     (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
     result = command(*more)

@@ -58,11 +58,6 @@ def _in_json(text):
     return re.sub("[\ufffe\uffff]", "\ufffd", text)
 
 
-def test_ids_of_graphml_edges_occur_once():
-    ids = re.findall('<edge id="([^"]*)"', "".join(graphml(text_graph(PLAIN))))
-    assert len(ids) == len(set(ids)) == 6
-
-
 _STRING = r"'(?:[^'\\]|\\.)*'"
 _TOKEN = re.compile(rf"{_STRING}|`[^`]*`|//[^\n]*", re.DOTALL)
 _TEXT = re.compile(rf"{_STRING}(?: \+ {_STRING})+", re.DOTALL)
@@ -92,12 +87,6 @@ def test_cypher_literals_say_the_text_and_end_where_they_should(text, counts):
 
 
 @given(texts)
-def test_what_engines_make_of_escapes_with_u_counts_for_control_characters_alone(text):
-    assert {int(digits, 16) for digits in re.findall(r"\\u(.{4})", literal(text))} <= {
-        *range(0x20), *range(0x7f, 0xa0), 0x2028, 0x2029}
-
-
-@given(texts)
 def test_no_label_leaves_its_backticks(text):
     written = quoted_name(text)
     assert "\\" not in written
@@ -124,9 +113,3 @@ def test_cypher_merges_by_id_in_batches_with_labels_from_types():
     assert re.findall(r"(?<!MERGE )\bCREATE (\w+)", script) == ["CONSTRAINT", "CONSTRAINT"]
     assert script.count("IF NOT EXISTS") == 2
     assert script.count("MERGE (a)-[r:member_of]->(b)") == 2
-
-
-def test_an_attribute_called_as_a_property_of_ours_takes_nothing_away():
-    script = "".join(cypher(text_graph(["Ada", "Person", "knows", "name", "Countess", "d", "q"])))
-    assert "`name`: 'Ada'" in script
-    assert "`attribute_name`: ['Countess']" in script

@@ -4,10 +4,8 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import networkx as nx
-from banyan.export import tree_page as page_module
 from banyan.export.tree_page import page
 from hypothesis import given
 
@@ -69,32 +67,6 @@ def test_the_page_needs_nothing_from_elsewhere_and_runs_only_its_own_script():
         assert "url(" not in inner
         # Cytoscape's comments name where its parts are from.
         assert set(re.findall(r"https?://([\w.]+)", inner)) <= {"en.wikipedia.org", "engelschall.com", "opensource.org"}
-
-
-def test_the_page_nests_keywords_triples_and_attributes():
-    found = Skeleton("".join(page(text_graph(["Ada", "Person", "born in", "died", "1852", "life.txt", "a quote"]))))
-    assert re.search(r"Ada.*Keywords.*Ada.*Person.*died: 1852.*Ada born in a quote.*a quote\s*life\.txt",
-                     " ".join(found.text.split()))
-    tags = [tag for tag, _ in found.tags]
-    assert tags.count("details") == tags.count("summary") == tags.count("/details") == 6
-    assert ("html", (("lang", "en"),)) in found.tags
-    assert ("label", (("for", "query"),)) in found.tags
-
-
-def test_all_that_the_page_says_is_translated():
-    script = Path(page_module.__file__).with_name("page.js").read_text("utf-8")
-    chinese = set(re.findall(r"(\w+): \"[^\"]*[\u4e00-\u9fff]", script))
-    behind = text_graph(PLAIN)
-    behind.graph["current"] = False
-    behind.add_node("lonely", kind="entity", name="x", type="T", names=["x"], documents=[], attributes={})
-    for number in range(30):
-        behind.add_edge("e1", "e2", f"r{number}", kind="triple", id=f"t{number}", relation=f"r{number}", confidence=1.0,
-                        documents=[], sources=[])
-    empty = nx.MultiDiGraph(name="kb", schema="", schema_version=0, documents=0, current=True)
-    said = {dict(a)["data-t"] for graph in (behind, empty) for _, a in Skeleton("".join(page(graph))).tags
-            if "data-t" in dict(a)}
-    assert {"behind", "outside", "more", "empty", "limits"} <= said
-    assert said == chinese
 
 
 def test_a_page_of_many_entities_stays_small_and_says_what_it_leaves_out():

@@ -1,11 +1,9 @@
 """Bounding under any schema: what labels mean, what is inferred and repaired, and what is asked for."""
 
-import random
 
 import pytest
 from banyan.graph_store.bounding.admission import bound
-from banyan.graph_store.bounding.labels import Bounds, extracted_labels
-from banyan.graph_store.bounding.similar_labels import SimilarLabels
+from banyan.graph_store.bounding.labels import Bounds
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, open_schema
@@ -13,7 +11,6 @@ from banyan.schemas.naming import label_key
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ... import spelling_embedding as spelling
 from ...small_base import said
 
 
@@ -103,19 +100,6 @@ def test_an_entity_without_a_type_takes_the_one_that_most_of_its_facts_ask_for()
     assert result.repairs == {"inferred_type": 2}
 
 
-def test_what_may_be_anything_takes_the_type_of_last_resort_if_there_is_one():
-    triples = [("Bleach", "release", "2010-05-07")]
-    result = bound(said([], triples), chunk(TEXT), Bounds(FILMS))
-    assert facts(result) == {("Bleach", "release", "2010")} or facts(result) == {("Bleach", "release", "May 7, 2010")}
-    assert mentions(result)["May 7, 2010"] == "Entity"
-    assert result.repairs == {"inferred_type": 2, "normalised_value": 1}
-    rest = schema(types=[{"name": "Film"}, {"name": "Thing", "last_resort": True}],
-                  relations=[{"name": "release", "domain": ["Film"]}])
-    assert mentions(bound(said([], triples), chunk(TEXT), Bounds(rest)))["May 7, 2010"] == "Thing"
-    none = schema(types=[{"name": "Film"}], relations=[{"name": "release", "domain": ["Film"]}])
-    assert reasons(bound(said([], triples), chunk(TEXT), Bounds(none))) == ["undeclared_entity"]
-
-
 @pytest.mark.parametrize(("attribute", "value", "expected"), [
     ("budget", "3000000", ("$3 million", "3000000 USD")), ("budget", "$3 million", ("$3 million", "3000000 USD")),
     ("premiere", "2010-05-07", ("May 7, 2010", "2010-05-07")),
@@ -130,21 +114,6 @@ def test_values_are_of_their_kind_and_in_the_source_s_words(attribute, value, ex
     else:
         assert [(a.value, a.normal) for a in result.attributes] == [expected]
         assert result.repairs == ({} if value == expected[0] else {"normalised_value": 1})
-
-
-def test_two_spellings_of_a_value_are_one_fact():
-    values = [("Bleach", "premiere", "7 May 2010"), ("Bleach", "premiere", "2010-05-07")]
-    assert len(bound(said([("Bleach", "Film")], [], values), chunk(TEXT), Bounds(FILMS)).attributes) == 1
-
-
-def test_an_entity_known_by_its_alias_alone_is_stored_under_the_alias():
-    text = "The WHO met in Bonn."
-    entities = [("World Health Organization", "Company")]
-    result = bound(said(entities, [], [("World Health Organization", "alias", "WHO")]), chunk(text), Bounds(FILMS))
-    assert [(m.name, m.span.quote) for m in result.mentions] == [("WHO", "WHO")]
-    assert reasons(result) == ["self_loop"]
-    assert reasons(bound(said(entities, [], [("World Health Organization", "tone", "WHO")]), chunk(text),
-                         Bounds(FILMS))) == ["ungrounded", "ungrounded"]
 
 
 def test_the_name_of_a_type_is_no_entity():
@@ -169,19 +138,6 @@ def test_asks_are_what_could_be_admitted_if_the_label_were_known():
     waiting = {r.text: r.label for r in result.rejections if r.reason == "unknown_entity_type"}
     assert waiting == {"Abe": "samurai", "(Abe; spouse; Rin)": "samurai"}
     assert bound(said(entities, triples, attributes), chunk(TEXT), Bounds(open_schema())).asks == ()
-
-
-def test_what_is_asked_for_is_admitted_once_the_schema_has_it():
-    entities = [("Abe", "Samurai"), ("Rin", "Person")]
-    extraction = said(entities, [("Abe", "praises", "Rin"), ("Rin", "scolds", "Abe")], [("Abe", "age", "2010")])
-    asks = bound(extraction, chunk(TEXT), Bounds(FILMS)).asks
-    data = FILMS.model_dump()
-    data["entity_types"] += ({"name": "Samurai"},)
-    data["relation_types"] += ({"name": "praises"}, {"name": "scolds"})
-    data["attribute_types"] += ({"name": "age", "kind": "date"},)
-    result = bound(extraction, chunk(TEXT), Bounds(GraphSchema.model_validate(data)))
-    assert len(result.facts) + len(result.attributes) == sum(ask.kind != "entity_type" for ask in asks) == 3
-    assert result.asks == result.rejections == ()
 
 
 TYPES = ["Film", "Silent Film", "Person", "Entity", "电影"]
@@ -253,54 +209,3 @@ def test_every_fact_fits_and_is_quoted_and_a_second_bounding_changes_nothing(gra
     assert (again.mentions, again.facts, again.attributes) == (result.mentions, result.facts, result.attributes)
     assert again.rejections == again.asks == ()
     assert again.repairs == {}
-
-
-@given(schemas(), extractions, titles, st.randoms(use_true_random=False))
-def test_the_order_in_which_things_are_said_plays_no_part(graph_schema, extraction, title, shuffled: random.Random):
-    other = Extraction(**{field: tuple(shuffled.sample(items, len(items)))
-                          for field, items in extraction if field != "malformed"})
-    bounds = Bounds(graph_schema)
-    assert bound(other, chunk(SOURCE, title), bounds) == bound(extraction, chunk(SOURCE, title), bounds)
-
-
-@given(schemas(), schemas(), extractions, st.data())
-def test_schemas_that_mean_the_same_by_all_that_was_said_bound_it_to_the_same(one, other, extraction, data):
-    # Two schemas of chance hardly ever agree: take most of one over into the other.
-    elements = {field: tuple({e.name: e for e in (*getattr(one, field), *getattr(other, field))}.values())
-                for field in ("entity_types", "relation_types", "attribute_types")}
-    kept = {field: tuple(e for e in found if e in getattr(one, field) or data.draw(st.booleans()))
-            for field, found in elements.items()}
-    names = {e.name for e in kept["entity_types"]} | {"*"}
-    known = {e.name for e in kept["relation_types"]} | {None}
-    if not all({*r.domain, *r.range} <= names and r.inverse in known for r in kept["relation_types"]) or not all(
-            {*a.owners} <= names for a in kept["attribute_types"]) or not all(
-            t.parent in names | {None} for t in kept["entity_types"]):
-        return
-    try:
-        grown = GraphSchema(name="s", open=one.open, **kept)
-    except ValueError:
-        return
-    before, after = Bounds(one), Bounds(grown)
-    if all(before.meaning(*label) == after.meaning(*label) for label in extracted_labels(extraction)):
-        assert bound(extraction, chunk(SOURCE), before) == bound(extraction, chunk(SOURCE), after)
-
-
-def test_a_schema_change_that_touches_nothing_said_means_the_same():
-    extraction = said([("Bleach", "movies")], [("Bleach", "release", "2010")], [("Bleach", "premiere", "2010")])
-    data = FILMS.model_dump()
-    data["entity_types"] += ({"name": "Ship"},)
-    data["relation_types"] += ({"name": "sails_to"},)
-    data["attribute_types"] += ({"name": "draught"},)
-    before, after = Bounds(FILMS), Bounds(GraphSchema.model_validate(data))
-    assert all(before.meaning(*label) == after.meaning(*label) for label in extracted_labels(extraction))
-    assert before.meaning("relation", "sails to") != after.meaning("relation", "sails to")
-    assert before.meaning("name", "ship") != after.meaning("name", "ship")
-
-
-def test_labels_alike_by_embedding_are_mapped_where_the_types_tell_the_direction():
-    bounds = Bounds(FILMS, SimilarLabels(spelling.SpellingEmbedder(), FILMS))
-    entities = [("Bleach", "Film"), ("Abe", "Person"), ("Acme", "Company"), ("Bolt", "Company")]
-    result = bound(said(entities, [("Bleach", "directeed_by", "Abe"), ("Acme", "acquireed", "Bolt")]), chunk(TEXT),
-                   bounds)
-    assert facts(result) == {("Bleach", "directed_by", "Abe")}
-    assert [ask.label for ask in result.asks] == ["acquireed"]

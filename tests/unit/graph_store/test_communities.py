@@ -4,11 +4,8 @@
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.graph_store.tree import community_digests as tree
 from banyan.schemas.graph_schema import open_schema
-from banyan.schemas.naming import entity_id
-from banyan.schemas.retrieval import CommunitySummary
 from banyan.tools.index import RetrievalIndex
 
 from ... import small_base
@@ -80,58 +77,11 @@ def test_a_digest_has_values_and_connections_and_says_nothing_twice(base):
                 assert "A0 opened 1999" in said
 
 
-def test_another_value_or_connection_asks_for_another_description(base):
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise)
-        before = {community.id for community in kb.communities.all()}
-        keyword = kb.communities.all()[0].keywords[0]
-        name = kb.graph.name(keyword)
-        small_base.put(kb, "opening", f"{name} opened in 1999.", attributes=[(name, "opened", "1999")])
-        changed = [tree.identified(kb.graph, community).id not in before for community in kb.communities.all()]
-        assert sum(changed) == 1
-
-
-def test_outlines_are_the_communities_without_their_members_largest_first(base):
-    with base("kb", CIRCLES) as kb:
-        assert (kb.communities.levels(), kb.communities.outlines(-1, limit=9)) == (0, ([], 0))
-        sizes = (3, 1, 2, 2, 5)
-        made = [TreeCommunity(id=f"c{number}", members=tuple(f"e{number}{one}" for one in range(size)),
-                              keywords=("e00",), parent=f"d{number % 2}", cohesion=0.5)
-                for number, size in enumerate(sizes)]
-        made += [TreeCommunity(id=f"d{number}", members=tuple(one for low in made[number::2] for one in low.members),
-                               keywords=(), level=1) for number in range(2)]
-        kb.communities.replace(made)
-        kb.communities.describe([("c1", CommunitySummary(name="the first", summary="what it is"))])
-        everything = kb.communities.all(level=None)
-        assert kb.communities.levels() == 2
-        below = {one.parent for one in everything if one.parent}
-        assert below == {"d0", "d1"}
-        levels = [(level, "") for level in range(kb.communities.levels() + 1)]
-        for level, parent in [*levels, *((0, one) for one in below)]:
-            wanted = [one for one in everything if (one.parent == parent if parent else one.level == level)]
-            wanted.sort(key=lambda one: (-len(one.members), one.id))
-            outlines, total = kb.communities.outlines(level, parent, limit=99)
-            assert [outline.model_dump() for outline in outlines] == [
-                one.model_dump(exclude={"members"}) | {"size": len(one.members)} for one in wanted]
-            assert total == len(wanted)
-            assert kb.communities.outlines(level, parent, limit=1, offset=1) == (outlines[1:2], total)
-        assert [kb.communities.get(one.id) for one in everything] == everything
-        assert kb.communities.get("no such") is None
-
-
 def test_the_same_graph_in_any_order_has_the_same_tree(base):
     with base("one", CIRCLES) as one, base("other", CIRCLES[::-1]) as other:
         one.tree.build(small_base.summarise)
         other.tree.build(small_base.summarise)
         assert one.communities.all() == other.communities.all()
-
-
-@pytest.mark.parametrize("triples", [[], [("Ada", "knows", "Bob")]], ids=["empty", "one triple"])
-def test_a_tree_of_hardly_anything(base, triples):
-    with base("kb", triples) as kb:
-        kb.tree.build(small_base.summarise)
-        assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
-        assert verify(kb) == []
 
 
 def test_what_did_not_change_is_not_described_again(base):
@@ -177,36 +127,3 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
         assert kb.communities.find_undescribed() == []
         assert set(RetrievalIndex(kb).community_row) == {c.id for c in kb.communities.all()}
-
-
-def test_what_was_described_before_an_end_is_not_described_again(base, monkeypatch):
-    monkeypatch.setattr("banyan.graph_store.tree.tree_synchroniser._DESCRIBED_AT_ONCE", 1)
-    describing, calls = Describing(), []
-
-    def twice(digests):
-        calls.append(digests)
-        if len(calls) > 1:
-            raise RuntimeError("the budget is reached")
-        return describing(digests)
-
-    with base("kb", CIRCLES) as kb:
-        with pytest.raises(RuntimeError):
-            kb.tree.build(twice)
-        kb.tree.describe(describing)
-        assert len(describing.asked) == kb.communities.count() > 1
-
-
-def test_a_community_keeps_its_description_while_what_it_is_made_from_stays(base):
-    """Its members may change: what is said of it is a function of keywords and facts."""
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise)
-        community = kb.communities.all()[0]
-        small_base.put(kb, "far", "Far is alone.", entities={"Far": "thing"})
-        far = entity_id("Far", "thing")
-        joined = community.model_copy(update={"members": tuple(sorted((*community.members, far)))})
-        assert tree.identified(kb.graph, joined).id == community.id
-        other = community.model_copy(update={"keywords": community.keywords[1:]})
-        assert tree.identified(kb.graph, other).id != community.id
-        kb.communities.replace([joined, *kb.communities.all()[1:]])
-        assert kb.communities.all()[0].members == joined.members
-        assert kb.communities.find_undescribed() == []

@@ -1,24 +1,16 @@
 """Community detection: each term by hand, the same result whatever the order, seed or thread, and bounded sizes."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.tree.clusters import groups, initial_clusters, renumber
-from banyan.graph_store.tree.community_fusion import adjacent, merge, move
-from banyan.graph_store.tree.detection import CommunitySettings, affinity, detect, hierarchy
+from banyan.graph_store.tree.clusters import groups, renumber
+from banyan.graph_store.tree.detection import CommunitySettings, detect, hierarchy
 from banyan.graph_store.tree.features import features
-from banyan.graph_store.tree.scores import Perception
-from banyan.schemas.graph_schema import open_schema
-from banyan.tools.index import RetrievalIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import homogeneity_score
 from threadpoolctl import threadpool_limits
-
-from ... import small_base
 
 DEFAULT = CommunitySettings()
 
@@ -59,107 +51,10 @@ def graphs(draw):
 # The representation (eq. 4).
 
 
-def test_an_entity_is_seen_from_itself_whether_it_is_head_or_tail():
-    vectors, relation = vectors_of(3), vectors_of(1, 1)
-    outgoing = features(vectors, relation, [(0, 0, 1), (0, 0, 2)])
-    incoming = features(vectors, relation, [(1, 0, 0), (2, 0, 0)])
-    assert np.array_equal(outgoing.representations, incoming.representations)
-
-
-def test_a_neighbourhood_counts_relations_with_their_ends_and_passages():
-    data = features(vectors_of(3), vectors_of(2, 1), [(0, 0, 1), (0, 0, 1), (0, 1, 2), (2, 1, 2)], [(0, 0), (2, 0)])
-    # Of the columns (relation 0 with 0 and 1, relation 1 with 0 and 2, the passage) two belong to several entities.
-    assert data.neighbourhoods.toarray() == pytest.approx(np.array([[1 / 4, 1 / 4], [0, 0], [1 / 3, 1 / 3]]))
-    assert data.mass.tolist() == [1, 1, 1]
-    assert data.links.toarray().tolist() == [[0, 2, 1], [2, 0, 0], [1, 0, 0]]
-    assert np.linalg.norm(data.representations, axis=1) == pytest.approx(1)
-
-
 # The score (eq. 5 and 6).
 
 
-def test_the_relational_term_is_the_overlap_of_neighbourhoods_and_of_their_communities():
-    # 0 and 1 know each other; 0 made 2, which stands alone in its community; 1 and 2 made 3.
-    data = features(vectors_of(4), vectors_of(2, 1), [(0, 0, 1), (0, 1, 2), (1, 1, 3), (2, 1, 3)])
-    now = Perception(data, np.array([0, 0, 1, 1]))
-    # Psi halves: (know 0, know 1, make 0, make 1, make 2, make 3), then the communities of the ends (0, 1).
-    psi = np.array([[0, .25, 0, 0, .25, 0, .25, .25], [.25, 0, 0, 0, 0, .25, .25, .25],
-                    [0, 0, .25, 0, 0, .25, .25, .25], [0, 0, 0, .25, .25, 0, .25, .25]])
-    overlap = now.overlap(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]))[[0, 2, 1, 3]]
-    jaccard = [np.minimum(a, b).sum() / np.maximum(a, b).sum() for a, b in
-               [(psi[0], psi[1]), (psi[0], psi[2:].mean(axis=0)), (psi[1], psi[0]), (psi[1], psi[2:].mean(axis=0))]]
-    assert overlap == pytest.approx(jaccard), "each is left out of its own community"
-    assert overlap[3] > overlap[2], "1 and 2 made the same"
-    assert now.cosine(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])).shape == (4,)
-
-
-def test_a_relation_type_alone_attracts_nobody():
-    """Two firms: whoever works for one shares the relation with all, and the other end with colleagues only."""
-    triples = [*((worker, 0, 10) for worker in range(5)), *((worker, 0, 11) for worker in range(5, 10))]
-    now = Perception(features(vectors_of(12), vectors_of(1, 1), triples), np.array([0] * 5 + [1] * 5 + [2, 3]))
-    overlap = now.overlap(np.array([0, 0]), np.array([0, 1]))
-    assert overlap.tolist() == [1, 0]
-
-
-def test_an_entity_moves_to_what_its_passages_mention():
-    """Without a single triple, and with names that tell nothing."""
-    truth = np.repeat(np.arange(4), 6)
-    mentions = [(entity, 3 * topic + number) for entity, topic in enumerate(truth.tolist()) for number in range(3)]
-    data = features(np.tile(vectors_of(1), (len(truth), 1)), vectors_of(1, 1), [], mentions)
-    wrong = truth.copy()
-    wrong[[0, 6, 12]] = (truth[[0, 6, 12]] + 2) % 4
-    now = Perception(data, wrong)
-    moved, count = move(now, np.ones(len(truth), bool), adjacent(data, now), 0.5, 200)
-    assert count == 3
-    assert moved.tolist() == truth.tolist()
-
-
-def test_the_semantic_term_is_the_cosine_to_the_centroid_of_the_others():
-    data = features(vectors_of(5), vectors_of(1, 1), [])
-    now = Perception(data, np.array([0, 0, 0, 1, 1]))
-    cosine = now.cosine(np.array([0, 0]), np.array([0, 1]))
-    rows = data.representations.astype(np.float64)
-    for found, others in zip(cosine, (rows[1] + rows[2], rows[3] + rows[4]), strict=True):
-        assert found == pytest.approx(rows[0] @ others / np.linalg.norm(others), abs=1e-5)
-
-
-def test_affinity_is_the_score_with_the_own_community():
-    vectors, relations, triples, truth = planted()
-    data = features(vectors, relations, triples)
-    now, order = Perception(data, truth), np.argsort(truth, kind="stable")
-    expected = np.empty(len(truth))
-    expected[order] = now.overlap(order, truth[order]) + 0.25 * now.cosine(order, truth[order])
-    assert affinity(data, truth, CommunitySettings(semantic_weight=0.25)) == pytest.approx(expected, abs=1e-4)
-
-
 # Fusion (eq. 7).
-
-
-def test_halves_of_a_community_merge_and_different_ones_do_not():
-    vectors, relations, triples, truth = planted()
-    data = features(vectors, relations, triples)
-    halves = truth * 2 + np.arange(len(truth)) % 2
-    now = Perception(data, halves)
-    merged, count = merge(now, adjacent(data, now), 0.5, 0.2, 200)
-    assert count == 4
-    assert merged.tolist() == truth.tolist()
-    now = Perception(data, merged)
-    again, none = merge(now, adjacent(data, now), 0.5, 0.05, 200)
-    assert none == 0
-    assert again.tolist() == truth.tolist()
-
-
-def test_an_entity_in_the_wrong_community_moves_to_its_own():
-    vectors, relations, triples, truth = planted()
-    data = features(vectors, relations, triples)
-    wrong = truth.copy()
-    wrong[[0, 30, 60]] = (truth[[0, 30, 60]] + 2) % 4
-    now = Perception(data, wrong)
-    moved, count = move(now, np.ones(len(truth), bool), adjacent(data, now), 0.5, 200)
-    assert count == 3
-    assert moved.tolist() == truth.tolist()
-    full = move(now, np.ones(len(truth), bool), adjacent(data, now), 0.5, 24)
-    assert full[1] == 0 or np.bincount(full[0]).max() <= np.bincount(wrong).max()
 
 
 def test_both_signals_together_find_what_neither_finds_alone():
@@ -197,26 +92,11 @@ def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest
         assert np.bincount([parent.pop() for parent in parents]).max() <= 4
 
 
-def test_a_level_is_added_until_few_enough_are_left():
-    vectors = unit(vectors_of(40, 2, 64)[np.arange(800) % 40] + 0.3 * vectors_of(800, 3, 64))
-    levels = hierarchy(features(vectors, vectors_of(1, 1, 64), []), CommunitySettings(max_clusters=10, max_members=25))
-    assert len(levels) > 1
-    assert levels[-1].max() < 10 <= levels[0].max()
-
-
 @pytest.mark.parametrize("count", [7, 400])
 def test_what_nothing_tells_apart_is_cut_to_size(count):
     alike = np.tile(vectors_of(1), (count, 1))
     labels = detect(features(alike, vectors_of(1, 1), []), CommunitySettings(max_members=50))
     assert np.bincount(labels).max() <= 50
-
-
-def test_the_start_has_as_many_clusters_as_the_paper_says_and_goes_on_above_its_cap():
-    rows = vectors_of(400)
-    assert initial_clusters(rows, 10, 200, 200).max() + 1 == 40
-    assert initial_clusters(rows[:5], 10, 200, 200).max() + 1 == 2
-    assert 30 <= initial_clusters(rows, 10, 20, 200).max() + 1 <= 50
-    assert np.bincount(initial_clusters(rows, 10, 2, 7)).max() <= 7
 
 
 @settings(max_examples=8)
@@ -237,26 +117,3 @@ def test_the_number_of_threads_changes_nothing():
         with threadpool_limits(limits=threads):
             found.append(detect(features(vectors, relations, triples), DEFAULT).tolist())
     assert found[0] == found[1]
-
-
-def test_levels_of_the_tree_have_ids_of_their_own(tmp_path, hashed_embedder):
-    constants = replace(DEFAULT, max_members=4, max_clusters=3)
-    with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
-        kb.schemas.append(open_schema(), (), "seed")
-        for i in range(40):
-            small_base.put(kb, f"d{i}", f"A{i} knows A{i // 2}.", triples=[(f"A{i}", "knows", f"A{i // 2}")])
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise, constants)
-        found = kb.communities.all(level=None)
-        levels = [kb.communities.all(level=level) for level in range(max(one.level for one in found) + 1)]
-        assert len(levels) > 1
-        assert len({one.id for one in found}) == len(found)
-        for level in levels:
-            assert sorted(one for community in level for one in community.members) == kb.graph.entity_ids()
-        by_id = {one.id: one for one in found}
-        for one in found:
-            above = by_id.get(one.parent)
-            assert (above is None) == (one.level == len(levels) - 1)
-            assert above is None or (above.level == one.level + 1 and set(one.members) <= set(above.members))
-        # Only the finest level is what retrieval searches.
-        assert set(RetrievalIndex(kb).community_row) == {one.id for one in levels[0]}

@@ -144,18 +144,6 @@ def test_a_new_document_that_states_a_rejected_fact_again_does_not_bring_it_back
     assert facts(kb) == set(), "nor does another name of its object"
 
 
-def test_a_correction_rests_while_what_it_names_is_gone(kb: KnowledgeBase) -> None:
-    BY_HAND["correct"](kb)
-    delete(kb, "two")
-    assert facts(kb) == set()
-    read_two(kb)
-    assert facts(kb) == {"Orchard moved to Turku"}
-    without = SCHEMA.model_copy(update={"relation_types": SCHEMA.relation_types[:2]})
-    kb.schemas.append(without, (), "me")
-    kb.refresh()
-    assert facts(kb) == set(), "the schema has no such relation any more"
-
-
 def test_a_corrected_fact_can_be_corrected_back_and_rejected(kb: KnowledgeBase) -> None:
     BY_HAND["correct"](kb)
     kb.edits.change_fact(Said("Orchard", "moved_to", "Turku"), Said("Orchard", "based_in", "Ulm"), "me")
@@ -164,36 +152,15 @@ def test_a_corrected_fact_can_be_corrected_back_and_rejected(kb: KnowledgeBase) 
     assert facts(kb) == set()
 
 
-def test_decisions_follow_an_entity_to_its_new_type(kb: KnowledgeBase) -> None:
-    put(kb, "three", "Apple Computer is based in Turku.", entities={"Apple Computer": "Fruit", "Turku": "City"})
-    kb.resolution.decide("merge", ("Apple", "Apple Computer"), "me", "")
-    kb.edits.rename("Apple", "The Apple", "me")
-    kb.edits.retype("The Apple", "Firm", "me")
-    kb.resolution.resolve()
-    node = next(one for one in kb.graph.entity_ids() if kb.graph.name(one) == "The Apple")
-    assert kb.graph.names(node) == ["Apple", "Apple Computer", "The Apple"]
-    assert kb.graph.entity(node).type == "Firm"
-    finish(kb)
-    assert verify(kb) == []
-
-
 @pytest.mark.parametrize(("change", "why"), [
     (lambda edits: edits.rename("Nobody", "x", "me"), "there is no entity 'Nobody'"),
-    (lambda edits: edits.rename("Ulm", "Turku", "me"), "merge the two instead"),
     (lambda edits: edits.rename("Ulm", "  ", "me"), "1 to 500 characters"),
-    (lambda edits: edits.retype("Ulm", "Planet", "me"), "no entity type 'Planet'; it has: Person, Firm"),
     (lambda edits: edits.retype("Ulm", "city", "me"), "of the type City already"),
-    (lambda edits: edits.change_fact(Said("Ulm", "based_in", "Turku"), None, "me"), "there is no fact"),
     (lambda edits: edits.change_fact(Said("Orchard", "based_in", "Ulm"), Said("Orchard", "eats", "Ulm"), "me"),
      "no relation 'eats'"),
-    (lambda edits: edits.change_fact(Said("Orchard", "based_in", "Ulm"), Said("Ulm", "based_in", "Orchard"), "me"),
-     "does not hold between City and Firm"),
     (lambda edits: edits.change_fact(Said("Orchard", "based_in", "Ulm"), Said("Orchard", "based in", "Ulm"), "me"),
      "says nothing new"),
-    (lambda edits: edits.change_fact(Said("Orchard", "opened", "1999"), Said("Orchard", "opened", "soon"), "me"),
-     "opened is a date, and 'soon' is none"),
-    (lambda edits: edits.undo(7, "me"), "no edit 7"),
-])
+    (lambda edits: edits.undo(7, "me"), "no edit 7")])
 def test_what_cannot_be_done_is_refused_in_words_and_leaves_nothing(kb: KnowledgeBase, change: Any, why: str) -> None:
     before = kb.graph.dump()
     with pytest.raises(EntityDecisionError, match=why):

@@ -1,24 +1,18 @@
 """Facts with their times: admitted, kept with their sources, ended by later ones, shown, exported and asked for."""
 
-import json
 
 import banyan
 import pytest
-from banyan.export.export_formats import FORMATS
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.bounding.grounding import SourceText
-from banyan.graph_store.graph_edits import Said
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 from banyan.schemas.lookups import EntityLookup
-from banyan.schemas.naming import entity_id
-from banyan.server.app import create_app
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
-from ... import in_process, scripted
 from ... import small_base as base
 
 SCHEMA = GraphSchema(
@@ -102,12 +96,6 @@ def test_a_time_in_other_words_takes_the_sources(said, stored):
 
 
 @pytest.mark.parametrize(("said", "stored"), [
-    ("planned", "planned"), ("planned; hall: 4", "planned; hall: 4"), ("planned; hall: 5", "planned")])
-def test_what_will_be_is_planned_without_the_word(said, stored):
-    assert SourceText("Hall 4 will open soon.").ground_time(said) == stored
-
-
-@pytest.mark.parametrize(("said", "stored"), [
     ("since 2015; votes: 27", "since 2015; votes: 27"), ("votes: 27", "votes: 27"),
     ("since 2015; votes: 28", "since 2015"), ("since 2014; votes: 27", "votes: 27"),
     ("votes: 2; seats: 1,200", "seats: 1,200"), ("votes: 28", ""), ("票数：27", "票数：27"),
@@ -143,12 +131,6 @@ def test_facts_at_a_date(kb):
         kb.facts(at="soon")
 
 
-def test_values_have_times(kb):
-    (product,) = kb.entities("P7")
-    assert product.attributes == {"price": ("499 USD", "520 USD")}
-    assert product.times == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
-
-
 def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder):
     with base.create(home, "firms", hashed_embedder) as kb:
         (card,) = look_up(Retriever(kb), EntityLookup(entity="P7"))
@@ -156,90 +138,3 @@ def test_a_model_is_shown_times_with_the_words_that_say_so(home, hashed_embedder
         assert "price: 499 USD (in 2018; superseded 2020) (old); 520 USD (in 2020) (new)" in lines
         ended = lines["produced by -> Vex (ended in 2022) (new)"]
         assert [place.text for place in ended.places] == ["The contract with Vex for P7 ended in 2022."]
-
-
-def test_reports_are_written_from_facts_with_times(kb):
-    told = "; ".join(community.summary for community in kb.communities())
-    assert "Hall 4 stands in Ulm (planned for 2027)" in told
-    assert "P7 produced by Vex (ended in 2022)" in told
-    assert "P7 price: 499 USD (in 2018; superseded 2020)" in told
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_exports_have_times(kb, form):
-    text = "".join(FORMATS[form].write(kb.graph))
-    for said in ("since March 2019; votes: 27", "2019-03", "planned for 2027", "in 2018; superseded 2020"):
-        assert (said in text) or (form == "html" and said == "2019-03")
-    if form == "json":
-        (ended,) = [edge for edge in json.loads(text)["edges"] if edge.get("relation") == "produced_by"]
-        assert (ended["time"], ended.get("start"), ended["end"]) == ("ended in 2022", None, "2022")
-
-
-def test_one_entity_with_two_names_has_one_sequence(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
-        write(kb, ["old", "new"])
-        ids = {kb.graph.name(entity): entity for entity in kb.graph.entity_ids()}
-        kb.resolution.decide("merge", (ids["Ben"], ids["Ana"]), "me", "")
-        kb.refresh()
-        (edge,) = [key for key in kb.graph.edges() if key[1] == "leads"]
-        assert kb.graph.validity(edge).note() == "since 2015; since March 2019; votes: 27"
-
-
-def test_a_corrected_value_keeps_its_time(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
-        write(kb, ["old", "new"])
-        kb.edits.change_fact(Said("P7", "price", "499 USD"), Said("P7", "price", "489 USD"), "me", "")
-        kb.refresh()
-        (product,) = [entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "P7"]
-        notes = {value: dated.note() for value, dated in kb.graph.validities(product)["price"].items()}
-        assert notes == {"489 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}
-
-
-def test_the_schema_says_what_has_one_value(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
-        write(kb, ["old", "new"])
-        plain = SCHEMA.model_copy(update={"relation_types": tuple(
-            relation.model_copy(update={"inverse_functional": False}) for relation in SCHEMA.relation_types)})
-        kb.schemas.append(plain, (), "me")
-        kb.refresh()
-        assert kb.tree.is_behind()
-        assert {kb.graph.validity(key).note() for key in kb.graph.edges() if key[1] == "leads"} == {
-            "since 2015", "since March 2019; votes: 27"}
-
-
-def test_the_page_shows_times_and_the_facts_at_a_date(home, hashed_embedder):
-    path = "/api/knowledge-bases/firms/graph/entity"
-    with (banyan.Resources(banyan.Settings(home=home), embedder=hashed_embedder) as resources,
-          in_process.client(create_app(resources)) as client):
-        def shown(kind, name, **at):
-            answer = client.get(path, params={"id": entity_id(name, kind), **at}).raise_for_status().json()
-            return answer["times"], [(fact["subject"]["name"], fact["time"]) for fact in answer["facts"]]
-
-        assert shown("Company", "Orio", at="2020")[1] == [("Ana", "since March 2019; votes: 27")]
-        assert sorted(shown("Company", "Orio")[1]) == [
-            ("Ana", "since March 2019; votes: 27"), ("Ben", "since 2015; superseded 2019-03"), ("Eva", "former")]
-        assert shown("Product", "P7")[0] == {"price": {"499 USD": "in 2018; superseded 2020", "520 USD": "in 2020"}}
-        refused = client.get(path, params={"id": entity_id("Orio", "Company"), "at": "soon"})
-        assert refused.status_code == 422
-        assert "write a year, a month or a day" in refused.text
-
-
-def test_the_command_line_lists_facts_at_a_date(home, tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    monkeypatch.setenv("BANYAN_HOME", str(home))
-    assert shell("entities", "facts", "P7", "--kb", "firms", "--at", "2019").out.splitlines() == [
-        "P7 | price | 499 USD (in 2018; superseded 2020)", "P7 | produced_by | Vex (ended in 2022)"]
-    listed = json.loads(shell("entities", "facts", "P7", "--kb", "firms", "--at", "2023", "--json").out)
-    assert [(one["object"], one["time"]) for one in listed] == [("520 USD", "in 2020")]
-    refused = shell("entities", "facts", "P7", "--kb", "firms", "--at", "soon")
-    assert (refused.code != 0, "'soon' is not a date" in refused.err) == (True, True)
-    assert "one head at a time" in shell("schema", "show", "--kb", "firms").out
-    assert "superseded" in shell("tree", "--kb", "firms").out
-
-
-@pytest.mark.parametrize(("said", "grounded"), [
-    ("3 August 2024", True), ("on 3 August 2024", True), ("since 3 August 2024", False), ("3 August 2023", False),
-    ("4 August 2024", False), ("2024", False)])
-def test_the_year_of_a_date_may_stand_above_the_text(said, grounded):
-    source = SourceText("On 3 August the search began.", "Hut log", "hut-log-2024.txt")
-    assert bool(source.ground_time(said)) == grounded

@@ -1,6 +1,4 @@
 """The graph as a function of its chunks, and its file."""
-
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -17,12 +15,11 @@ from banyan.graph_store.integrity.verify_rows import foreign_objects
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger import sqlite as sqlite_ledger
 from banyan.graph_store.ledger.database import FORMAT, Database
-from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.facts import position
 from banyan.graph_store.ledger.tables import CALLS, ENTITY_VERDICTS, METADATA
 from banyan.graph_store.store_errors import FormatError
-from banyan.schemas.documents import Chunk, Document
+from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import (
     BoundedExtraction,
     ExtractedAttribute,
@@ -105,18 +102,6 @@ def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, ran
             assert table.admitted(places[chunk]) == part
 
 
-def test_the_rows_of_a_chunk_go_with_it(home):
-    with home() as kb:
-        small_base.put_meetings(kb, range(3))
-        before = kb.graph.dump(), kb.extractions.position()
-        small_base.put_meetings(kb, [7])
-        assert kb.graph.dump() != before[0]
-        small_base.delete(kb, "d7")
-        assert kb.graph.dump() == before[0]
-        assert kb.extractions.position() > before[1]
-        assert {row.chunk for rows in kb.extractions.rows() for row in rows} == set(kb.documents.done())
-
-
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("graph") / "graph.json"
@@ -136,7 +121,7 @@ def test_a_graph_read_back_is_what_was_written_and_its_state(saved):
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"], "no temporary file is left"
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_a_file_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
     path, network = saved
@@ -218,28 +203,6 @@ def test_the_graph_is_the_same_from_the_index_and_from_the_rows(home):
         assert kb.ledger_graph._mentions is not None
 
 
-def test_the_file_is_what_networkx_reads(home):
-    with home() as kb:
-        small_base.put_meetings(kb, range(3))
-        small_base.finish(kb)
-        with kb.layout.graph.open(encoding="utf-8") as file:
-            loaded = nx.node_link_graph(json.load(file))
-        assert type(loaded) is nx.MultiDiGraph
-        assert nx.utils.graphs_equal(loaded, kb.tree_graph())
-        assert {data["kind"] for _, data in loaded.nodes(data=True)} == {"entity", "community"}
-        assert loaded.graph["current"]
-
-
-def test_a_file_that_is_gone_is_written_again_when_the_base_is_opened(home, tmp_path, hashed_embedder):
-    with home() as kb:
-        small_base.put_meetings(kb, range(3))
-        small_base.finish(kb)
-        written = kb.layout.graph.read_bytes()
-        kb.layout.graph.unlink()
-    with KnowledgeBase.open(tmp_path, "kb", hashed_embedder) as kb:
-        assert kb.layout.graph.read_bytes() == written
-
-
 def test_a_damaged_file_is_named_and_written_again_when_the_base_is_opened(home, tmp_path, hashed_embedder):
     with home() as kb:
         small_base.put_meetings(kb, range(2))
@@ -314,31 +277,6 @@ def test_a_ledger_that_cannot_be_brought_up_names_what_to_do(home, monkeypatch):
         raw.execute("ALTER TABLE chunks DROP COLUMN heading")
     with pytest.raises(FormatError, match=r"without the column chunks\.heading: drop the knowledge base and build it"):
         home()
-
-
-def test_another_process_sees_what_was_committed_and_chunks_are_never_stale(home):
-    with home() as kb, home() as reader:
-        small_base.put_meetings(kb, range(2))
-        assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 met P2."]
-        small_base.put(kb, "d1", "P1 left for good.")
-        assert [chunk.text for chunk in reader.documents.chunks()] == ["P0 met P1.", "P1 left for good."]
-        small_base.put(reader, "d1", "P1 came back.")
-        for one in (kb, reader):
-            assert one.documents.chunks()[-1].text == "P1 came back."
-
-
-def test_chunks_come_in_the_order_they_are_asked_for_each_of_its_own_text(tmp_path):
-    documents, asked = Documents(Database(tmp_path / "ledger.db")), []
-    for name in "abc":
-        text = f"first {name}. second {name}."
-        chunks = [Chunk(id=f"{start}{name}", document_id=name, ordinal=number, start=start, end=end, title=name,
-                        text=text[start:end]) for number, (start, end) in enumerate([(0, 8), (9, 18)])]
-        documents.put(Document(id=name, title=name, text=text, source=""), chunks)
-        asked += chunks
-    assert documents.chunks() == asked
-    assert documents.chunks([chunk.id for chunk in reversed(asked)]) == asked[::-1]
-    assert documents.chunks(["9b", "nowhere", "0b"]) == [asked[3], asked[2]]
-    assert documents.in_service(["9b", "0a"]) == ["9b", "0a"]
 
 
 def test_the_status_tells_what_sentences_state_from_what_rows_hold(home):

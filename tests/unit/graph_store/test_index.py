@@ -4,17 +4,13 @@ import random
 
 import numpy as np
 import pytest
-from banyan.graph_store.index import array_file, columns
+from banyan.graph_store.index import array_file
 from banyan.graph_store.index.array_file import IndexDamagedError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.store_errors import WriterBusyError
-from banyan.schemas.documents import Document
 from banyan.schemas.naming import content_id
 from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ... import small_base
 
@@ -33,20 +29,6 @@ def test_arrays_come_back_as_they_were_written(tmp_path):
         np.testing.assert_array_equal(found.arrays[name], array)
     with pytest.raises(ValueError, match="read-only"):
         found.arrays["numbers"][0] = 1
-
-
-def test_equal_arrays_are_written_once_and_both_come_back(tmp_path):
-    many = np.arange(5000, dtype=np.int64)
-    array_file.write(tmp_path / "one", {}, {"first": many})
-    array_file.write(tmp_path / "three", {}, {"first": many, "empty": many[:0], "second": many.copy(), "none": many[:0],
-                                              "other": many.astype(np.float64)})
-    found = array_file.load(tmp_path / "three").arrays
-    for name in ("first", "second", "other"):
-        np.testing.assert_array_equal(found[name], many)
-    assert found["other"].dtype == np.float64
-    assert not len(found["empty"]) and not len(found["none"])
-    sizes = [(tmp_path / name).stat().st_size for name in ("one", "three")]
-    assert sizes[0] + many.nbytes <= sizes[1] < sizes[0] + 1.1 * many.nbytes
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -68,26 +50,6 @@ def test_objects_are_never_read_from_a_file(tmp_path):
     array_file.write(tmp_path / "x", {}, {"words": np.array(["one", "two"])})
     with pytest.raises(IndexDamagedError, match="of the type"):
         array_file.load(tmp_path / "x")
-
-
-@given(st.lists(st.text()), st.lists(st.lists(st.integers(0, 9))))
-def test_texts_and_lists_are_what_was_given(texts, lists):
-    found = columns.Texts(columns.texts("t", texts), "t")
-    assert list(found) == texts
-    assert found[:2] == texts[:2]
-    numbers = columns.Lists(columns.lists("n", lists), "n")
-    assert [numbers[row].tolist() for row in range(len(numbers))] == lists
-    assert numbers.of(range(len(lists))).tolist() == sorted({one for listed in lists for one in listed})
-
-
-@given(st.lists(st.text("abc0", min_size=1), unique=True), st.text("abcé0"))
-def test_ids_and_words_are_found_and_no_others(keys, other):
-    ids = columns.Ids(columns.ids("k", keys), "k")
-    assert list(ids) == keys == [ids.at(row) for row in range(len(ids))]
-    assert [ids[key] for key in keys] == list(range(len(keys)))
-    words = columns.Words(columns.words("w", keys), "w")
-    assert [words.get(key) for key in keys] == list(range(len(keys)))
-    assert (other in ids) == (words.get(other) is not None) == (other in keys)
 
 
 def test_other_arrays_take_another_format(opened):
@@ -151,42 +113,6 @@ def test_an_index_that_followed_the_changes_is_that_of_a_new_one(opened, home):
         assert verify(kb) == []
 
 
-def test_vectors_of_what_is_gone_leave_the_index(opened, home):
-    with opened() as kb:
-        grown(kb)
-        index = kb.written_index()
-        assert len(index["entities.vectors"]) == kb.counts().entities
-        assert len(index["triples.vectors"]) == kb.counts().triples
-        assert verify(kb) == []
-    assert [path.name for path in home.glob("kb/index*")] == ["index.bin"]
-
-
-def test_only_vectors_that_the_index_has_not_are_read_from_chroma(opened, monkeypatch):
-    with opened() as kb:
-        found(kb)
-        read, pages = [], kb.vectors.pages
-        monkeypatch.setattr(kb.vectors, "pages", lambda kind, ids: read.extend(ids) or pages(kind, ids))
-        with kb.writing():
-            small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person"})
-            kb.vector_synchroniser.sync()
-            kb.save_index()
-        new = {entity for entity in kb.graph.entity_ids() if kb.graph.name(entity) == "Eve Byron"}
-        assert {one for one in read if one in kb.graph.entity_ids()} == new
-
-
-def test_an_index_by_way_of_a_temporary_file_is_that_in_memory_and_leaves_nothing_else(opened):
-    with opened() as kb:
-        kb.layout.index.unlink()
-        before, made = set(kb.layout.root.iterdir()), kb.index()
-        assert all(isinstance(array, np.ndarray) for array in made.values())
-        kb.save_index()
-        assert set(kb.layout.root.iterdir()) == {*before, kb.layout.index}
-        written = kb.written_index()
-        assert written.keys() == made.keys()
-        for name, array in made.items():
-            np.testing.assert_array_equal(written[name], array)
-
-
 def test_a_damaged_index_is_named_and_made_again(opened, home):
     with opened() as kb:
         first = found(kb)
@@ -210,29 +136,6 @@ def test_verify_sees_an_index_that_is_not_what_the_graph_gives(opened, home):
         assert "the index that retrieval reads is not what the graph gives" in [one.what for one in verify(kb)]
 
 
-def test_verify_sees_vectors_of_the_index_that_are_of_something_else(opened):
-    with opened() as kb:
-        about, arrays = array_file.load(kb.layout.index)
-        array_file.write(kb.layout.index, about, dict(arrays) | {"chunks.vectors": arrays["chunks.vectors"][::-1]})
-    with opened() as kb:
-        assert any("not what the graph gives" in one.what or "not those of their texts" in one.what
-                   for one in verify(kb))
-
-
-def test_a_reader_beside_a_writer_reads_an_index_in_memory(opened, hashed_embedder, home):
-    with opened() as kb:
-        old = found(kb)
-        with kb.writing():
-            small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person"})
-            kb.vector_synchroniser.sync()
-            with opened() as reader:
-                reader.freeze()
-                assert reader.written_index() is None
-                assert len(found(reader)[1]) == len(old[1]) + 1
-                with pytest.raises(WriterBusyError):
-                    reader.acquire()
-
-
 def test_a_reader_goes_on_with_the_files_that_it_has(opened):
     with opened() as reader:
         reader.freeze()
@@ -245,16 +148,3 @@ def test_a_reader_goes_on_with_the_files_that_it_has(opened):
         assert retriever.index.chunks[0] == before[0]
         (near,) = retriever.index.nearness("chunks", query)
         np.testing.assert_array_equal(near.at(np.arange(len(near))), before[1])
-
-
-def test_readers_hear_of_a_chunk_that_only_moved(opened):
-    def two(between):
-        document = Document(id="two", title="", text=f"Ada wrote.{between}Eve read.", source="")
-        small_base.store(kb, document, 3, 0)
-        return [chunk.start for chunk in kb.documents.chunks() if chunk.document_id == "two"], kb.version()
-
-    with opened() as kb, kb.writing():
-        (first, _), (second, _) = before, after = two("\n\n"), two("\n\n\n")
-        assert (len(first), second[0], second[1]) == (2, first[0], first[1] + 1)
-        assert before[1] != after[1]
-        assert two("\n\n\n") == after

@@ -5,11 +5,10 @@ import json
 import pytest
 from banyan.graph_store.evolution.schema_candidates import unify
 from banyan.graph_store.ledger.schema_requests import AskCount, SameAs
-from banyan.models.llm.breaker import EndpointDown
-from banyan.schemas.delta import Decision, SameLabel
+from banyan.schemas.delta import SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
-from ...scripted import ScriptedReasoner, ScriptedResources, Shell, Workshop
+from ...scripted import ScriptedResources, Shell, Workshop
 
 SCHEMA = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="Firm")),
                      relation_types=(RelationType(name="leads", domain=("Person",), range=("Firm",)),))
@@ -96,11 +95,6 @@ def test_a_passive_says_it_from_tail_to_head_without_a_model():
         ("acquired", "", False, "person", "firm", 0.5), ("acquired", "acquired by", True, "person", "firm", 0.5)]
 
 
-def test_verdicts_in_a_circle_come_to_an_end():
-    same = {("relation", "a"): SameAs("b"), ("relation", "b"): SameAs("a")}
-    assert {label for label, *_ in unified([asked("a"), asked("b")], same)} <= {"a", "b"}
-
-
 def test_synonyms_and_inverse_labels_become_one_relation(grouping):
     shop = grouping({"heads the board of": ("chairs", False), "chaired by": ("chairs", True)})
     assert shop.build(shop.write(LEADERS))["rejected"] == {}
@@ -109,34 +103,6 @@ def test_synonyms_and_inverse_labels_become_one_relation(grouping):
     assert relation.inverse_aliases == ("chaired by",)
     assert {(head, tail) for head, name, tail in shop.triples() if name == relation.name} == {
         ("Ada", "Acme"), ("Bea", "Acme"), ("Cem", "Acme")}
-    assert shop.problems() == []
-
-
-def test_a_label_is_compared_once(grouping):
-    shop = grouping({"chaired by": ("chairs", True)})
-    shop.build(shop.write(LEADERS))
-    shop.build(shop.write({"d.txt": "Dua:Person --chairs--> Beta:Organization (0.9)."}))
-    assert len(shop.grouper.asked) == 1
-    shop.build(shop.write({"e.txt": "Eva:Person --audits--> Beta:Organization (0.9)."}))
-    assert shop.grouper.asked[1:] == [["audits"]]
-
-
-def test_a_label_that_is_only_said_backward_is_no_other_name_of_the_relation(grouping):
-    shop = grouping({"employs": ("employer", True)})
-    shop.build(shop.write({f"{name}.txt": f"Acme:Organization --employs--> {name}:Person (0.9)."
-                           for name in ("Ada", "Bea", "Cem")}))
-    employer = shop.schema_in_force().relation_type("employer")
-    assert ("employs" in employer.aliases, employer.inverse_aliases) == (False, ("employs",))
-    assert {("Ada", "employer", "Acme"), ("Cem", "employer", "Acme")} <= shop.triples()
-
-
-def test_a_label_for_a_known_relation_joins_it(grouping):
-    shop = grouping({"chairs": ("employer", False), "chaired by": ("employer", True)})
-    shop.build(shop.write(LEADERS))
-    employer = shop.schema_in_force().relation_type("employer")
-    assert "chairs" in employer.aliases
-    assert employer.inverse_aliases == ("chaired by",)
-    assert {("Ada", "employer", "Acme"), ("Cem", "employer", "Acme")} <= shop.triples()
     assert shop.problems() == []
 
 
@@ -163,28 +129,6 @@ def test_a_then_b_equals_both_at_once(grouping):
     assert names[0] == names[1]
 
 
-def test_the_next_batch_is_shown_what_grew(grouping):
-    shop = grouping({}, batch_chunks=1)
-    shown = []
-
-    class Watching(ScriptedReasoner):
-        def extract_one(self, request, schema):
-            shown.append({r.name for r in schema.relation_types})
-            return super().extract_one(request, schema)
-
-    shop.scripted = Watching()
-    shop.build(shop.write(dict(sorted(LEADERS.items()))))
-    assert "chairs" not in shown[0]
-    assert "chairs" in shown[1]
-
-
-def test_labels_are_compared_each_time_the_corpus_has_doubled(grouping):
-    shop = grouping({}, batch_chunks=1)
-    shop.build(shop.write({f"{n}.txt": f"A{n}:Person --verb{chr(97 + n)} of--> Acme:Organization (0.9)."
-                           for n in range(9)}))
-    assert [len(labels) for labels in shop.grouper.asked] == [1, 1, 1, 2, 4]
-
-
 def test_one_document_suffices_in_a_small_corpus_and_two_are_needed_in_a_large_one(small):
     text = {"a.txt": "Ada:Person --mentor of--> Bob:Person (0.9)."}
     small.build(small.write(text))
@@ -205,49 +149,6 @@ def test_what_is_often_stated_between_other_types_widens_a_relation(small):
     assert small.problems() == []
 
 
-def test_values_that_are_often_no_date_widen_an_attribute(small):
-    small.build(small.write({"a.txt": "Acme:Organization.founded = spring",
-                             "b.txt": "Beta:Organization.founded = early",
-                             "c.txt": "Zeta:Organization.founded = 1999"}))
-    with small.resources() as resources:
-        kb = resources.knowledge_base("kb")
-        assert kb.schemas.current().attribute_type("founded").kind == "text"
-        assert kb.extractions.count_rejections() == {}
-
-
-@pytest.mark.parametrize(("verdict", "admitted"), [("accept", True), ("reject", False)])
-def test_a_person_decides_whether_a_relation_is_widened(shop_of_one, verdict, admitted):
-    shop = shop_of_one
-    with shop.resources() as resources:
-        (waiting,) = resources.knowledge_base("kb").schema_control.waiting(1)
-        assert (waiting.name, waiting.widens) == ("located in between Person and Place", "located_in")
-        resources.decide("kb", [Decision(kind="relation", name=waiting.name, verdict=verdict)], "Vera")
-        kb = resources.knowledge_base("kb")
-        assert kb.schemas.current().relation_type("located_in") is not None
-        assert kb.schema_control.waiting(1) == []
-        assert kb.schema_control.count_waiting() == (0 if admitted else 1) or admitted
-    assert (("Ada", "located_in", "Bonn") in shop.triples()) is admitted
-    assert shop.problems() == []
-
-
-@pytest.fixture
-def shop_of_one(small):
-    small.build(small.write({"a.txt": "Ada:Person --located_in--> Bonn:Place."}))
-    return small
-
-
-def test_a_model_is_shown_no_more_of_what_grew_than_a_prompt_has_room_for(grouping):
-    shop = grouping({}, schema_growth=200)
-    names = [f"{word}{number}" for number in range(40) for word in ("oversees", "finances")]
-    said = " ".join(f"Ada:Person --{name} many of--> Acme:Organization (0.9)." for name in names)
-    shop.build(shop.write({"a.txt": said}))
-    with shop.resources() as resources:
-        kb = resources.knowledge_base("kb")
-        shown, current = kb.schema_control.schema_for_prompts(), kb.schemas.current()
-    assert len(shown.relation_types) < len(current.relation_types)
-    assert {"employer", "located_in", "knows"} <= {r.name for r in shown.relation_types}
-
-
 def test_status_says_what_was_not_admitted_and_one_command_admits_it(shell):
     paths = shell.write({"a.txt": "Ada:Person --mentor of--> Bob:Person (0.9). Ada:Person --located_in--> Bonn:Place.",
                          "b.txt": "Acme:Organization.founded = spring. Acme:Organization --located_in--> Bonn:Place."})
@@ -262,15 +163,3 @@ def test_status_says_what_was_not_admitted_and_one_command_admits_it(shell):
     assert shell("schema", "review", "--kb", "kb", "--all", "accept").code == 0
     assert json.loads(shell("status", "--kb", "kb", "--json").out)["facts_not_admitted"] == {}
     assert shell.sound()
-
-
-def test_a_build_that_stopped_compares_no_labels(grouping):
-    shop = grouping({})
-
-    def fail(text):
-        if "chaired by" in text:
-            raise EndpointDown("the endpoint is down")
-
-    shop.scripted.before = fail
-    assert "the endpoint is down" in shop.build(shop.write(LEADERS))["stopped"]
-    assert shop.grouper.asked == []

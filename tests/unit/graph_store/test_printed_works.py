@@ -38,21 +38,6 @@ def test_the_file_of_a_printed_work_is_copied_and_goes_with_its_document(tmp_pat
     assert not list((tmp_path / "printed").iterdir())
 
 
-def test_no_copy_is_kept_where_machines_share_a_ledger(tmp_path, printed):
-    works = PrintedWorks(tmp_path / "printed", active=False)
-    works.keep(document(printed))
-    assert works.find("harbours.pdf") is None
-
-
-def test_only_pdf_files_are_copied(tmp_path, printed):
-    works = PrintedWorks(tmp_path / "printed")
-    secret = printed.with_name("secret.key")
-    secret.write_text("secret", "utf-8")
-    for source in (secret, tmp_path, tmp_path / "gone.pdf", "https://example.org/harbours.pdf"):
-        works.keep(document(source))
-        assert works.find("harbours.pdf") is None
-
-
 def test_a_page_is_drawn(printed):
     with Image.open(BytesIO(draw_page(printed, 2))) as picture:
         assert picture.format == "PNG"

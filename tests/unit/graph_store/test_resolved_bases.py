@@ -4,13 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.graph_store.derive import refresh_graph_and_vectors
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import EntityDecisionError
-from banyan.graph_store.vectors.vector_store import KINDS
-from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 from banyan.schemas.naming import triple_id
 from banyan.schemas.resolution import EntityPair, PairVerdict
 
@@ -49,46 +46,6 @@ def test_vectors_and_communities_follow_the_merged_graph(kb: KnowledgeBase, tmp_
         assert not reader.tree.is_behind()
 
 
-def test_a_run_that_ended_before_its_vectors_were_written_is_taken_up(kb: KnowledgeBase, tmp_path: Path) -> None:
-    kb.resolution.resolve()
-    kb.release()
-    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as opened:
-        assert opened.vectors.ids("entities") == set(opened.graph.mentions.entity_ids())
-        assert opened.vectors.ids("triples") == triples(opened.graph.mentions) | triples(opened.graph)
-        assert opened.vectors.ids("triples") > triples(opened.graph.mentions), "it makes a fact that nobody states"
-        assert opened.tree.is_behind()
-    kb.acquire()
-
-
-def test_merging_drops_no_vector_and_splitting_embeds_nothing_again(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch,
-                                                                    ) -> None:
-    encoded: list[str] = []
-    encode, stated = HashedEmbedder.encode, {kind: kb.vectors.ids(kind) for kind in KINDS}
-    monkeypatch.setattr(HashedEmbedder, "encode", lambda self, texts: encoded.extend(texts) or encode(self, texts))
-    kb.resolution.decide("merge", ("José Ruiz", "Jose Ruiz"), "me", "")
-    refresh_graph_and_vectors(kb)
-    merged = {kind: kb.vectors.ids(kind) for kind in KINDS}
-    made = triples(kb.graph) - triples(kb.graph.mentions)
-    assert merged == {**stated, "triples": stated["triples"] | made}
-    assert len(encoded) == len(made) == 1, "a fact that nobody states of this name"
-    assert verify(kb) == []
-    kb.resolution.decide("split", ("José Ruiz", "Jose Ruiz"), "me", "two painters")
-    encoded.clear()
-    refresh_graph_and_vectors(kb)
-    assert (encoded, {kind: kb.vectors.ids(kind) for kind in KINDS}) == ([], stated)
-
-
-def test_the_vectors_of_a_deleted_document_leave(kb: KnowledgeBase) -> None:
-    kb.resolution.resolve()
-    refresh_graph_and_vectors(kb)
-    before = {kind: kb.vectors.ids(kind) for kind in KINDS}
-    delete(kb, "two")
-    refresh_graph_and_vectors(kb)
-    gone = {kind: len(before[kind] - kb.vectors.ids(kind)) for kind in KINDS}
-    assert gone == {"entities": 2, "triples": 2, "relations": 1, "chunks": 1}, "Turku; as stated and as resolved"
-    assert kb.vectors.ids("triples") == triples(kb.graph)
-
-
 def test_a_split_undoes_a_merge_and_a_merge_the_split(kb: KnowledgeBase) -> None:
     apart = kb.graph.dump()
     kb.resolution.resolve()
@@ -116,16 +73,6 @@ def test_a_decision_that_cannot_be_carried_out_is_refused_and_leaves_nothing(
     assert kb.entities.decisions() == []
 
 
-def test_types_that_do_not_fit_together_are_not_merged_by_hand(tmp_path: Path) -> None:
-    schema = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="City")),
-                         relation_types=(RelationType(name="born_in", domain=("Person",), range=("City",)),))
-    with create(tmp_path, "kb", HashedEmbedder(), schema) as kb, kb.writing():
-        put(kb, "one", "Ada was born in Ulm.", entities={"Ada": "Person", "Ulm": "City"},
-            triples=[("Ada", "born_in", "Ulm")])
-        with pytest.raises(EntityDecisionError, match="of the type Person and 'Ulm' of City"):
-            kb.resolution.decide("merge", ("Ada", "Ulm"), "me", "")
-
-
 def test_deleting_the_document_takes_the_alias_back(kb: KnowledgeBase) -> None:
     delete(kb, "two")
     without = kb.graph.dump()
@@ -136,16 +83,6 @@ def test_deleting_the_document_takes_the_alias_back(kb: KnowledgeBase) -> None:
     kb.resolution.resolve()
     assert kb.entities.aliases() == {}
     assert kb.graph.dump() == without
-    finish(kb)
-    assert verify(kb) == []
-
-
-def test_the_canonical_names_document_gone_the_alias_stands_for_itself(kb: KnowledgeBase) -> None:
-    kb.resolution.resolve()
-    delete(kb, "one")
-    delete(kb, "three")
-    assert kb.graph.entity_ids() == kb.graph.mentions.entity_ids()
-    kb.resolution.resolve()
     finish(kb)
     assert verify(kb) == []
 
@@ -167,19 +104,6 @@ def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
     kb.resolution.resolve(ask, "brain")
     kb.resolution.resolve()
     assert (len(asked), kb.graph.dump()) == (before, dump)
-
-
-def test_what_is_certain_is_written_where_asking_fails(kb: KnowledgeBase) -> None:
-    put(kb, "four", "Adam Reed struck.", triples=[("Adam Reed", "did", "struck")])
-    put(kb, "five", "Reed Adam marched.", triples=[("Reed Adam", "did", "marched")])
-
-    def ask(_: Any) -> list[PairVerdict | None]:
-        raise ConnectionError("gone")
-
-    with pytest.raises(ConnectionError):
-        kb.resolution.resolve(ask, "brain")
-    assert len(kb.entities.aliases()) == 1
-    assert kb.resolution.is_behind("brain")
 
 
 def test_resolution_can_be_switched_off_but_for_what_persons_decided(kb: KnowledgeBase) -> None:

@@ -1,6 +1,5 @@
 """The schema grows by evidence, and the facts follow it."""
 
-import pytest
 from banyan.schemas.graph_schema import GraphSchema
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,14 +23,6 @@ def test_what_enough_documents_ask_for_joins_with_observed_types_and_waiting_fac
     assert "2 documents >= 2" in decided.decision.why
 
 
-@pytest.mark.parametrize(("sure", "documents", "joins"), [(0.8, 2, True), (0.79, 2, False), (0.9, 1, False)])
-def test_the_thresholds_themselves_are_enough(make, sure, documents, joins):
-    ledger = make()
-    ledger.put({str(n): said((f"Ada{n}", "painted", f"Ulm{n}"), types={f"Ada{n}": "Person", f"Ulm{n}": "City"},
-                             sure=sure) for n in range(documents)})
-    assert (ledger.grow().relation_type("painted") is not None) == joins
-
-
 def test_a_new_type_joins_before_the_relation_that_needs_it(make):
     ledger = make()
     ledger.put({n: said((p, "member of", g), types={p: "Person", g: "Guild"})
@@ -39,28 +30,6 @@ def test_a_new_type_joins_before_the_relation_that_needs_it(make):
     grown = ledger.grow()
     assert grown.fits("Person", "member_of", "Guild")
     assert ledger.edges() == {("Ada", "member of".replace(" ", "_"), "Weavers"), ("Bea", "member_of", "Bakers")}
-
-
-def test_a_pair_of_types_that_one_document_shows_does_not_widen_a_relation(make):
-    ledger = make()
-    ledger.put({**PAINTED, "c": said(("Ulm", "painted", "Cleo"), types={"Ulm": "City", "Cleo": "Person"}),
-                "d": said(("Eve", "painted", "Finn"), types={"Eve": "Person", "Finn": "Person"})})
-    relation = ledger.grow().relation_type("painted")
-    assert (relation.domain, relation.range) == (("Person",), ("City",))
-
-
-def test_a_relation_that_no_pair_of_types_shows_often_enough_waits(make):
-    ledger = make()
-    ledger.put({"a": PAINTED["a"], "d": said(("Eve", "painted", "Finn"), types={"Eve": "Person", "Finn": "Person"})})
-    assert ledger.grow() == SCHEMA
-    assert [(c.name, c.documents) for c in ledger.control.waiting(2)] == [("painted", 2)]
-
-
-def test_an_attribute_takes_the_kind_of_its_values(make):
-    ledger = make()
-    ledger.put({n: said(types={p: "Person"}, attributes=((p, "height", v),))
-                for n, p, v in (("a", "Ada", "180 cm"), ("b", "Bea", "171 cm"))})
-    assert ledger.grow().attribute_type("height").kind == "number"
 
 
 def test_growth_is_capped_and_the_strongest_join(make):

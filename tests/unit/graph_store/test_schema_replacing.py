@@ -2,14 +2,11 @@
 
 import pytest
 from banyan.graph_store.evolution.elements import DecisionError, decisions_to
-from banyan.graph_store.integrity import verify_rows
 from banyan.schemas.delta import Decision
-from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType, open_schema
+from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 
 from ... import evolving
-from ...evolving import PAINTED, SCHEMA, THRESHOLDS, said
-from ...hashed_embedding import HashedEmbedder
-from ...small_base import create
+from ...evolving import PAINTED, THRESHOLDS, said
 
 make = evolving.make
 OTHER = GraphSchema(
@@ -52,14 +49,6 @@ def test_a_schema_in_the_place_of_another_is_that_schema(make):
     assert ledger.grow() == made, "nothing that left comes back by itself"
 
 
-def test_its_history_is_sound(tmp_path):
-    with create(tmp_path, "kb", HashedEmbedder(), SCHEMA) as kb, kb.writing():
-        kb.schema_control.decide(decisions_to(SCHEMA, OTHER), "Ann", 2)
-        assert list(verify_rows.history(kb)) == []
-        assert kb.schemas.version() == 2
-        assert not kb.schema_control.decide(decisions_to(kb.schemas.current(), kb.schemas.current()), "Ann", 2)
-
-
 @pytest.mark.parametrize(("decision", "why"), [
     (define("relation", "r", domain=["Planet"]), "relation .r., domain: there is no entity type .Planet."),
     (define("relation", "r", domains=["Person"]), "relation 'r', domains: Extra inputs"),
@@ -71,8 +60,3 @@ def test_what_does_not_hold_together_is_refused_and_changes_nothing(make, decisi
     with pytest.raises(DecisionError, match=why):
         ledger.control.decide([decision], "Ann", THRESHOLDS.support)
     assert ledger.history.version() == 1
-
-
-def test_an_open_schema_is_not_replaced():
-    with pytest.raises(DecisionError, match="build another knowledge base"):
-        decisions_to(open_schema(), SCHEMA)

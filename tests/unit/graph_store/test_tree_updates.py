@@ -59,30 +59,6 @@ def test_a_small_change_leaves_what_is_far_from_it(base, runs):
         assert {community.id for community in kb.communities.all()} == before
 
 
-def test_a_new_entity_joins_those_that_its_passage_mentions(base, runs):
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise, SETTINGS)
-        small_base.put(kb, "new", "C0 and B5 and B6.", entities=dict.fromkeys(("C0", "B5", "B6"), "thing"))
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise, SETTINGS)
-        assert runs == ["whole", "update"]
-        named = [{kb.graph.name(member) for member in community.members} for community in kb.communities.all()]
-        (own,) = [names for names in named if "C0" in names]
-        assert own & {"B5", "B6"}
-
-
-def test_a_fact_between_entities_that_are_there_is_told_of_their_community(base, runs):
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise, SETTINGS)
-        small_base.put(kb, "new", "A0 admires A1.", triples=[("A0", "admires", "A1")])
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise, SETTINGS)
-        assert runs == ["whole", "update"]
-        together = [c for c in kb.communities.all()
-                    if {kb.graph.name(member) for member in c.members} >= {"A0", "A1"}]
-        assert all(community_digests.identified(kb.graph, community).id == community.id for community in together)
-
-
 def test_much_change_is_clustered_anew(base, runs):
     with base("kb", CIRCLES) as kb:
         kb.tree.build(small_base.summarise, SETTINGS)
@@ -91,49 +67,6 @@ def test_much_change_is_clustered_anew(base, runs):
         kb.vector_synchroniser.sync()
         kb.tree.build(small_base.summarise, SETTINGS)
     assert runs == ["whole", "whole"]
-
-
-def test_small_changes_add_up(base, runs):
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise, SETTINGS)
-        for n in range(20):
-            small_base.put(kb, f"n{n}", f"N{n} works for B5.", triples=[(f"N{n}", "works for", "B5")])
-            kb.vector_synchroniser.sync()
-            kb.tree.build(small_base.summarise, SETTINGS)
-    assert runs[:2] == ["whole", "update"]
-    assert "whole" in runs[2:]
-
-
-def test_a_small_graph_is_always_clustered_anew(base, runs):
-    with base("kb", CIRCLES) as kb:
-        for n in range(2):
-            small_base.put(kb, f"n{n}", f"N{n} works for B5.", triples=[(f"N{n}", "works for", "B5")])
-            kb.vector_synchroniser.sync()
-            kb.tree.build(small_base.summarise)
-    assert runs == ["whole", "whole"]
-
-
-def test_the_levels_above_follow_what_changed(base, runs):
-    constants = CommunitySettings(update_above=0, drift=0.9, max_clusters=3, max_members=6, max_children=3)
-    circles = [(f"C{n} {i}", f"relation {n}", f"C{n} {(i + 1) % 6}") for n in range(12) for i in range(6)]
-    with base("kb", circles) as kb:
-        kb.tree.build(small_base.summarise, constants)
-        levels = kb.communities.levels()
-        assert levels > 1
-        before = {community.id for community in kb.communities.all(level=None)}
-        small_base.put(kb, "new", "C0 0 meets C1 1. New 1 meets New 2.",
-                       triples=[("C0 0", "meets", "C1 1"), ("New 1", "meets", "New 2")])
-        small_base.put(kb, "alone", "Far 1 meets Far 2.", triples=[("Far 1", "meets", "Far 2")])
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise, constants)
-        assert verify(kb) == []
-        assert kb.communities.levels() == levels
-        assert before & {community.id for community in kb.communities.all(level=1)}, "what is far from it stays"
-        small_base.delete(kb, "new")
-        kb.tree.build(small_base.summarise, constants)
-        assert runs == ["whole", "update", "update"]
-        assert verify(kb) == []
-        assert set(kb.graph.entity_ids()) == {e for c in kb.communities.all(level=1) for e in c.members}
 
 
 def test_a_killed_build_goes_on_to_the_same_tree(base, tmp_path, hashed_embedder, runs):

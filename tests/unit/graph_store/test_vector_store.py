@@ -85,19 +85,3 @@ def test_a_change_that_failed_half_way_is_looked_for(store, monkeypatch, method)
     store.put("entities", ["new"], ["new"])
     assert sorted(store.ids("entities")) == _contents(store)
     assert "new" in store.ids("entities")
-
-
-@pytest.mark.parametrize("number", [6, 12])
-def test_a_collection_that_was_emptied_is_sound(tmp_path, number):
-    """Chroma writes an empty index again at each opening."""
-    store = _open(tmp_path)
-    store.put("chunks", KEYS[:number], KEYS[:number])
-    store.drop("chunks", KEYS[:number])
-    store.collections.settle()
-    store.close()
-    for _ in range(2):
-        opened = _open(tmp_path)
-        assert opened.collections.is_sound()
-        assert opened.ids("chunks") == set()
-        opened.close()
-    assert opened.collections.damages() == []

@@ -3,7 +3,6 @@
 import shutil
 
 import pytest
-from banyan.ingest.readers.pdf_page_checks import is_gibberish
 from banyan.ingest.reading import DEFAULT_LIMITS
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
@@ -49,16 +48,3 @@ def test_a_page_in_a_broken_font_is_recognised_from_its_picture(tmp_path):
     (document,), failures = loading.load(broken(tmp_path / "a.pdf", FIRST["latin"]))
     assert failures == []
     assert " ".join(document.text.split()) == f"A first page of text. {SHOWN}"
-
-
-@pytest.mark.parametrize("text", [
-    SHOWN, "Žluťoučký kůň úpěl ďábelské ódy.", "Pchnąć w tę łódź jeża lub ośm skrzyń fig.", "灯塔由工程师李明设计",
-    "Đây là một câu tiếng Việt có nhiều dấu thanh.", "Kırk küp, kırkının da kulpu kırık küp.", "x = 3; y = 4", "",
-    "ISBN 978-3-16 PRT-4471 XKCD BXR-1234 QRS-99 " * 3, "3.14 2.71 1.41 " * 40])
-def test_text_of_any_language_is_no_gibberish(text):
-    assert not is_gibberish(text)
-
-
-def test_shifted_letters_are_gibberish():
-    shifted = "".join(chr(ord(letter) - 29) if letter.isalpha() else letter for letter in SHOWN * 6)
-    assert is_gibberish(shifted)

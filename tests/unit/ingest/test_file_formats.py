@@ -94,18 +94,6 @@ def test_word_tables_with_merged_cells_stand_in_order_between_the_paragraphs(tmp
         "Staff of 2024\nOffice\n| Name: Ann | City: Paris |\n| Name: Bob |\n\nAfter.\n\n| 1990: a | 1991: b |")
 
 
-def test_a_second_row_of_data_below_a_merged_header_is_no_header(tmp_path):
-    word = docx.Document()
-    for second in (["Ann", "Poe", "Paris"], ["Ann", "1990", ""], ["Ann", "Poe", ""]):
-        table = _add_table(word, [["Name", "", "City"], second, ["Bob", "Ray", "Lyon"]])
-        table.cell(0, 0).merge(table.cell(0, 1))
-        word.add_paragraph("Next.")
-    word.save(str(tmp_path / "a.docx"))
-    tables = load(tmp_path)["a.docx"].text.split("\n\nNext.\n\n")
-    assert tables[0].startswith("| Name: Ann | Name 2: Poe | City: Paris |")
-    assert tables[1].startswith("| Name: Ann | Name 2: 1990 |")
-
-
 def test_a_table_in_a_cell_of_a_word_table_is_read_as_a_table_and_the_outer_one_as_text(tmp_path):
     word = docx.Document()
     outer = _add_table(word, [["Kit", "Parts"], ["Alpha", ""], ["Beta", "none"]])

@@ -17,13 +17,6 @@ def test_files_of_programs_are_left_out_and_counted_once(tmp_path):
                                    "package-lock.json (1), thumbs.db (1), ~$* (1): ")
 
 
-def test_what_is_named_is_read(tmp_path):
-    write(tmp_path / "node_modules" / "x" / "a.md", "words")
-    documents, failures = load(tmp_path / "node_modules" / "x", write(tmp_path / "desktop.ini", "words"))
-    assert [document.id for document in documents] == ["a.md", "desktop.ini"]
-    assert failures == []
-
-
 def test_an_ignore_file_has_the_syntax_of_git(tmp_path):
     for name in ("a.md", "b.log", "drafts/c.md", "drafts/keep.md", "deep/drafts/d.md", "deep/e.txt", "deep/f.txt"):
         write(tmp_path / name, "words")
@@ -31,12 +24,6 @@ def test_an_ignore_file_has_the_syntax_of_git(tmp_path):
     documents, failures = load(tmp_path)
     assert [document.id for document in documents] == ["a.md", "deep/drafts/d.md", "deep/f.txt", "drafts/keep.md"]
     assert [found.reason for found in failures] == ["left out: 3 files and folders that .banyanignore names"]
-
-
-def test_asciidoc_is_plain_text(tmp_path):
-    documents, failures = load(write(tmp_path / "a.adoc", "= Alder\n\nIt opened."))
-    assert [document.text for document in documents] == ["= Alder\n\nIt opened."]
-    assert failures == []
 
 
 def test_texts_with_a_customary_name_need_no_ending(tmp_path):

@@ -50,28 +50,6 @@ def test_a_text_has_its_headings_lists_tables_and_notes(tmp_path):
                                   "| Name: Ida Lang | Role: none | Year: none |")
 
 
-def test_lists_have_their_numbers_and_a_formatted_title_is_one(tmp_path):
-    listed = '<text:list text:style-name="L1"{}>{}</text:list>'.format
-    item = "<text:list-item{}><text:p>{}</text:p>{}</text:list-item>".format
-    style = ("<text:list-style style:name='L1'><text:list-level-style-number text:level='1' style:num-format='1'/>"
-             "<text:list-level-style-bullet text:level='2'/></text:list-style>"
-             "<style:style style:name='P1' style:parent-style-name='Title'/>")
-    inner = f"<text:list>{item('', 'big', '')}</text:list>"
-    path = write(tmp_path / "a.odt", packed(
-        "<office:text><text:p text:style-name='P1'>Plan</text:p>"
-        + listed(" xml:id='one'", item("", "Bells", inner) + item("", "Doors", "")) + "<text:p>Then</text:p>"
-        + listed(" text:continue-list='one'", item("", "Keys", ""))
-        + listed("", item("", "New", "") + item(" text:start-value='7'", "Seventh", ""))
-        + listed(" text:continue-numbering='true'", item("", "Eighth", "")) + "</office:text>",
-        styles=style + "<style:master-page><style:header><text:p>Secret</text:p></style:header><style:footer/>"
-        "</style:master-page>"))
-    (document,), failures = load(path)
-    assert document.title == "Plan"
-    assert document.text == ("# Plan\n\n1. Bells\n  - big\n2. Doors\n\nThen\n\n3. Keys\n\n1. New\n7. Seventh\n\n"
-                             "8. Eighth")
-    assert (document.metadata, failures) == ({"not read": "1 header"}, [])
-
-
 def test_slides_are_sections_under_their_titles(tmp_path):
     box = "<draw:frame{}><draw:text-box>{}</draw:text-box></draw:frame>".format
     title, words = box(' presentation:class="title"', "<text:p>Bells</text:p>"), box("", "<text:p>They ring.</text:p>")
@@ -82,8 +60,3 @@ def test_slides_are_sections_under_their_titles(tmp_path):
     assert failures == []
     assert document.title == "Bells"
     assert document.text == "# Bells\n\nThey ring.\n\nSmile.\n\n# page2\n\nThey ring."
-
-
-def test_what_cannot_be_read_says_why(tmp_path):
-    assert "password" in failure(write(tmp_path / "a.odt", packed("", manifest="<x><encryption-data/></x>")))
-    assert "not an OpenDocument file" in failure(write(tmp_path / "b.odt", b"words"))

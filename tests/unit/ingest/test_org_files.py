@@ -57,18 +57,3 @@ They ring.
 # open
 ls |
 ```""")
-
-
-def test_the_first_heading_is_the_title_where_there_is_no_other(tmp_path):
-    (document,), failures = load(write(tmp_path / "a.org", "* Alder\nWords.\n* Birch\n"))
-    assert failures == []
-    assert (document.title, document.text) == ("Alder", "# Alder\n\nWords.\n\n# Birch")
-
-
-@pytest.mark.parametrize(("line", "why"), [
-    ("SCHEDULED: <2024-13-45 Thu>", "a date or property is broken (month must be in 1..12)"),
-    ("[[" * 10_001, "a line is longer than 20,000 characters")])
-def test_what_cannot_be_parsed_is_plain_text(tmp_path, line, why):
-    (document,), (found,) = load(write(tmp_path / "a.org", f"* Alder\n{line}\nWords.\n"))
-    assert document.text == f"* Alder\n{line}\nWords.\n"
-    assert found.reason.startswith(f"{why}, so its markup was not read: ")

@@ -1,16 +1,8 @@
 """Where the pages of a printed work begin in its text."""
 
-from banyan.ingest.loaders import join_pages, load_documents
+from banyan.ingest.loaders import load_documents
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
-
-
-def test_pages_have_a_blank_line_between_them_and_begin_where_their_text_does():
-    text, starts = join_pages([" One. ", "", "Two.\n", "Three."])
-    assert text == "One.\n\nTwo.\n\nThree."
-    assert [text[start:start + 3] for start in starts] == ["One", "Two", "Two", "Thr"]
-    assert join_pages(["", ""]) == ("", (0, 0))
-    assert join_pages(["One.", ""]) == ("One.", (0, 4)), "a last page without text begins at the end"
 
 
 def test_the_pages_of_a_pdf_are_counted_from_its_own_text(tmp_path):

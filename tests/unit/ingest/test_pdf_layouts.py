@@ -2,16 +2,14 @@
 
 import io
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
-from banyan.ingest.readers import pdf_files
 from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.reading import Limits
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
 
-from ...pdf_sheets import MODELS, PRODUCTS, PROSE, ROWS, place, plain_text, rules, sheet, text_of, write_table
+from ...pdf_sheets import PRODUCTS, PROSE, ROWS, place, plain_text, rules, sheet, text_of, write_table
 
 
 def aligned_prose(file: FPDF) -> None:
@@ -25,36 +23,9 @@ def contents(file: FPDF) -> None:
           lefts=(20, 30, 120))
 
 
-def contacts(file: FPDF) -> None:
-    names = ("Ann", "Bob", "Cy", "Di", "Ed")
-    place(file, [(f"{name} Poe", f"Tel. 12 {n}", f"Room {n}") for n, name in enumerate(names)])
-
-
-def wrapped(file: FPDF) -> None:
-    place(file, [*MODELS, ("of words",)])
-
-
-def numbered(file: FPDF) -> None:
-    for number in range(6):
-        file.multi_cell(0, text=f"{number}. There are {number * 12} of {number * 30} trees left in the year 2019.",
-                        new_x="LMARGIN", new_y="NEXT")
-
-
 def definitions(file: FPDF) -> None:
     place(file, [("Root", "what holds a tree"), ("Leaf", "what feeds it"), ("Bark", "what covers it"), ("Top", "it")])
     rules(file, 35, 42, 48, 54, 60)
-
-
-def headless(file: FPDF) -> None:
-    place(file, MODELS[1:] * 2)
-    rules(file, 35, 42, 72)
-
-
-def prose_between_rules(file: FPDF) -> None:
-    for number in range(5):
-        rules(file, 20 + number * 30, left=10, right=200)
-        file.set_xy(10, 22 + number * 30)
-        file.multi_cell(0, text=PROSE)
 
 
 def columns_between_rules(file: FPDF) -> None:
@@ -72,53 +43,12 @@ def name_over_some_columns(file: FPDF) -> None:
     rules(file, 35, 48, 60)
 
 
-def cells_that_cross_columns(file: FPDF) -> None:
-    place(file, [("", "Recall", "Time"), ("Sparse", "57.3", "1.2"), ("Dense text with many more words", "", "12.7"),
-                 ("Sparse text with many more words", "", "3")])
-    rules(file, 35, 42, 60)
-
-
-def words_on_two_lines(file: FPDF) -> None:
-    file.set_font(style="B")
-    place(file, [("Crop", "Kind")])
-    file.set_font(style="")
-    place(file, [("Green", "a legume that"), ("peas", "keeps well"), ("Rye", "cereal")], 46)
-    rules(file, 35, 42, 62)
-
-
-def scattered(file: FPDF) -> None:
-    for number, row in enumerate([("Start", "Middle", "End"), *((f"x{n}", str(n), str(n * 2)) for n in range(5))]):
-        for column, text in enumerate(row):
-            file.text(20 + column * 40 + (number * 7) % 10, 40 + number * 6, text)
-
-
-def two_aligned(file: FPDF) -> None:
-    place(file, [("Contents", "Page"), *((f"{n} sorts of trees", str(n * 7)) for n in range(1, 9))])
-
-
-def paragraph_as_header(file: FPDF) -> None:
-    write_table(file, [("Note", PROSE), ("Peas", "legume"), ("Rye", "cereal")], first_row_as_headings=False)
-
-
 def form_with_gaps(file: FPDF) -> None:
     with file.table(first_row_as_headings=False) as table:
         for texts, span in ((("Name", ""), 3), (("Street", "", "No.", ""), 1), (("Town", ""), 3)):
             row = table.row()
             for number, text in enumerate(texts):
                 row.cell(text, colspan=span if number else 1)
-
-
-def turned(file: FPDF) -> None:
-    for row, texts in enumerate(PRODUCTS):
-        for column, text in enumerate(texts):
-            file.rect(20 + row * 20, 40 + column * 40, 20, 40)
-            with file.rotation(90, 30 + row * 20, 75 + column * 40):
-                file.text(30 + row * 20, 75 + column * 40, text)
-
-
-def rows_that_may_go_on(file: FPDF) -> None:
-    place(file, [("Model", "Recall", "Note"), ("Sparse", "57.3", "by words"), ("", "", "alone"), ("Graph", "7", "it")])
-    rules(file, 35, 42, 60)
 
 
 def boxed(file: FPDF, cells: Sequence[Sequence[str]], width: float = 95) -> None:
@@ -135,23 +65,9 @@ def frames(file: FPDF) -> None:
     boxed(file, [[PROSE, PROSE], [PROSE, PROSE]])
 
 
-def frame(file: FPDF) -> None:
-    for _ in range(5):
-        file.multi_cell(0, text=PROSE, border=1, new_x="LMARGIN", new_y="NEXT")
-
-
-def form(file: FPDF) -> None:
-    write_table(file, [("Name: Ann Poe", "Date: 1 May"), ("Street: Elm Road", "Town: Paris"),
-                       ("Phone: 12 34", "Signature:")], first_row_as_headings=False)
-
-
 def form_in_cells(file: FPDF) -> None:
     write_table(file, [("Name:", "Ann Poe", "Date:", "1 May"), ("Street:", "Elm Road", "Town:", "Paris"),
                        ("Phone:", "12 34", "Fax:", "56 78")], first_row_as_headings=False)
-
-
-def blank_form(file: FPDF) -> None:
-    write_table(file, [("Name", ""), ("Street", ""), ("Town", ""), ("Phone", "")], first_row_as_headings=False)
 
 
 def irregular_form(file: FPDF) -> None:
@@ -181,18 +97,6 @@ def headers_and_footers(file: FPDF) -> None:
     file.text(12, 288, "Page 7")
 
 
-def underlined(file: FPDF) -> None:
-    file.set_font("helvetica", size=11, style="U")
-    file.multi_cell(0, text=PROSE * 3)
-
-
-def links(file: FPDF) -> None:
-    for words in PROSE.split(" where"):
-        for number, word in enumerate(words.split()):
-            file.set_font(style="U" if number % 4 == 1 else "")
-            file.write(text=f"{word} ")
-
-
 def chart(file: FPDF) -> None:
     for step in range(8):
         file.line(30, 40 + step * 15, 170, 40 + step * 15)
@@ -202,20 +106,9 @@ def chart(file: FPDF) -> None:
     file.text(60, 70, "Sales of tents")
 
 
-def crossed(file: FPDF) -> None:
-    for left in (10, 60, 110):
-        file.line(left, 20, left, 60)
-    for top in (20, 40, 60):
-        file.line(10, top, 110, top)
-    for top in (30, 50):
-        file.text(12, top, "Incomprehensibilities unquestionably")
-
-
 @pytest.mark.parametrize("draw", [
-    frames, frame, links, form, form_in_cells, blank_form, irregular_form, two_columns, headers_and_footers, underlined,
-    chart, crossed, aligned_prose, contents, contacts, wrapped, numbered, definitions, headless, prose_between_rules,
-    columns_between_rules, rows_that_may_go_on, name_over_some_columns, cells_that_cross_columns, words_on_two_lines,
-    scattered, two_aligned, paragraph_as_header, form_with_gaps, turned])
+    frames, form_in_cells, irregular_form, two_columns, headers_and_footers, chart, aligned_prose, contents,
+    definitions, columns_between_rules, name_over_some_columns, form_with_gaps])
 def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPDF], None]):
     file = sheet()
     draw(file)
@@ -240,56 +133,3 @@ def test_an_encrypted_file_and_one_that_pdfminer_cannot_read(monkeypatch):
             content = read_pdf(bytes(file.output()), Limits())
             assert content.text == plain_text(file)
             assert content.omitted == "tables of broken pages (1: KeyError('Type'))"
-
-
-def test_letters_drawn_twice_on_a_broken_page_are_counted(monkeypatch):
-    file = sheet()
-    for _ in range(2):
-        file.text(20, 40, "The bell of Alder rings twice a day, and the door of Birch stays open.")
-
-    def broken(*_: object, **__: object) -> None:
-        raise KeyError("Type")
-
-    monkeypatch.setattr(pdf_files, "is_doubled", lambda text: True)
-    assert read_pdf(bytes(file.output()), Limits()).omitted == ""
-    monkeypatch.setattr("pdfplumber.page.Page.dedupe_chars", broken)
-    assert read_pdf(bytes(file.output()), Limits()).omitted == (
-        "letters that are drawn twice of broken pages (1: KeyError('Type'))")
-
-
-def test_a_page_that_two_libraries_read_differently_stays_text(monkeypatch):
-    file = sheet()
-    write_table(file, PRODUCTS)
-    monkeypatch.setattr("pypdf.PageObject.extract_text", lambda page: "Quite other words than those of the table.")
-    assert text_of(file) == "Quite other words than those of the table."
-
-
-def test_pages_without_lines_and_those_past_the_bound_are_not_read_twice(monkeypatch):
-    asked: list[int] = []
-
-    def read_tables(data: bytes, wanted: dict[int, tuple[int, str]], *_: object) -> list[tuple[int, str]]:
-        asked.extend(number for number, _ in wanted.values())
-        return []
-
-    monkeypatch.setattr("banyan.ingest.readers.pdf_tables.read_tables", read_tables)
-    file = sheet()
-    file.multi_cell(0, text=PROSE)
-    for _ in range(3):
-        file.add_page()
-        write_table(file, PRODUCTS)
-    text_of(file)
-    assert asked == [1, 2, 3]
-    monkeypatch.setattr(pdf_files, "_TABLES_FROM", 200)
-    asked.clear()
-    text_of(file)
-    assert asked == [1]
-
-
-def test_tables_that_would_be_more_text_than_is_read(tmp_path: Path):
-    file = sheet()
-    wide = [[f"A rather long header of column {n}" for n in range(4)], *([["x"] * 4] * 30)]
-    write_table(file, wide)
-    size = len(plain_text(file)) + 200
-    (tmp_path / "a.pdf").write_bytes(bytes(file.output()))
-    with pytest.raises(pdf_files.UnreadableError, match="its tables have more text"):
-        read_pdf((tmp_path / "a.pdf").read_bytes(), Limits(file_bytes=size))

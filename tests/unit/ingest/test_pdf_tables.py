@@ -2,25 +2,17 @@
 
 from collections.abc import Sequence
 
-import pytest
 from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.readers.pdf_tables import _is_same
-from banyan.ingest.readers.pdf_words import Box, PageWord, cell_text
 from banyan.ingest.reading import Limits
-from banyan.text.hyphenation import CELL_BREAK
 from fpdf import FPDF, FontFace
 
 from ...pdf_sheets import (
-    MODEL_ROWS,
-    MODELS,
     PRODUCTS,
     PROSE,
     ROWS,
-    place,
     plain_text,
     rows_of,
-    rules,
     sheet,
     text_of,
     write_table,
@@ -96,47 +88,6 @@ def test_a_table_over_pages_keeps_its_header_and_its_rows_stand_on_their_pages(t
             assert document.text[start:].startswith(f"| Product: {first.split()[0]} |")
 
 
-def test_type_colons_and_kinds_of_values_tell_what_names_a_row_or_a_column():
-    bold = FontFace(emphasis="BOLD")
-    properties = [("Colour", "red"), ("Maker", "Acme")]
-    for rows, style in ((properties, bold), ([(f"{label}:", value) for label, value in properties], None),
-                        ([*properties, ("Price", "5 EUR"), ("Year", "2020")], None)):
-        file = sheet()
-        file.multi_cell(0, text="Table 3: Tent X200")
-        file.ln(2)
-        with file.table(first_row_as_headings=False) as table:
-            for label, value in rows:
-                row = table.row()
-                row.cell(label, style=style)
-                row.cell(value)
-        assert rows_of(file)[0].startswith("| Name: Tent X200 | Colour: red | Maker: Acme |"[:-2])
-    file = sheet()
-    write_table(file, [("Crop", "1", "2"), ("Peas", "many", "few"), ("Rye", "few", "many")])
-    assert rows_of(file) == ["| Crop: Peas | 1: many | 2: few |", "| Crop: Rye | 1: few | 2: many |"]
-    file = sheet()
-    write_table(file, [("Ann", "Paris", "1999"), ("Bob", "Lyon", "2001")], first_row_as_headings=False)
-    assert rows_of(file)[0] == "| Column 1: Ann | Column 2: Paris | Column 3: 1999 |"
-
-
-def word(text: str, left: float, line: int = 0, width: float = 20) -> PageWord:
-    return PageWord(0, text, Box(left, line * 12, left + width, line * 12 + 10), 10, "Times", upright=True)
-
-
-def test_words_of_a_cell_are_apart_as_on_the_page():
-    assert cell_text([word("Acme", 0), word("Works", 23)]) == "Acme Works"
-    assert cell_text([word("H", 0), word("2", 20.5), word("O", 41)]) == "H2O"
-    assert cell_text([word("Acme", 0), word("Works", 0, 1)]) == "Acme Works"
-    assert cell_text([word("manu-", 0), word("facturer", 0, 1)]) == f"manu{CELL_BREAK}facturer"
-    assert cell_text([word("帐篷", 0), word("甲型", 0, 1)]) == "帐篷甲型"
-    assert cell_text([word("帐篷", 0), word("甲型", 23)]) == "帐篷甲型", "justified type"
-    assert cell_text([word("张三", 0), word("李四", 26)]) == "张三 李四"
-
-
-def test_a_page_written_from_right_to_left_is_not_read_as_tables():
-    assert _is_same([word("banyan", 0)], "banyan")
-    assert not _is_same([word("שלום", 0)], "שלום")
-
-
 class Numbered(FPDF):
     """Has a header and a footer on each page."""
 
@@ -171,22 +122,6 @@ def test_a_table_of_words_alone_goes_on_below_a_pages_header_where_its_own_heade
     assert pages[1].startswith("Yearly report\n\n| Column 1: ")
 
 
-class Continued(FPDF):
-    """Says on each page but the first that a table goes on, and which page it is."""
-
-    def header(self) -> None:
-        if self.page_no() > 1:
-            self.cell(text=f"- {self.page_no()} -")
-            self.ln(12)
-            self.cell(text="Table 1: Towns (continued)")
-            self.ln(12)
-
-
-def test_a_line_that_says_continued_and_a_first_page_number_stand_within_no_table():
-    pages = text_table(Continued(), ("Name", "Town"), bold=True).split("\f")
-    assert pages[1].startswith("- 2 -\nTable 1: Towns (continued)\n\n| Name: ")
-
-
 def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_caption_of_its_own():
     numbers = [("D300", "30", "Acme"), ("D400", "40", "Acme")]
     for between in (False, True):
@@ -215,49 +150,6 @@ def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_capt
         table.row(("Crop", "Kind"))
         table.row(("Peas", "legume"))
     assert rows_of(file)[2:] == ["| Column 1: Crop | Column 2: Kind |", "| Column 1: Peas | Column 2: legume |"]
-
-
-def test_another_table_of_the_same_columns_on_the_next_page_keeps_its_own_header():
-    file = sheet()
-    write_table(file, PRODUCTS)
-    file.add_page()
-    write_table(file, [("Crop", "Yield (kg)", "Field"), ("Peas", "7", "North"), ("Oats", "8", "South")],
-                first_row_as_headings=False)
-    assert rows_of(file)[2:] == ["| Crop: Peas | Yield: 7 kg | Field: North |",
-                                 "| Crop: Oats | Yield: 8 kg | Field: South |"]
-    file = sheet()
-    write_table(file, PRODUCTS)
-    file.multi_cell(0, text=PROSE)
-    file.add_page()
-    write_table(file, [("D300", "30", "Acme"), ("D400", "40", "Acme")], first_row_as_headings=False)
-    assert rows_of(file)[2].startswith("| Column 1: D300 | Column 2: 30 |"), "text stands between them"
-
-
-@pytest.mark.parametrize("tops", [(35, 42, 60), (35, 42, 48, 54, 60), ()], ids=["book", "rows", "none"])
-def test_a_table_without_lines_between_its_columns(tops: Sequence[float]):
-    file = sheet()
-    file.multi_cell(0, text=PROSE)
-    place(file, MODELS)
-    rules(file, *tops)
-    file.set_y(70)
-    file.multi_cell(0, text=PROSE)
-    text = text_of(file)
-    assert text.split("\n\n")[1].split("\n") == MODEL_ROWS
-    assert text.count("Sparse") == text.count("12.7") == 1
-
-
-def test_rules_that_end_within_a_word_and_backgrounds_of_rows_enclose_no_table():
-    file = sheet()
-    place(file, MODELS)
-    rules(file, 35, 42, 60, right=68)
-    assert rows_of(file) == MODEL_ROWS
-    file = sheet()
-    file.set_fill_color(230)
-    for top in (29, 41, 53, 65):
-        file.rect(18, top, 142, 6, style="F")
-    place(file, [*MODELS, ("Whole", "8", "4"), ("Half", "9", "5")])
-    assert rows_of(file) == [*MODEL_ROWS, "| Model: Whole | Recall: 8 | Time (s): 4 |",
-                             "| Model: Half | Recall: 9 | Time (s): 5 |"]
 
 
 def test_a_triangle_beside_a_table_costs_no_rows():

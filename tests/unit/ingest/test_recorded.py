@@ -3,10 +3,8 @@
 import json
 
 import pytest
-from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.ingest.reading import IngestError
 from banyan.ingest.recorded import load_recorded
-from banyan.schemas.graph_schema import open_schema
 
 
 def read(path, form):
@@ -23,16 +21,6 @@ def test_hipporag_passages_keep_their_text_and_triples(tmp_path):
     assert failures == []
     assert passage.chunk.text == passage.document.text == "Warsaw lies on the Vistula."
     assert [(t.head, t.relation, t.tail) for t in passage.extraction.triples] == [("Warsaw", "lies on", "Vistula")]
-
-
-def test_a_malformed_triple_is_counted_as_rejected(tmp_path):
-    path = tmp_path / "triples.jsonl"
-    path.write_text(json.dumps({"id": "w", "title": "", "text": "Warsaw lies on the Vistula.",
-                                "triples": [["Warsaw", "lies"], ["Warsaw", "lies on", "Vistula"]]}))
-    (passage,), _ = read(path, "triples")
-    bounded = bound(passage.extraction, passage.chunk, Bounds(open_schema()))
-    assert [(r.reason, r.text) for r in bounded.rejections] == [("malformed", '["Warsaw", "lies"]')]
-    assert len(bounded.facts) == 1
 
 
 def test_a_bad_line_is_reported_and_the_others_are_read(tmp_path):
@@ -52,17 +40,6 @@ def test_a_file_of_another_format_and_a_missing_one_are_errors(tmp_path):
         read(path, "hipporag")
     with pytest.raises(IngestError, match="does not exist"):
         read(tmp_path / "none.json", "triples")
-
-
-def test_ids_of_records_are_of_their_file_and_a_repeated_one_names_both_records(tmp_path):
-    path = tmp_path / "triples.jsonl"
-    ids = ["warsaw.md", "warsaw.md", "../up", None]
-    path.write_text("".join(json.dumps({"id": own, "title": "", "text": "Warsaw."}) + "\n" for own in ids))
-    passages, failures = read(path, "triples")
-    assert [p.document.id for p in passages] == ["triples.jsonl/warsaw.md", "triples.jsonl#3"]
-    assert "triples.jsonl, record 0" in failures[0].reason
-    assert failures[0].path.endswith("triples.jsonl, record 1")
-    assert "cannot be used" in failures[1].reason
 
 
 def test_a_triple_may_say_when_it_holds(tmp_path):

@@ -29,15 +29,6 @@ def test_a_proposal_has_its_fields_its_title_and_its_sections(tmp_path):
         "### The plan\n\nRing once.\n\n[1] Measured in 2019.")
 
 
-def test_a_title_fields_and_prose_that_begins_like_a_mail(tmp_path):
-    document, _ = read(tmp_path, "Alder site\n==========\n\n:Author: Ida Lang\n:Topics:\n  - bells\n  - doors\n\nText.")
-    assert (document.title, document.metadata) == ("Alder site", {"author": "Ida Lang", "topics": "bells; doors"})
-    assert document.text.endswith("# Alder site\n\nText.")
-    document, _ = read(tmp_path, "Note: the door is open.\nIt stays open.\n")
-    assert (document.text, document.metadata) == ("Note: the door is open. It stays open.", {})
-    assert document.title == "a"
-
-
 def test_tables_of_every_kind_are_rows(tmp_path):
     document, failures = read(tmp_path, """Sites
 =====
@@ -149,10 +140,3 @@ def test_substitutions_do_not_multiply(tmp_path):
     documents, failures = load(write(tmp_path / "a.rst", f"|a0|\n\n{steps}.. |a9| replace:: ha\n"))
     assert [document.text for document in documents] == [" ".join(["|a1|"] * 10)]
     assert failures == []
-
-
-def test_a_line_that_is_too_long_for_the_parser_is_text(tmp_path):
-    document, failures = read(tmp_path, "Head\n====\n\n" + "words " * 20_000)
-    assert "Head\n====" in document.text
-    assert len(failures) == 1
-    assert "markup was not read" in failures[0]

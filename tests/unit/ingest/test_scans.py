@@ -13,7 +13,6 @@ from ... import loading
 
 needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 ENGLISH = ["The lighthouse of Marlow was built in 1889", "by the engineer Ada Brandt from Kalmar."]
-CHINESE = ["灯塔由工程师李明设计", "建成于一八八九年"]
 OFF = DEFAULT_LIMITS.model_copy(update={"ocr": "off"})
 
 
@@ -65,30 +64,9 @@ def test_pages_that_are_pictures_are_read_between_those_that_are_text(tmp_path):
 
 
 @needs_tesseract
-def test_chinese_has_no_blanks_between_its_characters(tmp_path):
-    fonts = "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"
-    try:
-        page = scan(CHINESE, fonts)
-    except OSError:
-        pytest.skip("no font with Chinese characters is installed")
-    page.save(tmp_path / "a.png")
-    documents, _ = loading.load(tmp_path / "a.png")
-    assert documents[0].text == "\n".join(CHINESE)
-
-
-@needs_tesseract
 def test_a_picture_without_text_is_no_document(tmp_path):
     Image.effect_mandelbrot((800, 800), (-2, -1.5, 1, 1.5), 60).save(tmp_path / "a.png")
     assert "no text in it" in loading.failure(tmp_path / "a.png")
-
-
-@needs_tesseract
-def test_a_broken_picture_and_one_of_too_many_pixels_fail_alone(tmp_path):
-    scan(ENGLISH).save(tmp_path / "a.png")
-    whole = (tmp_path / "a.png").read_bytes()
-    assert "a broken picture" in loading.failure(loading.write(tmp_path / "b.png", whole[:200]))
-    Image.new("1", (6000, 6000)).save(tmp_path / "c.png")
-    assert "6,000 by 6,000 pixels" in loading.failure(tmp_path / "c.png")
 
 
 def test_what_is_not_read_is_said_and_the_rest_is_read(tmp_path):

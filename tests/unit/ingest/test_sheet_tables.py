@@ -1,6 +1,5 @@
 """Several tables where one was assumed, in sheets and CSV files, and what a CSV file is written with."""
 
-from datetime import date
 
 import pytest
 import xlsxwriter
@@ -53,42 +52,10 @@ def test_a_blank_row_or_column_within_a_table_does_not_end_it(read):
         "| Plant: Fern | Soil: peat |", "| Plant: Oak | Soil: loam |", "| Plant: Elm | Soil: clay |"]
 
 
-def test_two_tables_of_texts_are_told_apart_by_the_gap(read):
-    texts = [["Plant", "Soil"], ["Fern", "peat"], [], [], ["Tool", "Owner"], ["Saw", "Bo"], ["Axe", "Ada"]]
-    assert read(*_at(0, 0, texts))[1:] == ["| Tool: Saw | Owner: Bo |", "| Tool: Axe | Owner: Ada |"]
-
-
 def test_each_table_has_its_title_and_a_repeated_header_is_no_row(read):
     titled = [["Staff"], *PEOPLE, [], ["Former staff"], PEOPLE[0], ["Cy", "Köln", 1999]]
     assert read(*_at(1, 1, titled)) == ["Staff", *PEOPLE_ROWS, "Former staff",
                                         "| Employee: Cy | Office: Köln | Start: 1999 |"]
-
-
-@pytest.mark.parametrize("merged", [[("A1:A2", "Region"), ("B1:C1", "2023"), ("D1:E1", "2024")], []])
-def test_a_header_in_two_rows_names_each_column_in_full(read, merged):
-    top = [(0, 0, ["", "2023", "", "2024"])] if not merged else []
-    rows = [["Region", "Units", "Revenue", "Units", "Revenue"], ["North", 10, 1000, 12, 1300], ["South", 20, 2, 2, 26]]
-    assert read(*top, *_at(1, 0, rows), merged=merged) == [
-        "| Region: North | 2023 Units: 10 | 2023 Revenue: 1000 | 2024 Units: 12 | 2024 Revenue: 1300 |",
-        "| Region: South | 2023 Units: 20 | 2023 Revenue: 2 | 2024 Units: 2 | 2024 Revenue: 26 |"]
-
-
-def test_names_without_rows_below_them_are_text(read):
-    board = [["To do", "Doing", "Done"], [], [3, "Survey", "", "", "Fund it"], [4, "Vote", "", "Count", ""]]
-    lines = read(*_at(0, 0, PEOPLE), *_at(6, 1, board[:1]), *_at(8, 0, board[2:]))
-    assert lines[:3] == [*PEOPLE_ROWS, "To do; Doing; Done"]
-    assert lines[3].startswith("| Column 2: Survey")
-
-
-def test_a_first_row_above_empty_columns_is_no_header(read):
-    rows = [["Tools", "", "Draft templates"], ["", "Choose tools", ""], ["", "Set up storage", ""]]
-    assert read(*_at(0, 0, rows)) == [
-        "| Column 1: Tools | Column 3: Draft templates |", "Column 2: Choose tools", "Column 2: Set up storage"]
-
-
-def test_notes_below_a_table_are_text(read):
-    assert read(*_at(0, 0, PEOPLE), (5, 0, ["Source: the payroll of May"])) == [
-        *PEOPLE_ROWS, "Source: the payroll of May"]
 
 
 CSV = {
@@ -109,13 +76,3 @@ def test_csv_files_of_any_dialect(tmp_path, kind):
     (document,), failures = loading.load(loading.write(tmp_path / "a.csv", content))
     assert failures == []
     assert list(filter(None, document.text.split("\n"))) == rows
-
-
-def test_records_of_any_dialect(tmp_path):
-    (document,), _ = loading.load(loading.write(tmp_path / "a.csv", "sep=|\nid|text\nx|one, two; three\n"))
-    assert (document.id, document.text) == ("a.csv/x", "one, two; three")
-
-
-def test_dates_are_values_below_a_header(tmp_path, read):
-    rows = [["Task", "Due"], ["Paint", date(2025, 3, 1).isoformat()], [], ["Tool", "Owner"], ["Saw", "Bo"]]
-    assert read(*_at(0, 0, rows)) == ["| Task: Paint | Due: 2025-03-01 |", "| Tool: Saw | Owner: Bo |"]

@@ -1,20 +1,13 @@
 """Words printed in another form than they are written: broken, with soft hyphens or ligatures, or drawn twice."""
 
 import pytest
-from banyan.ingest.given import given_documents
 from banyan.text.cleaning import clean_text
 from banyan.text.hyphenation import join_broken_words
 
-from ... import loading, pdf_sheets
+from ... import pdf_sheets
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
 BOLD = "The north pier was closed"
-
-
-def only(path):
-    (document,), failures = loading.load(path)
-    assert failures == []
-    return document.text
 
 
 @pytest.mark.parametrize(("written", "read"), [
@@ -23,15 +16,6 @@ def only(path):
     ("end\xad\n\nnext", "end\n\nnext"), ("caf\u00e9 \u1e9e \u0133", "caf\u00e9 \u1e9e \u0133")])
 def test_soft_hyphens_and_ligatures_are_letters(written, read):
     assert clean_text(written) == read
-
-
-def test_files_and_given_texts_are_alike(tmp_path):
-    text = "Ida Lang was born in Zwei\xadbr\u00fccken, near an o\ufb03ce."
-    (given,) = given_documents([{"id": "a", "text": text}])
-    assert only(loading.write(tmp_path / "a.txt", text)) == given.text == (
-        "Ida Lang was born in Zweibr\u00fccken, near an office.")
-    page = "<p>Ida Lang was born in Zwei&shy;br&uuml;cken, near an o&#xFB03;ce.</p>"
-    assert only(loading.write(tmp_path / "a.html", page)) == given.text
 
 
 @pytest.mark.parametrize(("broken", "joined"), [
@@ -44,11 +28,6 @@ def test_files_and_given_texts_are_alike(tmp_path):
     ("- one\n- two", "- one\n- two"), ("北-\n京", "北-\n京")])
 def test_words_broken_at_line_ends(broken, joined):
     assert join_broken_words([broken]) == [joined]
-
-
-def test_other_pages_tell_how_a_word_is_written():
-    assert join_broken_words(["a short-\nlived state", "short-lived"])[0] == "a short-lived\nstate"
-    assert join_broken_words(["the short-\nhand note", "shorthand"])[0] == "the shorthand\nnote"
 
 
 def test_broken_words_of_a_pdf_file_and_of_its_cells_are_whole():

@@ -39,15 +39,6 @@ def test_records_are_rows(tmp_path):
         "server:\n| host: a | port: 80 |\n\nopen:\n| open: open 8 | unit: h | from: 9 |")
 
 
-def test_records_with_records_in_them_are_sections(tmp_path):
-    document = read(write(tmp_path / "orders.xml", (
-        "<orders day='2024-05-02'><order id='17'><by><name>Ida</name></by><item sku='a' n='2'/><item sku='b' n='1'/>"
-        "<total currency='EUR'>12</total></order><order id='18'><by><name>Eva</name></by></order></orders>")))
-    assert document.text == (
-        "day: 2024-05-02\n\n# order: id 17\n\nby name: Ida\n\nitem:\n| sku: a | n: 2 |\n| sku: b | n: 1 |\n\n"
-        "total: 12 (currency EUR)\n\n# order: id 18\n\nby name: Eva")
-
-
 def test_a_feed_has_its_title_and_no_html(tmp_path):
     long = "<description>&lt;p&gt;It rings.&lt;/p&gt;&lt;p&gt;2 &amp;lt; 3&lt;/p&gt;</description>"
     document = read(write(tmp_path / "feed.xml", (
@@ -59,35 +50,6 @@ def test_a_feed_has_its_title_and_no_html(tmp_path):
                              "## Doors\n\nShut.")
 
 
-def test_the_first_of_several_titles_is_not_that_of_the_file(tmp_path):
-    page = "<page><title>{}</title><text>One.\n\nTwo.</text></page>".format
-    document = read(write(tmp_path / "wiki.xml", f"<wiki>{page('Alder')}{page('Birch')}</wiki>"))
-    assert document.title == "wiki"
-    assert document.text == "# Alder\n\nOne.\n\nTwo.\n\n# Birch\n\nOne.\n\nTwo."
-
-
-def test_xhtml_is_a_page(tmp_path):
-    document = read(write(tmp_path / "a.xml", (
-        '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>Alder</title></head>'
-        "<body><h1>Bells</h1><p>They <i>ring</i>.</p></body></html>")))
-    assert (document.title, document.text) == ("Alder", "# Bells\n\nThey ring.")
-
-
-def test_other_encodings(tmp_path):
-    text = "<?xml version='1.0' encoding='{}'?><a><p>Zürich</p><p>屠</p></a>"
-    assert read(write(tmp_path / "a.xml", text.format("utf-16").encode("utf-16"))).text == "Zürich\n\n屠"
-    assert read(write(tmp_path / "b.xml", text.format("gb18030").encode("gb18030"))).text == "Zürich\n\n屠"
-
-
-@pytest.mark.parametrize("kind", ['SYSTEM "file://{}"', 'PUBLIC "-//x" "file://{}"'])
-def test_other_files_are_not_read_and_counted(tmp_path, kind):
-    secret = write(tmp_path / "secret.txt", "secret words")
-    text = f"<!DOCTYPE a [<!ENTITY s {kind.format(secret)}>]><a><p>x &s; y</p></a>"
-    (document,), (found,) = load(write(tmp_path / "a.xml", text))
-    assert document.text == "x y"
-    assert found.reason == "1 parts that are in other files were not read: add these files"
-
-
 @pytest.mark.parametrize(("steps", "times"), [(8, 20), (1, 400_000)])
 def test_entities_do_not_multiply(tmp_path, steps, times):
     entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * times}">' for n in range(1, steps + 1))
@@ -97,7 +59,3 @@ def test_entities_do_not_multiply(tmp_path, steps, times):
 
 def test_deep_nesting_is_refused(tmp_path):
     assert "nested 30,000 deep" in failure(write(tmp_path / "a.xml", "<a>" * 30_000 + "x" + "</a>" * 30_000))
-
-
-def test_what_is_no_xml_says_so(tmp_path):
-    assert "not well-formed XML" in failure(write(tmp_path / "a.xml", "<a><b></a>"))

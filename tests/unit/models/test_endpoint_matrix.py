@@ -93,13 +93,5 @@ def test_a_behaviour_has_its_outcome(case: Case, sent: Callable[[Case], list[dic
     assert {name: bodies[-1].get(name) for name in case.last} == case.last
 
 
-def test_instructions_move_into_the_first_message_of_the_user(sent: Callable[[Case], list[dict[str, Any]]]) -> None:
-    (case,) = [case for case in CASES if "system role (o1" in case.behaviour]
-    bodies = sent(case)
-    ask(case, LlmReasoner(Settings(_env_file=None, llm_base_url="http://model.test/v1"), InMemoryCalls()))
-    (system, user), (merged,) = (body["messages"] for body in bodies)
-    assert merged == {"role": "user", "content": f"{system['content']}\n\n{user['content']}"}
-
-
 def test_the_table_is_that_of_the_cases() -> None:
     assert endpoint_matrix.found() == endpoint_matrix.table(), "run `python -m tests.endpoint_matrix`"

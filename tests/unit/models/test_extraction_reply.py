@@ -4,14 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from banyan.models.llm import extraction_reply, wire
+from banyan.models.llm import wire
 from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.graph_schema import GraphSchema, open_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
+from ...scripted_endpoint import SCHEMA, ScriptedEndpoint, reasoner
 
 LINES = ["Marie Curie was born in Warsaw in 1867.", "3 Idiots was shot in Ladakh.", "Natives of Ulm: Ada, Bo and Cy"]
 DAYS = (ExtractionRequest(text="Ada Lin was born in Ulm.\n\nUlm has 5 wells.", title="Towns", document="Towns (a.md)",
@@ -72,43 +72,11 @@ def test_a_row_cites_a_line_or_brings_its_words(name):
             (head, "population", tail, said, time) for head, tail in ends]
 
 
-@pytest.mark.parametrize(("row", "expected"), [
-    (["Person", "Ada", "Bo"], [("Ada", "Person"), ("Bo", "Person")]),
-    (["Ada", "Person"], [("Ada", "Person")]),
-    (["人物", "Ada"], [("Ada", "Person")]),
-    (["A", "Ada", "", "Bo"], [("Ada", "Person"), ("Bo", "Person")]),
-    (["Robot", "R2"], [("R2", "Robot")]),
-    (["Ulm", "Town"], [("Ulm", "Town")]),
-    (["", "Ada", "Bo"], [("Ada", ""), ("Bo", "")]),
-    (["Ada"], [("Ada", "")]),
-    (["Ada", ""], [("Ada", "")]),
-    (["", " "], []),
-])
-def test_a_row_of_entities_begins_with_their_type_or_has_it_after_one_name(row, expected):
-    found = read_one({"entities": [row], "triples": [["3", "Ulm", "native", "Ada"]]})
-    assert [(entity.name, entity.type) for entity in found.entities] == expected
-
-
 def test_labels_of_any_language_become_the_schemas_names():
     found = read_one({"triples": [["1", "居里夫人", "出生于", "Warsaw"]],
                       "attributes": [["1", "Warsaw", "Inhabitants", 1800000]]})
     assert found.triples[0].relation == "born_in"
     assert (found.attributes[0].attribute, found.attributes[0].value) == ("population", "1800000")
-
-
-def test_labels_outside_the_schema_keep_their_proposed_confidence():
-    found = {
-        "triples": [["1", "A", "mentored", "B"], ["1", "A", "met", "B"], ["1", "A", "BORN_IN", "B"]],
-        "attributes": [["1", "A", "height", "2 m"]],
-        "entities": [["Robot", "A"], ["Ghost", "B"], ["person", "C"]],
-        "new": [{"label": "Mentored", "confidence": 0.9}, {"label": "height", "kind": "relation", "confidence": 0.1},
-                {"label": "height", "kind": "attribute", "confidence": 0.7},
-                {"label": "robot", "kind": "type", "confidence": 0.4}]}
-    read = read_one(found)
-    assert [e.confidence for e in read.entities] == [0.4, extraction_reply.UNPROPOSED, 1.0]
-    assert [t.confidence for t in read.triples] == [0.9, extraction_reply.UNPROPOSED, 1.0]
-    assert read.attributes[0].confidence == 0.7
-    assert {t.confidence for t in read_one(found, open_schema()).triples} == {1.0}
 
 
 def test_each_chunk_of_a_call_gets_its_rows_and_the_entities_that_it_uses_or_names():
@@ -127,18 +95,6 @@ def test_each_chunk_of_a_call_gets_its_rows_and_the_entities_that_it_uses_or_nam
     assert names == [{"Ada Lin", "Ulm", "Eva", "Atlantis"}, {"Bo Ek", "Bonn"}, {"Cy Dahl", "Oslo", "Ada Lin"}], (
         "what no chunk has goes to the first, where it is rejected and counted")
     assert len(endpoint.sent) == 1
-
-
-def test_lines_are_numbered_through_below_what_stands_above_each_chunk():
-    assert NumberedLines(DAYS).text() == "\n".join([
-        "[Towns (a.md) > Ulm]", "1 Ada Lin was born in Ulm.", "2 Ulm has 5 wells.",
-        "[> Bonn: Born in Bonn:]", "3 - Bo Ek", "[Oslo (oslo.md) (Date: 2019)]", "4 Cy Dahl was born in Oslo."])
-
-
-def test_a_long_line_is_cut_between_sentences():
-    sentence = "Ada Lin was born in Ulm, where the wells are deep, and left it as soon as she could read a timetable."
-    lines = NumberedLines([ExtractionRequest(text=" ".join([sentence] * 7 + ["Word " * 100 + "end."]))]).lines
-    assert [line.text.count(sentence) for line in lines] == [2, 2, 2, 1, 0]
 
 
 _TEXT = st.text(alphabet=st.sampled_from("ab 1[]>.:\n\u2028"), max_size=60)
@@ -183,11 +139,3 @@ def test_the_text_bounds_how_many_rows_and_cells_an_answer_has():
     assert long[0] > 5 * short[0]
     assert long[1] > 5 * short[1]
     assert most("Ada met Bo. " * 20, "Ada met Bo. " * 20) == long, "several chunks are bounded together"
-
-
-def test_an_extraction_comes_typed():
-    extraction = reasoner(ScriptedEndpoint([FOUND])).extract(REQUEST, SCHEMA)
-    assert [(e.name, e.type) for e in extraction.entities] == [("Marie Curie", "Person"), ("Warsaw", "Place")]
-    (triple,) = extraction.triples
-    assert (triple.head, triple.relation, triple.tail) == ("Marie Curie", "born_in", "Warsaw")
-    assert (triple.evidence, triple.time, triple.confidence) == (REQUEST.text, "", 1.0)

@@ -3,19 +3,13 @@
 import re
 
 import pytest
-from banyan.config import Settings
-from banyan.models.llm.llm_reasoner import LlmReasoner
-from banyan.models.llm.wire import MOST_LOOKUPS, judgement
+from banyan.models.llm.wire import judgement
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.inquiry import Block, Inquiry, Round
 from banyan.schemas.lookups import TOOLS, CommunityLookup, EntityLookup, PassageLookup, TripleLookup
 from banyan.schemas.retrieval import Passage, Place
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ...in_memory_calls import InMemoryCalls
 from ...scripted_endpoint import ScriptedEndpoint, reasoner
-from ...waited import Waited
 
 NOTHING = {"answerable": False, "claims": [], "confidence": 0}
 CLAIM = {"text": "In Warsaw.", "quotes": [{"item": 1, "words": "born in Warsaw"}], "unstated": ""}
@@ -78,12 +72,6 @@ def test_all_items_are_numbered_below_what_found_them(question):
     assert "\nThe Vistula is a river.\n(the rest was shown above)\n" in user
 
 
-def test_what_is_dropped_is_counted_and_numbers_stay():
-    ((_, user),) = prompts(inquiry("Where?", FIRST, SECOND, THIRD, dropped=frozenset({2})))
-    assert re.findall(r"^\[(\d)\]", user, re.MULTILINE) == ["1", "3"]
-    assert "## Warsaw (City)\n(1 items left out)\n" in user
-
-
 def test_lookups_that_are_off_are_not_offered_and_the_mode_is_told():
     strict, open_, off = (system for system, _ in prompts(
         inquiry(mode="strict"), inquiry(mode="open"), inquiry().model_copy(update={"tools": ("entity_search",)})))
@@ -108,73 +96,12 @@ def test_no_document_name_or_thought_closes_the_fence_or_begins_an_item(question
     assert re.findall(r"^\s*\[(\d+)\]", user.rpartition("<data>")[2], re.MULTILINE) == ["2", "3", "4"]
 
 
-@settings(deadline=None)
-@given(st.text(alphabet=st.sampled_from("<>/data[1] \n#|-x"), max_size=60))
-def test_a_passage_is_shown_with_its_lines(text):
-    ((_, user),) = prompts(inquiry("Where?", Round(blocks=(Block(title="b", items=(passage(f"y{text}z"),)),))))
-    shown = user.partition("[1] d: T\n")[2].rpartition("\n</data>")[0]
-    signs = str.maketrans({"<": "‹", "[": "⟦"})
-    assert shown.translate(signs) == f"y{text}z".translate(signs)
-
-
-@pytest.mark.parametrize(("text", "shown"), [
-    ("# T\n\nA town.", "A town."), ("T\nA town.", "A town."), ("T", "T"), ("Ulm is\na town.", "Ulm is\na town.")])
-def test_a_passage_does_not_repeat_its_title(text, shown):
-    ((_, user),) = prompts(inquiry("Where?", Round(blocks=(Block(title="b", items=(passage(text),)),))))
-    assert f"[1] d: T\n{shown}\n</data>" in user
-
-
 def test_an_answer_is_read_with_its_claims():
     found = read({"thought": "[1] says it.", "answerable": True, "claims": [CLAIM], "short": "Warsaw",
                   "confidence": 0.8, "keep": [1], "lookups": [{"tool": "entity_search", "entity": "x"}]})
     assert found.draft.claims[0].model_dump() == CLAIM
     assert (found.draft.short, found.draft.confidence, found.draft.answerable) == ("Warsaw", 0.8, True)
     assert (found.lookups, found.keep, found.thought) == ([], [1], "[1] says it.")
-
-
-@pytest.mark.parametrize("quote", [3, "3", {"item": 3}, {"item": "3", "words": ""}])
-def test_an_item_without_words_may_be_a_mere_number(quote):
-    found = read({"answerable": True, "claims": [{"text": "So.", "quotes": [quote]}]})
-    assert [(one.item, one.words) for one in found.draft.claims[0].quotes] == [(3, "")]
-
-
-@pytest.mark.parametrize("reply", [{"answerable": False}, {"answerable": False, "claims": [CLAIM], "lookups": []},
-                                   {"lookups": []}])
-def test_neither_answer_nor_lookups_mean_that_nothing_answers(reply):
-    found = read(reply)
-    assert (found.draft.answerable, found.draft.claims, found.lookups) == (False, [], [])
-
-
-@pytest.mark.parametrize(("given", "lookup"), [
-    ({"tool": "entity_search", "entity": "Ulm", "relations": None, "at": None}, EntityLookup(entity="Ulm")),
-    ({"tool": "triple_search", "relation": "votes", "tail": 7, "at": 2021, "sort": "up"},
-     TripleLookup(relation="votes", tail="7", at="2021")),
-    ({"tool": "passage_search", "query": "x", "documents": ["a"]}, PassageLookup(query="x", documents=("a",))),
-    ({"tool": "community_search"}, CommunityLookup())])
-def test_lookups_are_read_with_numbers_for_words_and_nothing_for_all(given, lookup):
-    assert read({"lookups": [given], "keep": [2]}).lookups == [lookup]
-
-
-WRONG = [{"tool": "entity_search"}, {"tool": "entity_search", "entity": ""}, {"tool": "sql", "query": "x"}, {},
-         {"tool": "passage_search", "query": "x" * 2000}, {"tool": "passage_search", "query": "x", "documents": "a"}]
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-def test_a_wrong_lookup_is_refused_alone_and_left_out_beside_others(wrong):
-    with pytest.raises(ReasonerError):
-        reasoner(ScriptedEndpoint([{"lookups": [wrong]}] * 2)).judge(inquiry())
-    good = {"tool": "entity_search", "entity": "Ulm"}
-    assert read({"lookups": [wrong, good, good]}).lookups == [EntityLookup(entity="Ulm")]
-
-
-def test_lookups_of_one_reply_are_bounded():
-    given = [{"tool": "entity_search", "entity": str(number)} for number in range(20)]
-    assert len(read({"lookups": given}).lookups) == MOST_LOOKUPS
-
-
-def test_where_nothing_can_be_looked_up_lookups_are_no_answer():
-    found = read({"lookups": [{"tool": "entity_search", "entity": "Ulm"}]}, tools=())
-    assert (found.draft.answerable, found.lookups) == (False, [])
 
 
 @pytest.mark.parametrize("reply", [
@@ -196,13 +123,3 @@ def test_a_reply_may_name_only_lookups_that_are_on():
     some, none = (schema["properties"]["lookups"] for schema in endpoint.schemas)
     assert [one["properties"]["tool"]["enum"] for one in some["items"]["anyOf"]] == [["dfs_search"]]
     assert none["maxItems"] == 0
-
-
-def test_each_call_of_a_question_may_have_a_model_of_its_own():
-    endpoints = {model: ScriptedEndpoint([NOTHING]) for model in ("base", "b", "c")}
-    llm = Waited(LlmReasoner(Settings(_env_file=None, llm_model="base", llm_model_reflect="b", llm_model_answer="c"),
-                             InMemoryCalls(), lambda settings: endpoints[settings.llm_model]))
-    for one in (inquiry(), inquiry("Where?", FIRST, SECOND), inquiry("Where?", FIRST, THIRD, is_last=True)):
-        llm.judge(one)
-    assert ["Round 1" in str(endpoint.sent) for endpoint in endpoints.values()] == [False, True, True]
-    assert ["answer now" in str(endpoint.sent) for endpoint in endpoints.values()] == [False, False, True]

@@ -6,14 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from banyan.models.llm.breaker import EndpointDown, EndpointFailed
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.parsing import UnusableAnswer
 from banyan.models.llm.structured import StructuredChat, read_reply
-from banyan.models.llm.wire import QUESTION, summaries
+from banyan.models.llm.wire import QUESTION
 from banyan.prompts import Prompt
-from banyan.runtime.budgets import BudgetExceeded
-from banyan.schemas.retrieval import CommunityDigest
 
 from ...in_memory_calls import InMemoryCalls
 from ...waiting import wait_in_loop_for
@@ -39,13 +36,6 @@ def test_an_answer_is_found_in_what_models_wrap_it_in(answer: Any) -> None:
     assert read(answer) == "Where?"
 
 
-def test_an_answer_under_the_name_of_its_form_is_found() -> None:
-    inner = {"communities": [{"id": 1, "name": "n", "summary": "s"}]}
-    shape = summaries([CommunityDigest(keywords=("n",), facts=())])
-    (one,) = read_reply(Reply(json.dumps({"summaries": inner}), 1, 1), shape)
-    assert one.name == "n"
-
-
 @pytest.mark.parametrize(("answer", "more", "words"), [
     ("", {}, "begins: nothing"), ("Sorry.", {}, "begins: Sorry"),
     ({"question": ["Where?"]}, {}, "question: Input should"),
@@ -55,10 +45,6 @@ def test_an_answer_under_the_name_of_its_form_is_found() -> None:
 def test_what_is_wrong_is_said(answer: Any, more: dict[str, Any], words: str) -> None:
     with pytest.raises(UnusableAnswer, match=words):
         read(answer, **more)
-
-
-def test_a_whole_answer_is_used_although_the_limit_was_hit() -> None:
-    assert read(FOUND, finish="length") == "Where?"
 
 
 def test_a_refusal_is_named() -> None:
@@ -102,13 +88,6 @@ def test_equal_calls_at_a_time_are_made_once() -> None:
     endpoint = Endpoint(FOUND, {"question": "Paid again?"})
     assert asked_twice(endpoint) == ["Where?", "Where?"]
     assert endpoint.calls == 1
-
-
-@pytest.mark.parametrize("error", [
-    BudgetExceeded("mine is spent"), EndpointDown("down"), EndpointFailed("it failed"), KeyError("x")])
-def test_what_is_no_failure_of_the_call_is_not_shared(error: Exception) -> None:
-    endpoint = Endpoint(error, FOUND)
-    assert asked_twice(endpoint) == [error, "Where?"]
 
 
 def test_a_cancelled_call_is_made_again_by_who_still_waits() -> None:

@@ -48,10 +48,6 @@ def fresh_limits() -> Iterator[None]:
     process_endpoints.cache_clear()
 
 
-def limits_of(settings: Settings) -> Any:
-    return process_endpoints().limits(settings)
-
-
 def limited(send: Any, **changes: Any) -> LimitedEndpoint:
     return LimitedEndpoint(lambda: send, settings(**changes))
 
@@ -95,19 +91,6 @@ def test_tokens_that_replies_report_are_waited_for_by_the_calls_that_follow():
     assert 0.7 <= seconds_of(6, endpoint) < SOON
 
 
-def test_tokens_that_were_expected_and_not_used_are_given_back():
-    """The prompt is estimated at hundreds of tokens, at two a second; the replies report none."""
-    endpoint = limited(replying(0), llm_tokens_per_minute=120)
-    for _ in range(3):
-        assert seconds_of(1, endpoint) < SOON
-
-
-def test_knowledge_bases_share_the_limits_of_an_endpoint_and_model():
-    assert limits_of(settings()) is limits_of(settings())
-    others = [settings(llm_model="other"), settings(llm_api_key="other"), settings(llm_tokens_per_minute=5)]
-    assert len({id(limits_of(one)) for one in (settings(), *others)}) == 4
-
-
 def test_no_more_calls_at_once_than_allowed_whoever_asks():
     inside, most = 0, 0
 
@@ -122,36 +105,6 @@ def test_no_more_calls_at_once_than_allowed_whoever_asks():
     endpoints = [limited(counted, llm_concurrency=3, llm_model=model) for model in "abc"]
     run(in_parallel, lambda n: endpoints[n % 3].send(MESSAGES, {}, lambda: None), range(30), 12)
     assert most == 3
-
-
-def test_what_is_refused_at_its_turn_is_not_sent():
-    """Not before its turn: of many that wait, those before it may have spent the budget."""
-    sent, permits = [], iter([True, True, False])
-
-    async def noted(*_: Any) -> Reply:
-        sent.append(1)
-        return Reply("{}", 1, 1)
-
-    def permit() -> None:
-        if not next(permits, False):
-            raise KeyError("spent")
-
-    async def ask() -> list[Any]:
-        return await asyncio.gather(*(endpoint.send(MESSAGES, {}, permit) for _ in range(5)), return_exceptions=True)
-
-    endpoint = limited(noted, llm_concurrency=1)
-    outcomes = run(ask)
-    assert [type(outcome) for outcome in outcomes] == [Reply, Reply, KeyError, KeyError, KeyError]
-    assert len(sent) == 2
-
-
-def test_a_call_that_waits_for_tokens_can_be_cancelled():
-    endpoint = limited(replying(600), llm_tokens_per_minute=60)
-    send(endpoint)
-    started = time.monotonic()
-    with pytest.raises(TimeoutError):
-        run(asyncio.wait_for, endpoint.send(MESSAGES, {}, lambda: None), 0.2)
-    assert time.monotonic() - started < SOON
 
 
 def test_a_call_that_waits_does_not_begin_when_ctrl_c_ends_the_one_before_it():
@@ -180,12 +133,6 @@ def test_a_call_has_an_end_whatever_the_server_does(monkeypatch):
     with pytest.raises(EndpointFailed, match=r"within 0\.2 s, all retries together"):
         send(endpoint)
     assert time.monotonic() - started < SOON
-
-
-def test_the_openai_client_honours_a_retry_after_up_to_the_bound_counted_on():
-    from openai._constants import MAX_RETRY_AFTER_DELAY  # noqa: PLC0415  # slow to import
-
-    assert limits_module.LONGEST_BACKOFF == MAX_RETRY_AFTER_DELAY
 
 
 def endpoint_of(outcomes: list[Any], sent: list[int], **changes: Any) -> LimitedEndpoint:
@@ -219,21 +166,6 @@ def test_failures_in_a_row_open_the_breaker_and_no_further_call_is_sent():
         send(endpoint)
 
 
-@pytest.mark.parametrize("between", ["an answer", ReasonerError("400: too long")])
-def test_failures_with_an_answer_or_a_refusal_between_them_do_not(between):
-    sent: list[int] = []
-    some = [EndpointFailed("500")] * (FAILURES_IN_A_ROW - 1)
-    endpoint = endpoint_of([*some, between, *some, between], sent)
-    assert "EndpointDown" not in outcomes_of(endpoint, 2 * FAILURES_IN_A_ROW)
-    assert len(sent) == 2 * FAILURES_IN_A_ROW
-
-
-def test_what_no_other_call_can_escape_opens_it_at_once():
-    sent: list[int] = []
-    assert outcomes_of(endpoint_of([EndpointFailed("401", certain=True)], sent), 3) == ["EndpointDown"] * 3
-    assert len(sent) == 1
-
-
 def test_after_some_seconds_calls_pass_and_the_next_failure_closes_again():
     clock = Clock()
     breaker = Breaker("m", clock)
@@ -255,13 +187,3 @@ def test_after_some_seconds_calls_pass_and_the_next_failure_closes_again():
         pass
     with pytest.raises(EndpointFailed), breaker.watch():  # it counts from the beginning again
         raise EndpointFailed("once")
-
-
-def test_a_call_that_waits_its_turn_hears_that_the_endpoint_is_down():
-    endpoint = limited(replying(6000), llm_tokens_per_minute=60)
-    send(endpoint)
-    limits, started = limits_of(settings(llm_tokens_per_minute=60)), time.monotonic()
-    threading.Timer(0.2, lambda: limits.breaker.record_failure(EndpointFailed("401", certain=True))).start()
-    with pytest.raises(EndpointDown):
-        send(endpoint)
-    assert time.monotonic() - started < SOON

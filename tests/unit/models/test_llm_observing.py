@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from banyan.cli.logs import set_up_logs
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.limits import LimitedEndpoint
@@ -18,7 +17,6 @@ from banyan.schemas.formats.schema_loading import load_schema
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import StatusCode
 
 from ...in_memory_calls import InMemoryCalls
 from ...waited import Waited
@@ -90,16 +88,6 @@ def test_spans_follow_the_genai_conventions(spans):
         assert hidden not in everything
 
 
-def test_a_failing_span_says_so_without_the_errors_text(spans):
-    with pytest.raises(ReasonerError):
-        ask(ReasonerError(f"it said {PROMPT}"))
-    call, _ = spans.get_finished_spans()
-    assert call.status.status_code == StatusCode.ERROR
-    assert call.attributes["error.type"] == "ReasonerError"
-    assert not call.events
-    assert PROMPT not in call.to_json()
-
-
 @pytest.fixture
 def logger() -> Iterator[logging.Logger]:
     logger = logging.getLogger("banyan")
@@ -107,27 +95,3 @@ def logger() -> Iterator[logging.Logger]:
     yield logger
     logger.handlers, logger.level = handlers, level
     logger.setLevel(level)
-
-
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_the_log_is_lines_on_standard_error(form, logger, capsys):
-    set_up_logs(Settings(_env_file=None, log_level="INFO", log_format=form))
-    set_up_logs(Settings(_env_file=None, log_level="INFO", log_format=form))
-    ask(USABLE)
-    logger.info("name\nERROR banyan: \x1b[2Jforged")
-    out, err = capsys.readouterr()
-    assert out == ""
-    call, forged = err.splitlines()
-    assert "\x1b" not in forged
-    if form == "json":
-        assert {"level": "INFO", "logger": "banyan.llm", "event": "call", "step": "extract",
-                "prompt_tokens": 12}.items() <= json.loads(call).items()
-        assert json.loads(forged)["message"].startswith("name\n")
-    else:
-        assert " INFO banyan.llm: call step=extract model=small " in call
-
-
-def test_the_log_is_quiet_by_default(logger, capsys):
-    set_up_logs(Settings(_env_file=None))
-    ask(USABLE)
-    assert capsys.readouterr() == ("", "")

@@ -4,13 +4,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from banyan.config import Settings
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.failures import Filtered, TooLong
+from banyan.models.llm.failures import Filtered
 from banyan.models.llm.llm_reasoner import LlmReasoner
-from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.lookups import TOOLS
 from banyan.schemas.resolution import EntityCard, EntityPair
@@ -28,16 +26,6 @@ def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return own + [found for part in inner for found in _objects(part)]
 
 
-@pytest.mark.parametrize("shape", [
-    wire_module.extraction(SCHEMA, NumberedLines([REQUEST])),
-    wire_module.summaries([CommunityDigest(keywords=("n",), facts=())]), wire_module.judgement(TOOLS),
-    wire_module.judgement(()), wire_module.QUESTION])
-def test_json_schemas_keep_the_rules_of_strict_decoding(shape):
-    for schema in _objects(shape.json_schema):
-        assert schema["additionalProperties"] is False
-        assert schema["required"] == list(schema["properties"])
-
-
 def test_summaries_come_in_the_order_of_the_communities():
     endpoint = ScriptedEndpoint([{"communities": [
         {"id": 2, "name": "B", "summary": "b"}, {"id": 1, "name": "A", "summary": "a", "findings": [
@@ -49,15 +37,6 @@ def test_summaries_come_in_the_order_of_the_communities():
     assert "[1] x\n1. x y z\n\n[2] u" in endpoint.sent[0][1][1]
 
 
-def test_connections_are_set_apart_and_findings_may_rest_on_them():
-    endpoint = ScriptedEndpoint([{"communities": [
-        {"id": 1, "name": "A", "summary": "a", "findings": [{"text": "It leads on.", "facts": [2]}]}]}])
-    digest = CommunityDigest(keywords=("x",), facts=("x y z",), connections=("z meets u",))
-    (summary,) = reasoner(endpoint).summarise([digest])
-    assert "[1] x\n1. x y z\n---\n2. z meets u" in endpoint.sent[0][1][1]
-    assert summary.summary == "a\n- It leads on. (z meets u)"
-
-
 def test_a_forgotten_community_is_asked_for_again():
     endpoint = ScriptedEndpoint([
         {"communities": [{"id": 1, "name": "A", "summary": "a"}]},
@@ -67,31 +46,6 @@ def test_a_forgotten_community_is_asked_for_again():
     assert "no item with id 2" in endpoint.sent[1][-1][1]
 
 
-def test_many_communities_share_calls_and_none_need_one():
-    class Numbered(ScriptedEndpoint):
-        async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-            count = messages[1][1].count("\n1. ")
-            first = messages[1][1].split("1. fact ")[1].split()[0]
-            self.sent.append(messages)
-            return Reply(json.dumps({"communities": [
-                {"id": n, "name": f"from {first}", "summary": "s"} for n in range(1, count + 1)]}), 1, 1)
-
-    endpoint = Numbered([])
-    digests = [CommunityDigest(keywords=("k",), facts=(f"fact {n}",)) for n in range(19)]
-    names = [summary.name for summary in reasoner(endpoint).summarise(digests)]
-    assert names == ["from 0"] * 8 + ["from 8"] * 8 + ["from 16"] * 3
-    assert len(endpoint.sent) == 3
-    assert reasoner(endpoint).summarise([]) == []
-
-
-def test_a_first_question_is_not_rewritten():
-    endpoint = ScriptedEndpoint([{"question": "Where was Marie Curie born?"}])
-    llm = reasoner(endpoint)
-    assert llm.condense("Where was she born?", []) == "Where was she born?"
-    assert llm.condense("Where was she born?", [("user", "Marie?")]) == "Where was Marie Curie born?"
-    assert len(endpoint.sent) == 1
-
-
 def test_the_prompts_language_follows_the_text_unless_set():
     endpoint = ScriptedEndpoint([FOUND] * 3)
     chinese = ExtractionRequest(text="居里夫人出生于华沙。")
@@ -99,14 +53,6 @@ def test_the_prompts_language_follows_the_text_unless_set():
     reasoner(endpoint, language="en").extract(chinese, SCHEMA)
     reasoner(endpoint, language="zh").extract(REQUEST, SCHEMA)
     assert ["抽取知识图谱" in sent[0][1] for sent in endpoint.sent] == [True, False, True]
-
-
-def test_the_fingerprint_names_implementation_and_model():
-    assert reasoner(ScriptedEndpoint([]), llm_model="m-1").fingerprint == "llm:m-1"
-    assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_extract="m-2", llm_model_resolve="m-2",
-                    ).fingerprint == "llm:m-2"
-    assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_extract="m-2").fingerprint == "llm:m-2+m-1"
-    assert reasoner(ScriptedEndpoint([]), llm_model="m-1", llm_model_answer="m-2").fingerprint == "llm:m-1"
 
 
 def test_each_step_may_have_a_model_of_its_own(monkeypatch):
@@ -130,41 +76,6 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
     assert llm.extract(REQUEST, SCHEMA).triples
     assert llm.condense("Where?", [("user", "Marie Curie")]) == "Where was she born?"
     assert asked == ["cheap", "strong"]
-
-
-def test_the_prompts_of_two_chunks_differ_in_their_lines_alone():
-    """What is common comes first, byte by byte, so that endpoints can reuse what they computed for it."""
-    sent = []
-    for title, text in (("Marie Curie", "She was born."), ("Warsaw", "It is a city.")):
-        endpoint = ScriptedEndpoint([FOUND])
-        reasoner(endpoint).extract(ExtractionRequest(text=text, title=title), SCHEMA)
-        sent.append(endpoint.sent[0])
-    first, second = sent
-    assert first[0] == second[0]
-    assert "born_in" in first[0][1]
-    assert first[1][1] == "<data>\n[Marie Curie]\n1 She was born.\n</data>"
-    assert second[1][1] == "<data>\n[Warsaw]\n1 It is a city.\n</data>"
-
-
-def test_a_batch_that_is_too_long_is_asked_in_halves_and_in_order():
-    pairs = [EntityPair(first=EntityCard(name=f"A{n}", type="Person", facts=()),
-                        second=EntityCard(name=f"B{n}", type="Person", facts=())) for n in range(3)]
-
-    def verdicts(*same):
-        return {"pairs": [{"id": n, "same": one, "confidence": 1.0} for n, one in enumerate(same, 1)]}
-
-    endpoint = ScriptedEndpoint([TooLong("long"), verdicts(True), TooLong("long"), verdicts(False), verdicts(True)])
-    assert [one.same for one in reasoner(endpoint).resolve(pairs)] == [True, False, True]
-    with pytest.raises(TooLong, match="resolve: long"):
-        reasoner(ScriptedEndpoint([TooLong("long")])).resolve(pairs[:1])
-
-
-def test_another_effort_or_body_is_another_call():
-    ledger, endpoint = InMemoryCalls(), ScriptedEndpoint([FOUND] * 3)
-    for changes in ({}, {"llm_reasoning_effort": "extract=low"}, {"llm_extra_body": {"top_k": 5}}, {},
-                    {"llm_reasoning_effort": "answer=high"}):
-        reasoner(endpoint, ledger, **changes).extract(REQUEST, SCHEMA)
-    assert ledger.calls["extract"] == 3
 
 
 class Filter(ScriptedEndpoint):

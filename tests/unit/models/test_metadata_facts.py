@@ -4,7 +4,6 @@ import pytest
 from banyan.ingest.metadata import clean_metadata, document_name, with_metadata
 from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.formats.schema_loading import load_schema
-from banyan.schemas.graph_schema import GraphSchema
 
 GENERAL = load_schema("general")
 NAME = "Ferry plan (plans/ferry.md)"
@@ -48,30 +47,10 @@ class TestPeople:
     def test_a_yaml_list_is_one_of_people(self):
         assert people("authors", ["Ada Byron", "Carl Berg (@carl)"]) == {"Ada Byron": set(), "Carl Berg": {"@carl"}}
 
-    def test_handles_say_so_in_any_field(self):
-        assert people("pinged", "Ada Byron (@ada)") == {"Ada Byron": {"@ada"}}
-        assert people("pinged", "Ada Byron") == {}
-
-    @pytest.mark.parametrize("value", ["The 3rd floor team", "Ada Byron, room 12",
-                                       "everybody who ever worked on the new ferry"])
-    def test_a_field_of_which_an_item_is_no_name_has_values(self, value):
-        assert people("owner", value) == {}
-        assert values("owner", value) == [value]
-
     def test_are_entities_of_the_schemas_type_of_people(self):
         types = {entity.name: entity.type for entity in read(author="Ada Byron").entities}
         assert types["Ada Byron"] == "Person"
         assert types[NAME] == read(pages=3).entities[0].type
-
-    def test_without_a_type_of_people_they_are_values(self):
-        schema = GraphSchema.model_validate({"name": "things", "entity_types": [{"name": "Document"}]})
-        found = read(schema, author="Ada Byron")
-        assert found.triples == ()
-        assert "Ada Byron" in {fact.value for fact in found.attributes}
-
-    def test_a_type_of_people_needs_no_cues(self):
-        schema = GraphSchema.model_validate({"name": "own", "entity_types": [{"name": "Document"}, {"name": "Person"}]})
-        assert [triple.tail for triple in read(schema, author="Ada Byron").triples] == ["Ada Byron"]
 
 
 class TestLists:
@@ -81,25 +60,9 @@ class TestLists:
     def test_have_a_fact_for_each_item(self, value, found):
         assert values("requires", value) == found
 
-    @pytest.mark.parametrize("value", ["1,559", "Ulm, Germany", "1.5, 2.5", "12 km, uphill", "red, blue"])
-    def test_a_comma_alone_separates_whole_numbers_only(self, value):
-        assert values("requires", value) == [value]
-
     @pytest.mark.parametrize("field", ["description", "summary", "abstract"])
     def test_prose_is_not_split(self, field):
         assert values(field, "It is fast; it is cheap") == ["It is fast; it is cheap"]
-
-    def test_prose_of_numbers_is_not_split_either(self):
-        assert values("description", "1984, 2010") == ["1984, 2010"]
-
-    def test_a_long_item_makes_all_prose(self):
-        said = f"fast; {'very ' * 15}cheap"
-        assert values("notes", said) == [said]
-
-
-@pytest.mark.parametrize("field", ["layout", "slug", "sidebar_position", "draft", "nav order"])
-def test_fields_of_layout_are_no_facts(field):
-    assert {fact.attribute for fact in read(**{field: "x", "status": "Final"}).attributes} == {"Status"}
 
 
 def test_a_title_that_is_the_summary_as_well_makes_no_form():
@@ -114,16 +77,6 @@ def test_a_title_is_a_fact_only_where_it_is_not_what_the_document_is_called_by()
     assert ("RFC-7: Ferry plan", "Title", "Ferry plan") in {
         (fact.entity, fact.attribute, fact.value) for fact in keyed.attributes}
     assert not read(title="Ferry plan").attributes
-
-
-def test_facts_have_the_row_for_evidence():
-    found = read(status="Final", author="Ada Byron (@ada)")
-    text = with_metadata("The text.", "plans/ferry.md", "Ferry plan", {"status": "Final", "author": "Ada Byron (@ada)"})
-    assert {fact.evidence for fact in (*found.attributes, *found.triples)} == {text.splitlines()[0]}
-
-
-def test_metadata_of_the_file_alone_says_nothing():
-    assert with_metadata("The text.", "a.md", "", {"created": "2024-01-01"}) == "The text."
 
 
 class TestNames:
@@ -150,20 +103,6 @@ class TestNames:
         found, _ = read_rows(text, "Fee market", "", GENERAL)
         assert [(fact.entity, fact.value) for fact in found.attributes if fact.attribute == "alias"] == [
             ("EIP-1559: Fee market", "EIP-1559"), ("EIP-1559: Fee market", "Fee market")]
-
-
-@pytest.mark.parametrize(("row", "facts"), [
-    ("| Document: kit.xlsx | Author: mbain | Created: 2017-05-04 |", set()),
-    ("| Document: kit.xlsx | Author: Ada Blum | Created: 2017-05-04 |", {("kit.xlsx", "created_by", "Ada Blum")}),
-    ("| Document: Pump note | Discussions-to: https://x.org/pumps |",
-     {("Pump note", "Discussions-to", "https://x.org/pumps")}),
-    ("| Document: Pump guide (pump-guide.md) | Id: pump-guide | Owner: Ada Blum |",
-     {("Pump guide (pump-guide.md)", "Owner", "Ada Blum")}),
-])
-def test_properties_that_a_program_writes_are_no_facts(row: str, facts: set[tuple[str, str, str]]) -> None:
-    found, _ = read_rows(row, "", "", load_schema("general"))
-    assert {(t.head, t.relation, t.tail) for t in found.triples} | {
-        (a.entity, a.attribute, a.value) for a in found.attributes} == facts
 
 
 @pytest.mark.parametrize(("row", "facts"), [

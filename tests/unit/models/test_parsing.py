@@ -3,7 +3,6 @@
 import shutil
 
 import pytest
-from banyan.models.parsing import parser as parsing
 from banyan.models.parsing import pipelines
 from banyan.models.parsing.parser import Parser
 from banyan.models.parsing.pipelines import ParsingError
@@ -53,29 +52,3 @@ def test_an_altered_file_is_not_loaded(tmp_path, monkeypatch):
 def test_a_missing_pipeline_is_named_with_the_fix():
     with pytest.raises(ParsingError, match=r"xx_core_news_sm.*BANYAN_SPACY_PIPELINES"):
         Parser().parse("text", "xx")
-
-
-def test_a_configured_pipeline_goes_before_the_bundled_one():
-    assert pipelines.pipeline_name("en", "en_core_web_md, de_core_news_sm") == "en_core_web_md"
-    assert pipelines.pipeline_name("de", "en_core_web_md,/models/de_core_news_sm") == "/models/de_core_news_sm"
-
-
-def test_the_words_of_texts_are_not_kept_for_ever(monkeypatch):
-    monkeypatch.setattr(pipelines, "MOST_NEW_WORDS", 50)
-    first = pipelines.load_pipeline(pipelines.PACKAGE)
-    try:
-        text = " ".join(f"zq{number}x" for number in range(100))
-        before = Parser().parse(text)
-        assert pipelines.load_pipeline(pipelines.PACKAGE) is not first
-        again = Parser().parse(text)
-        assert [(t.text, t.tag_, t.dep_) for t in again] == [(t.text, t.tag_, t.dep_) for t in before]
-    finally:
-        pipelines._load.cache_clear()
-
-
-def test_a_text_longer_than_all_that_is_kept_is_parsed(monkeypatch):
-    monkeypatch.setattr(parsing, "_TOKENS_KEPT", 5)
-    parser = Parser()
-    for text in ("Ada met Bo in Ulm.", "Ada met Bo."):
-        assert parser.parse(text).text == text
-    assert parser.parse("Ada met Bo.") is parser.parse("Ada met Bo.")

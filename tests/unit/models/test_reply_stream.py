@@ -84,53 +84,6 @@ def test_claims_are_heard_and_the_tokens_counted(ask):
     assert (sent["stream"], sent["stream_options"]) == (True, {"include_usage": True})
 
 
-def test_arguments_of_a_function_are_heard(ask):
-    def wrap(piece):
-        return {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}
-
-    opening = chunk({"role": "assistant", "tool_calls": [
-        {"index": 0, "id": "1", "type": "function", "function": {"name": "reflection", "arguments": ""}}]})
-    pieces = [chunk(wrap(SAID[start:start + 5])) for start in range(0, len(SAID), 5)]
-    reply, heard, _ = ask(streamed(opening, *pieces, chunk({}, "tool_calls"), chunk(usage=USAGE)), forms=("tools",))
-    assert json.loads(reply.text) == json.loads(SAID)
-    assert heard[-1] == ["One.", "Two."]
-
-
-@pytest.mark.parametrize("usage", [None, [1, 2], {"prompt_tokens": "many"}])
-def test_tokens_are_estimated_where_none_are_reported(ask, usage):
-    reply, _, _ = ask(in_pieces(usage=usage))
-    assert reply.prompt_tokens > 0
-    assert reply.completion_tokens > 10
-
-
-def test_a_refusal_and_a_reply_cut_short_are_known(ask):
-    reply, _, _ = ask(streamed(chunk({"role": "assistant", "refusal": "No"}), chunk({"refusal": "."}),
-                               chunk({}, "stop")))
-    assert reply.refusal == "No."
-    reply, _, _ = ask(streamed(chunk({"role": "assistant", "content": SAID[:40]}), chunk({}, "length")))
-    assert (reply.text, reply.finish) == (SAID[:40], "length")
-
-
-def test_a_whole_reply_to_a_request_for_a_stream_is_used(ask):
-    reply, heard, sent = ask(whole())
-    assert (reply.text, reply.prompt_tokens, heard, len(sent)) == (SAID, 70, [], 1)
-    reply, _, _ = ask(whole(text=None, refusal="No."))
-    assert reply.refusal == "No."
-
-
-@pytest.mark.parametrize("answer", [
-    httpx2.Response(400, json={"error": {"message": "stream is not supported"}}),
-    httpx2.Response(422, json={"error": {"message": "unknown field"}}),
-    streamed(),
-    streamed({"object": "strange"}),
-    httpx2.Response(200, text="data: no json\n\n", headers={"content-type": "text/event-stream"}),
-])
-def test_an_endpoint_that_does_not_stream_is_asked_as_before_and_remembered(ask, answer):
-    reply, heard, sent = ask(answer, whole(), whole(), times=2)
-    assert (reply.text, heard) == (SAID, [])
-    assert ["stream" in one and one["stream"] for one in sent] == [True, False, False]
-
-
 def broken():
     async def parts():
         yield f"data: {json.dumps(chunk({'role': 'assistant', 'content': SAID[:70]}))}\n\n".encode()
@@ -143,20 +96,6 @@ def broken():
     return httpx2.Response(200, stream=Stream(), headers={"content-type": "text/event-stream"})
 
 
-def endless(closed=None):
-    class Endless(httpx2.AsyncByteStream):
-        async def __aiter__(self):
-            while True:
-                yield f"data: {json.dumps(chunk({'content': ' '}))}\n\n".encode()
-                await asyncio.sleep(0.001)
-
-        async def aclose(self):
-            if closed is not None:
-                closed.set()
-
-    return httpx2.Response(200, stream=Endless(), headers={"content-type": "text/event-stream"})
-
-
 def test_a_stream_that_breaks_off_is_asked_for_as_a_whole_and_streamed_the_next_time(ask):
     reply, heard, sent = ask(broken(), whole(), in_pieces(), times=2)
     assert reply.text == SAID
@@ -166,9 +105,17 @@ def test_a_stream_that_breaks_off_is_asked_for_as_a_whole_and_streamed_the_next_
         ask(broken(), llm_retries=0)
 
 
-def test_a_reply_that_does_not_end_is_given_up_in_time(ask):
-    with pytest.raises(ReasonerError, match="did not answer in time"):
-        ask(endless(), llm_timeout=0.2)
+def endless(closed):
+    class Endless(httpx2.AsyncByteStream):
+        async def __aiter__(self):
+            while True:
+                yield f"data: {json.dumps(chunk({'content': ' '}))}\n\n".encode()
+                await asyncio.sleep(0.001)
+
+        async def aclose(self):
+            closed.set()
+
+    return httpx2.Response(200, stream=Endless(), headers={"content-type": "text/event-stream"})
 
 
 def test_a_cancelled_call_closes_its_stream(monkeypatch):
@@ -191,9 +138,3 @@ def test_a_cancelled_call_closes_its_stream(monkeypatch):
 
     run(cancel)
     assert closed.is_set()
-
-
-def test_an_error_after_a_refused_stream_is_told_by_its_own_cause(ask):
-    with pytest.raises(ReasonerError, match="cannot be reached"):
-        ask(httpx2.Response(400, json={"error": {"message": "no streams"}}), httpx2.ConnectError("lost"),
-            llm_retries=0)

@@ -4,10 +4,8 @@ import time
 
 import pytest
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules.content_words import content_words
 from banyan.models.rules.follow_ups import condense
 from banyan.models.rules.question import analyse
-from banyan.models.rules.recognition.names import has_name, names_in
 from banyan.schemas.references import references
 from banyan.tools.ranking.steps import unfold
 from hypothesis import example, given, settings
@@ -24,30 +22,17 @@ def steps(question: str, limit: int = 5) -> list[str]:
     ("On which river does the birthplace of the discoverer of polonium lie?",
      ["Who is the discoverer of polonium?", "What is the birthplace of {answer 1}?",
       "On which river does {answer 2} lie?"]),
-    ("Who was the first president of the association which published Journal of Botany?",
-     ["Which association published Journal of Botany?", "Who was the first president of {answer 1}?"]),
     ("What is the capital of the country where Frida Kahlo was born?",
      ["In which country was Frida Kahlo born?", "What is the capital of {answer 1}?"]),
-    ("Who is the spouse of the director of Jaws?",
-     ["Who is the director of Jaws?", "Who is the spouse of {answer 1}?"]),
     ("Where was Marie Curie's husband born?", ["Who is Marie Curie's husband?", "Where was {answer 1} born?"]),
-    ("Who composed the music for the film directed by Agnes Varda?",
-     ["Which film was directed by Agnes Varda?", "Who composed the music for {answer 1}?"]),
     ("When was the author of the book that won the Golden Leaf in 1981 born?",
      ["Which book won the Golden Leaf in 1981?", "Who is the author of {answer 1}?", "When was {answer 2} born?"]),
-    ("On which river does the town lie in which the woman who painted Dawn was born?",
-     ["Who painted Dawn?", "In which town was {answer 1} born?", "On which river does {answer 2} lie?"]),
     ("When did the country where Chopin was born join the European Union?",
      ["In which country was Chopin born?", "When did {answer 1} join the European Union?"]),
-    ("What position did the keeper of the Silver Lamp hold?",
-     ["What is the keeper of the Silver Lamp?", "What position did {answer 1} hold?"]),
     ("The Grey Ferry was built by a yard that was closed when?",
      ["The Grey Ferry was built by which yard?", "{answer 1} was closed when?"]),
-    ("Ann Lee played for a club based in what city?",
-     ["Ann Lee played for which club?", "{answer 1} is based in what city?"]),
     ("Who is the spouse of the Silver Lamp performer?",
-     ["Who is the Silver Lamp performer?", "Who is the spouse of {answer 1}?"]),
-])
+     ["Who is the Silver Lamp performer?", "Who is the spouse of {answer 1}?"])])
 def test_nested_questions_are_unfolded_innermost_first(question, expected):
     assert steps(question) == expected
 
@@ -61,17 +46,6 @@ def test_nested_questions_are_unfolded_innermost_first(question, expected):
     "法国的首都有多少人口？", "阳光公司2019年的净利润是多少？",
 ])
 def test_a_simple_or_unclear_question_stays_as_it_is(question):
-    assert steps(question) == [question]
-
-
-def test_what_needs_more_steps_than_allowed_is_not_cut():
-    question = "On which river does the birthplace of the discoverer of polonium lie?"
-    assert steps(question, 2) == [question]
-
-
-@pytest.mark.parametrize("question", [
-    "What are the main themes of these reports?", "请总结这些报告的主要内容", "   "])
-def test_a_question_about_everything_and_a_blank_one_have_no_steps(question):
     assert steps(question) == [question]
 
 
@@ -89,24 +63,6 @@ def test_the_expected_kind_of_answer(question, expected):
     assert analyse(question).expected == expected
 
 
-def test_names_are_found_in_both_languages():
-    assert names_in("Did Marie Curie of Warsaw study at the University of Paris in 1891?") == (
-        "Marie Curie of Warsaw", "University of Paris")
-    assert names_in("创新科技有限公司收购了《晨报》和玛丽·居里的实验室") == ("创新科技有限公司", "晨报", "玛丽·居里")
-    assert names_in("What is the population?") == ()
-
-
-def test_a_name_is_held_as_a_whole_word():
-    assert has_name("In 1903 Curie won a prize", "curie")
-    assert not has_name("a juvenile court", "Nile")
-    assert has_name("青屿大学的图书馆", "青屿大学")
-
-
-def test_words_of_one_family_meet():
-    assert content_words("discoverer") == content_words("discovered") == content_words("discovery")
-    assert set(content_words("birthplace")) == set(content_words("born")) == set(content_words("出生于"))
-
-
 PERSON = [("user", "Who discovered polonium?"), ("assistant", "Marie Curie discovered polonium in 1898.")]
 COUNTRY = [("user", "What is the capital of Poland?"), ("assistant", "Warsaw is the capital of Poland.")]
 ZH_PERSON = [("user", "谁发现了青蒿素？"), ("assistant", "屠呦呦发现了青蒿素。")]
@@ -115,16 +71,11 @@ ZH_COUNTRY = [("user", "波兰的人口是多少？"), ("assistant", "波兰人�
 
 @pytest.mark.parametrize(("messages", "question", "expected"), [
     (PERSON, "And when did she die?", "When did Marie Curie die?"),
-    (PERSON, "Where was her husband born?", "Where was Marie Curie's husband born?"),
     (COUNTRY, "How large is it?", "How large is Poland?"),
-    (COUNTRY, "And its population?", "What is the population of Poland?"),
     (COUNTRY, "What about France?", "What is the capital of France?"),
     (COUNTRY, "How many people live there?", "How many people live in Warsaw?"),
-    (ZH_COUNTRY, "那它的首都呢？", "波兰的首都是什么？"),
     (ZH_COUNTRY, "法国呢？", "法国的人口是多少？"),
-    (ZH_COUNTRY, "首都呢？", "波兰的首都是什么？"),
-    (ZH_PERSON, "她出生在哪里？", "屠呦呦出生在哪里？"),
-])
+    (ZH_PERSON, "她出生在哪里？", "屠呦呦出生在哪里？")])
 def test_follow_ups_are_made_to_stand_alone(messages, question, expected):
     assert condense(question, messages) == expected
 
@@ -145,7 +96,7 @@ ANY = st.text(max_size=80) | st.lists(WORDS, max_size=14).map(" ".join) | st.lis
 
 @given(ANY.filter(bool), st.integers(1, 6))
 @example("   ", 3)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 def test_unfold_never_fails_and_keeps_to_the_limit(question, limit):
     found = unfold(question, limit, PARSER)
     assert 1 <= len(found) <= limit
@@ -156,7 +107,7 @@ def test_unfold_never_fails_and_keeps_to_the_limit(question, limit):
 
 
 @given(ANY, st.lists(st.tuples(st.sampled_from(["user", "assistant"]), ANY), max_size=4))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 def test_condense_never_fails(question, messages):
     assert isinstance(condense(question, messages), str)
     assert condense(question, []) == question

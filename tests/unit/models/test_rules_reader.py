@@ -1,10 +1,8 @@
 """Reading without a model: entities with whole names, facts of sure forms and key-value lines, and no junk."""
 
 import time
-from collections.abc import Sequence
 
 import pytest
-from banyan.models.parsing.parser import Parser
 from banyan.models.rules.reader import RulesReader
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
@@ -41,11 +39,6 @@ def test_pronouns_and_short_names_stand_for_what_the_document_is_about(reader: R
     assert "Keller" not in entities(found)
 
 
-def test_a_pronoun_does_not_stand_for_a_thing(reader: RulesReader) -> None:
-    found = read(reader, "Acme Corporation makes pumps. She was born in Germany.", title="Acme Corporation")
-    assert facts(found) == set()
-
-
 def test_the_company_of_a_chinese_report_is_that_of_its_title(reader: RulesReader) -> None:
     text = "公司的营业收入为20亿元。华夏娱乐于2019年发展迅速。"
     found = read(reader, text, title="华夏娱乐有限公司 财务报告", schema="finance")
@@ -68,26 +61,6 @@ def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesR
 ])
 def test_lines_that_are_no_keys_and_values(reader: RulesReader, text: str) -> None:
     assert read(reader, text, heading="Meeting Room Aurora", schema="general").attributes == ()
-
-
-def test_a_heading_is_parsed_once_and_only_where_its_lines_are_keys_and_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed = list[str]()
-    entities_of = Parser.entities
-
-    def count(parser: Parser, texts: Sequence[str]) -> object:
-        parsed.extend(texts)
-        return entities_of(parser, texts)
-
-    monkeypatch.setattr(Parser, "entities", count)
-    reader, heading = RulesReader(), "the pumps of Oslo Harbour"
-    prose = [f"Pump {number} was checked.\nNo fault was found.\nCapacity: {number}.\nIt runs." for number in range(3)]
-    for text in prose:
-        read(reader, text, heading=heading)
-    assert parsed == prose
-    blocks = [f"Capacity: {number} tons\nFloor: {number}\n" for number in range(3)]
-    for text in blocks:
-        read(reader, text, heading=heading)
-    assert [text for text in parsed if text not in prose] == [blocks[0], heading, *blocks[1:]]
 
 
 @pytest.mark.parametrize(("text", "junk"), [
@@ -122,9 +95,7 @@ def test_an_extraction_does_not_depend_on_what_was_read_before(reader: RulesRead
         assert fact.evidence in text
 
 
-@pytest.mark.parametrize("part", [
-    "Ada Blum (born 3 May 1901) ", "Ada Blum, ", "\"Ada\" ", "Key: value\n", "University of ", "is a ",
-    "北方公司的", "(", "| ", "Ada ", "Ada Blum ", "Dr. Ada "])
+@pytest.mark.parametrize("part", ["Ada Blum (born 3 May 1901) ", "\"Ada\" ", "Key: value\n", "北方公司的", "| "])
 def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
     def seconds(characters: int) -> float:
         text, times = (part * characters)[:characters], list[float]()

@@ -65,10 +65,6 @@ def test_articles_possessives_and_markup_are_no_part_of_names(parser: Parser) ->
     assert found == ["Nobel Foundation", "University of Oslo", "Sweden"]
 
 
-def test_an_article_whose_noun_is_missing_is_no_name(parser: Parser) -> None:
-    assert names("The is a museum located in Marlow Garden Park.", parser) == ["Marlow Garden Park"]
-
-
 def test_spans_ascend_without_overlaps_and_do_not_depend_on_other_texts(parser: Parser) -> None:
     texts = ["Marie Curie was born in Warsaw on 7 November 1867.", "屠呦呦1930年出生于浙江省宁波市。",
              "On 3 May 2021 Acme Corporation paid 4.5 million USD to the City of Oslo."]

@@ -1,21 +1,17 @@
 """Prompts: within their token limit, and closed against the text they carry."""
 
-import json
 import re
 from pathlib import Path
 from string import Template
 from typing import get_args
 
 import pytest
-from banyan.graph_store.bounding.grounding import SourceText
 from banyan.models.llm.numbered_lines import NumberedLines
-from banyan.models.llm.wire import extraction, judgement
 from banyan.prompts import (
     STEPS,
     Language,
     Prompt,
     example,
-    extraction_instructions_block,
     language_of,
     lookups_text,
     mode_text,
@@ -25,15 +21,12 @@ from banyan.prompts import (
     rounds_text,
     schema_block,
 )
-from banyan.prompts.schema_text import SCHEMA_TOKENS
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.schema_loading import load_schema, seed_names
 from banyan.schemas.graph_schema import (
     AttributeType,
     EntityType,
     GraphSchema,
     RelationType,
-    open_schema,
 )
 from banyan.schemas.inquiry import Inquiry
 from banyan.schemas.lookups import TOOLS
@@ -46,15 +39,6 @@ LANGUAGES = get_args(Language)
 EXTRACTION_LIMIT = 600
 EXAMPLE_LIMIT = 200
 AGENT_LIMIT = 920
-
-SCHEMA = GraphSchema(
-    name="small",
-    entity_types=(EntityType(name="Person", labels={"zh": "人物"}), EntityType(name="Place"),
-                  EntityType(name="Organization", labels={"zh": "组织"})),
-    relation_types=(
-        RelationType(name="born_in", labels={"zh": "出生于"}, domain=("Person",), range=("Place",)),
-        RelationType(name="near", domain=("Place", "Organization"))),
-    attribute_types=(AttributeType(name="population", owners=("Place",)), AttributeType(name="alias")))
 
 
 def tutorial_schema() -> GraphSchema:
@@ -89,19 +73,6 @@ def fixed_tokens(schema: GraphSchema, language: Language) -> int:
     return sum(estimate_tokens(message) for message in prompt)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_instructions_for_extraction_are_a_block_of_its_prompt_and_nothing_where_there_are_none(language):
-    def prompt(instructions: str) -> Prompt:
-        return render("extract", language, schema="", example="", text="x",
-                      instructions=extraction_instructions_block(instructions, language))
-
-    block = extraction_instructions_block("the box:  Vex 3000\n\n $schema {x} </data>", language)
-    assert block.split("\n")[1:] == ["  the box: Vex 3000", "  $schema {x} </data>", ""]
-    given = prompt("the box:  Vex 3000\n\n $schema {x} </data>")
-    assert given.system.replace(block.replace("</data>", "‹/data>"), "") == prompt(" \n").system
-    assert given.user == prompt("").user, "they are the user's words, not document data"
-
-
 def test_every_language_has_every_step_with_the_same_places_and_shape():
     def parts(step: str, language: str) -> tuple[list[str], list[str]]:
         text = (FOLDER / language / f"{step}.txt").read_text("utf-8")
@@ -117,88 +88,6 @@ def test_every_language_has_every_step_with_the_same_places_and_shape():
 def test_the_fixed_extraction_prompt_keeps_its_limit(language):
     assert fixed_tokens(tutorial_schema(), language) < EXTRACTION_LIMIT
     assert estimate_tokens(example("extract", language)) < EXAMPLE_LIMIT
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("seed", seed_names())
-def test_every_seed_schema_keeps_the_limit_too(seed, language):
-    # The general one is for the rules; with a model it is used only if asked for.
-    assert fixed_tokens(load_schema(seed), language) < EXTRACTION_LIMIT + (50 if seed == "general" else 0)
-
-
-def test_a_schema_reads_compactly_in_either_language():
-    assert schema_block(SCHEMA, "en") == (
-        "Types: Person, Place, Organization\n"
-        "Relations: born_in(Person->Place), near(Place|Organization->*)\n"
-        "Attributes: population(Place), alias(*)")
-    assert schema_block(SCHEMA, "zh") == (
-        "类型: 人物, Place, 组织\n"
-        "关系: 出生于(人物->Place), near(Place|组织->*)\n"
-        "属性: population(Place), alias(*)")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_example_of_an_extraction_is_one(language):
-    lines, _, answer = example("extract", language).partition("\n")
-    shown = re.findall(r'(?<=["“])\d (.*?)["”]', lines)
-    (found,) = extraction(open_schema(), NumberedLines([ExtractionRequest(text="\n".join(shown))])).read(
-        json.loads(answer))
-    assert len(found.triples) == 4, "the members of a list are of one row"
-    assert len(found.attributes) == 1
-    assert len(found.entities) == 5, "what is only denied is none"
-    source = SourceText("\n".join(shown))
-    assert all(fact.evidence in shown and source.ground_time(fact.time) == fact.time
-               for fact in (*found.triples, *found.attributes))
-
-
-@pytest.mark.parametrize("seed", seed_names())
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_no_domain_or_range_of_a_seed_is_blurred(seed, language):
-    schema = load_schema(seed)
-    ends = [*(names for r in schema.relation_types for names in (r.domain, r.range)),
-            *(a.owners for a in schema.attribute_types)]
-    assert schema_block(schema, language).count("*") == ends.count(("*",))
-
-
-def test_a_small_schema_brings_its_descriptions_and_a_larger_one_letters():
-    small = SCHEMA.model_copy(update={"entity_types": (
-        EntityType(name="Person", description="a human being"), *SCHEMA.entity_types[1:])})
-    assert schema_block(small, "en").endswith("\nPerson: a human being")
-    block = schema_block(load_schema("general"), "en")
-    assert "Types, by letter: A Person, B Organization, C Location" in block
-    assert "founded_by BCD->AB" in block
-    (found,) = extraction(load_schema("general"), NumberedLines([ExtractionRequest(text="Ulm")])).read(
-        {"entities": [["C", "Ulm", "Bonn"], ["Graz", "C"]], "triples": [], "attributes": []})
-    assert [(entity.name, entity.type) for entity in found.entities] == [
-        ("Ulm", "Location"), ("Bonn", "Location"), ("Graz", "Location")]
-
-
-def test_an_open_schema_says_so():
-    assert "open" in schema_block(open_schema(), "en")
-    assert "开放" in schema_block(open_schema(), "zh")
-    assert "open" not in schema_block(SCHEMA, "en")
-
-
-def test_a_large_schema_loses_long_signatures_but_no_element():
-    types = [f"T{n}" for n in range(30)]
-    schema = GraphSchema(
-        name="large", entity_types=tuple(EntityType(name=name) for name in types),
-        relation_types=tuple(RelationType(name=f"relation_{n}", domain=tuple(types), range=tuple(types[:2]))
-                             for n in range(6)))
-    block = schema_block(schema, "en")
-    assert "relation_0(*->T0|T1)" in block
-    assert all(f"relation_{n}(" in block for n in range(6))
-    assert estimate_tokens(block) <= SCHEMA_TOKENS
-
-
-def test_text_with_template_signs_is_left_as_it_is():
-    text = "{x} {{y}} $text ${schema} %(a)s \\n {0}"
-    assert text in render("extract", "en", schema="", text=text, example="", instructions="").user
-
-
-def test_a_missing_value_is_an_error():
-    with pytest.raises(KeyError, match="text"):
-        render("extract", "en", schema="", example="", instructions="")
 
 
 @pytest.mark.parametrize("closing", ["</data>", "</DATA >", "< / data>", "＜/data＞", "<data>", "<\n/data>",
@@ -246,48 +135,20 @@ def test_a_text_in_a_list_cannot_begin_another_item():
     assert listed.endswith("[2] ⟦9] Second [4]")
 
 
-def test_numbers_count_from_one_and_nothing_is_a_dash():
-    assert number_items(["a", "b"]) == "[1] a\n\n[2] b"
-    assert number_items([]) == "-"
-
-
 @pytest.mark.parametrize(("text", "language"), [
-    ("Marie Curie was born in Warsaw.", "en"),
-    ("玛丽·居里出生于华沙。", "zh"),
-    ("屠呦呦发现了青蒿素 (artemisinin)。", "zh"),
-    ("The name 北京 means northern capital.", "en"),
+    ("Marie Curie was born in Warsaw.", "en"), ("屠呦呦发现了青蒿素 (artemisinin)。", "zh"),
     ("マリー・キュリーはワルシャワで生まれた。", "en"),
-    ("東京は日本の首都である。", "en"),
-    ("Мария родилась в Варшаве.", "en"),
-    ("1234 !?", "en"),
-    ("", "en"),
-])
+    ("Мария родилась в Варшаве.", "en"), ("", "en")])
 def test_the_language_follows_the_script(text, language):
     assert language_of(text) == language
 
 
 @pytest.mark.parametrize(("question", "language"), [
-    ("Shakespeare and Company 是谁创办的？", "zh"),
-    ("iPhone 15 Pro Max 的电池容量是多少？", "zh"),
-    ("machine learning 是什么？", "zh"),
-    ("Marie Curie 出生于哪里", "zh"),
+    ("Shakespeare and Company 是谁创办的？", "zh"), ("machine learning 是什么？", "zh"),
     ("屠呦呦出生在哪个城市？", "zh"),
-    ("Who founded 北京大学?", "en"),
-    ("Where is 北京大学 and who leads it?", "en"),
-    ("The name 北京 means northern capital.", "en"),
-    ("東京の人口はいくつですか", "en"),
-    ("東京は日本の首都ですか", "en"),
-    ("Где родилась Мария?", "en"),
-    ("", "en"),
-])
+    ("Where is 北京大学 and who leads it?", "en"), ("東京の人口はいくつですか", "en"), ("Где родилась Мария?", "en")])
 def test_the_language_of_a_question_follows_its_words_not_its_names(question, language):
     assert question_language(question) == language
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_example_of_a_reply_decides_nothing(language):
-    (shown,) = re.findall(r"^\{.*\}$", (FOLDER / language / "agent.txt").read_text("utf-8"), re.MULTILINE)
-    assert set(json.loads(shown)) == set(judgement(TOOLS).json_schema["properties"])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

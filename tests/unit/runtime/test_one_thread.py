@@ -38,8 +38,3 @@ def test_each_has_one_thread_until_it_is_through_and_the_number_is_set_back():
         worker.join(10)
     assert seen == [[1] * len(before)]
     assert _threads() == before
-
-
-def test_it_may_be_nested():
-    with one_thread(), one_thread():
-        assert set(_threads()) == {1}

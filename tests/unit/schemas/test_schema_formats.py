@@ -82,12 +82,6 @@ def test_seeds_and_open_go_by_name():
         load_schema("generl")
 
 
-def test_a_file_in_another_encoding(tmp_path):
-    (tmp_path / "x.json").write_bytes('{"name": "é"}'.encode("latin-1"))
-    with pytest.raises(SchemaError, match=r"x\.json is not UTF-8 text .*: save it as UTF-8"):
-        load_schema(str(tmp_path / "x.json"))
-
-
 ONTOLOGY = {"title": "Sport", "id": "ont_3", "concepts": [
     {"qid": "Q5", "label": "human"}, {"qid": "Q349", "label": "sport"}, {"qid": "Q1", "label": "season "},
     {"qid": "Q1", "label": "sports season"}, {"qid": "Q847", "label": "club"}, {"qid": "Q847", "label": "club"},
@@ -104,14 +98,6 @@ def _ontology(**changes) -> GraphSchema:
     return parse_schema(json.dumps({**ONTOLOGY, **changes}, indent="\t"), "folder/3_sport.json")
 
 
-def test_concepts_become_entity_types_once_each():
-    schema = _ontology()
-    assert [t.name for t in schema.entity_types] == ["human", "sport", "season", "sports season", "club", "league",
-                                                     ROOT_TYPE]
-    assert (schema.name, _ontology(title="").name, _ontology(title="", id="").name) == ("Sport", "ont_3", "3_sport")
-    assert not schema.open
-
-
 def test_qids_become_domain_and_range():
     ends = {r.name: (r.domain, r.range) for r in _ontology().relation_types}
     assert ends == {
@@ -121,11 +107,6 @@ def test_qids_become_domain_and_range():
         "class": (("human",), (ANY,))}
 
 
-def test_a_relation_with_one_unknown_range_takes_any():
-    twice = [{"label": "league", "domain": "Q5", "range": "Q15"}, {"label": "league", "domain": "Q5", "range": "Q0"}]
-    assert _ontology(relations=twice).relation_types[0].range == (ANY,)
-
-
 def test_the_root_type_is_added_only_where_an_end_may_be_anything():
     bound = [{"label": "sport", "domain": "Q847", "range": "Q349"}]
     assert _ontology(relations=bound).entity_type(ROOT_TYPE) is None
@@ -133,13 +114,6 @@ def test_the_root_type_is_added_only_where_an_end_may_be_anything():
     types = [t.name for t in _ontology(concepts=concepts).entity_types]
     assert types.count(ROOT_TYPE) == 1
     assert "entity" not in types
-
-
-def test_an_ontology_in_yaml():
-    text = "concepts:\n- {qid: Q5, label: human}\nrelations:\n- {label: knows, domain: Q5, range: Q5}\n"
-    assert parse_schema(text, "people.yaml") == GraphSchema(
-        name="people", entity_types=(EntityType(name="human"),),
-        relation_types=(RelationType(name="knows", domain=("human",), range=("human",)),))
 
 
 @pytest.mark.data
@@ -155,58 +129,23 @@ def test_the_benchmarks_own_ontologies(data_folder, name, types, relations, ends
     assert (relation.domain, relation.range) == ends[1:]
 
 
-@pytest.mark.parametrize("where", ["youtu.json", "youtu.yaml"])
-def test_the_plain_form(where):
-    text = '{"Nodes": ["person", " city ", "City"],\n "Relations": ["born in"], "Attributes": ["age"]}'
-    assert parse_schema(text, where) == GraphSchema(
-        name="youtu", entity_types=(EntityType(name="person"), EntityType(name="city")),
-        relation_types=(RelationType(name="born in"),), attribute_types=(AttributeType(name="age"),))
-
-
 TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
 
 
 @pytest.mark.parametrize(("text", "message"), [
     (TYPES + '\t"relation_types": [\n\t{"name": "q",\n\t"range": ["P",\n "Perso"]}]}',
      "line 5, relation_types.0.range: relation 'q', range: there is no entity type 'Perso'; add it or name one of"),
-    (TYPES + '"attribute_types": [{"name": "a"},\n{"name": "b", "owners": ["Q"]}]}',
-     "line 4, attribute_types.1.owners: attribute 'b', owners: there is no entity type 'Q'; add it or name one"),
-    (TYPES + '"relation_types": [{"name": "q",\n"domian": ["P"]}]}',
-     "line 4, relation_types.0.domian: there is no such field; the fields are name, description, labels, aliases,"),
     (TYPES + '"relations": []}',
      "line 3, relations: there is no such field; the fields are name, description, open, entity_types, relation"),
-    (TYPES + '"relation_types": [{"name": "q",\n"domain": "P"}]}',
-     "line 4, relation_types.0.domain: a list is needed, not 'P'; put it in square brackets"),
-    (TYPES + '"relation_types": [\n{"label": "q"}]}', "line 4, relation_types.0.name: this field is missing"),
     (TYPES + '"relation_types": [{"name":\n17}]}',
      "line 3, relation_types.0.name: text is needed, not 17; if it is meant as text, put it in quotes"),
-    (TYPES + '"attribute_types": [{"name": "a", "rules": {"cues": {"en": ["x",\n1]}}}]}',
-     "line 4, attribute_types.0.rules.cues.en.1: text is needed, not 1; if it is meant as text, put it in quotes"),
-    (TYPES + '"attribute_types": [{"name": "a",\n"kind": "numbr"}]}',
-     "line 4, attribute_types.0.kind: Input should be 'text', 'number' or 'date'"),
     (TYPES + '"attribute_types": ["a",\n"b"]}', "line 3, attribute_types.0: a mapping is needed, not 'a'"),
-    (TYPES + '"description": "",\n"name": "y"}', "line 4, name: 'name' occurs twice in one mapping: keep one of them"),
-    ('{"name": "x", "entity_types": [{"name": "P"},\n{"name": "p"}]}',
-     "line 2, entity_types.1.name: entity type 'p' occurs twice: keep one of them"),
     ('{"name": "x", "entity_types": [{"name": "P",\n"parent": "p"}]}',
      "line 2, entity_types.0.parent: entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
-    ('{"name": "x", "entity_types": [{"name": "A", "parent": "B"},\n{"name": "B",\n "parent": "A"}]}',
-     "line 1, entity_types.0.parent: entity type 'A' is its own ancestor: fix its parent"),
-    ('{"name": "x", "entity_types": [\n{"name": " P"}]}',
-     "line 2, entity_types.0.name: ' P' must be printable, with no space at either end"),
     ('{"name": "x",\n"open": 3}', "line 2, open: Input should be a valid boolean"),
-    ('{"entity_types":\n[]}', "line 1, name: this field is missing"),
-    ('{"name": "x",\n,}', "line 2, column 1: not JSON: Expecting property name enclosed in double quotes"),
     ("", "line 1, column 1: not JSON: Expecting value"),
-    ("[1]", "line 1: a schema is a mapping with the fields name, description, open, entity_types, relation_types,"),
-    ("[" * 100_000, "it is nested too deeply for a schema"),
     ('{"name": ' + "1" * 5000 + "}", "not JSON: Exceeds the limit"),
-    ('{"concepts": [{"label": "a"},\n{"qid": "Q1"}]}', "line 2, concepts.1.label: this field is missing"),
-    ('{"concepts": [{"label": "a"}],\n"relations": [{"label": "\\u0007"}]}',
-     "line 2, relations.0.label: '\\x07' must be printable"),
-    ('{"Nodes": ["a",\n["b"]]}', "line 2, Nodes.1: text is needed, not ['b']"),
-    ('{"Nodes": "a"}', "line 1, Nodes: a list is needed, not 'a'; put it in square brackets"),
-])
+    ('{"Nodes": ["a",\n["b"]]}', "line 2, Nodes.1: text is needed, not ['b']")])
 def test_errors_in_json_name_file_line_and_field(text, message):
     with pytest.raises(SchemaError) as raised:
         parse_schema(text, "my.json")
@@ -219,21 +158,10 @@ YAML_TYPES = "# mine\nname: x\nentity_types:\n- name: P\n"
 @pytest.mark.parametrize(("text", "message"), [
     (YAML_TYPES + "relation_types:\n- name: q\n- name: r\n  domain:\n  - P\n  - Perso\n",
      "line 8, relation_types.1.domain: relation 'r', domain: there is no entity type 'Perso'"),
-    (YAML_TYPES + "- name: no\n", "line 5, entity_types.1.name: text is needed, not False; if it is meant"),
-    (YAML_TYPES + "  parnt: Q\n", "line 5, entity_types.0.parnt: there is no such field"),
     (YAML_TYPES + "name: y\n", "line 5, name: 'name' occurs twice in one mapping"),
-    (YAML_TYPES + "relation_types: {q: {}}\n", "line 5, relation_types: a list is needed, not {'q': {}}"),
-    (YAML_TYPES + "relation_types: &all\n- name: q\n  aliases: *all\n",
-     "it is nested more than 64 levels deep"),
     (YAML_TYPES + "\trelation_types: []\n", "line 5, column 1: not YAML: found character '\\t' that cannot start"),
-    (YAML_TYPES + "---\nname: y\n", "line 5, column 1: not YAML: but found another document"),
-    (YAML_TYPES + "description: !!python/name:os.system\n", "line 5, column 14: not YAML: could not determine"),
     ("name: x\ndescription: \a", "line 2: not YAML: special characters are not allowed"),
-    ("name: 2020-13-45", "not YAML: month must be in 1..12; put text that looks like a date in quotes"),
-    ("# nothing\n", "it is empty"),
-    ("[" * 1000, "it is nested too deeply for a schema"),
-    ("- name: x\n", "line 1: a schema is a mapping"),
-])
+    ("[" * 1000, "it is nested too deeply for a schema")])
 def test_errors_in_yaml_name_file_line_and_field(text, message):
     with pytest.raises(SchemaError) as raised:
         parse_schema(text, "my.yaml")
@@ -259,11 +187,3 @@ def test_an_inverse_may_be_named_on_one_side_or_on_both():
 def test_an_inverse_that_cannot_be(first, message):
     with pytest.raises(ValueError, match=message):
         _relations(**first)
-
-
-def test_the_inverse_of_an_inverse_is_the_relation_itself():
-    relations = [{"name": "parent", "inverse": "child"}, {"name": "mother", "inverse": "child"},
-                 {"name": "child", "inverse": "mother"}]
-    with pytest.raises(SchemaError, match=r"line 1, relation_types\.0\.inverse: relation 'parent', inverse: the "
-                                          r"inverse of 'child' is 'mother': keep one of the two"):
-        parse_schema(json.dumps({"name": "x", "relation_types": relations}), "x.json")

@@ -2,15 +2,11 @@
 
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from banyan.agents.resources import Resources
 from banyan.cli import main as cli
 from banyan.config import Settings
-from banyan.graph_store.integrity.backup import back_up
-from banyan.graph_store.integrity.restore import restore
-from banyan.graph_store.layout import Layout
 from banyan.runtime import audit
 from banyan.server.app import create_app
 from banyan.server.security.keys import SCOPES, Keys
@@ -102,12 +98,6 @@ def test_commands_are_the_system_users_and_the_command_shows_them(resources, tmp
     assert [entry["action"] for entry in listed] == ["make key", "revoke key", "drop", "rename"]
 
 
-def test_a_backup_that_is_restored_is_written_down(resources, tmp_path, hashed_embedder):
-    manifest = back_up(Layout.of(tmp_path, "people"), tmp_path / "b.zip", hashed_embedder, lambda *_: None)
-    restore(tmp_path / "b.zip", Layout.of(tmp_path, "again"), hashed_embedder, lambda *_: None)
-    assert told(tmp_path)[-1][1:] == ("restore", "again", f"a backup of {manifest.created}")
-
-
 def test_the_log_is_bounded_for_its_owner_alone_and_takes_no_line_of_anothers(tmp_path, monkeypatch):
     monkeypatch.setattr(audit, "MAX_BYTES", 2_000)
     with audit.acting("ann"):
@@ -121,12 +111,3 @@ def test_the_log_is_bounded_for_its_owner_alone_and_takes_no_line_of_anothers(tm
     assert {entry.who for entry in audit.entries(tmp_path)} == {"ann"}
     if os.name == "posix":
         assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
-
-
-def test_threads_write_whole_lines_and_one_that_was_cut_is_passed_over(tmp_path):
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda number: audit.record(tmp_path, "edit", "kb", str(number)), range(200)))
-    with (tmp_path / audit.FILE).open("a", encoding="utf-8") as file:
-        file.write('{"time": "2026')
-    audit.record(tmp_path, "edit", "kb", "200")
-    assert sorted(int(entry.what) for entry in audit.entries(tmp_path)) == list(range(201))

@@ -1,8 +1,6 @@
 """`/metrics`: what it counts, who may see it, and that no client makes it grow."""
 
 
-import pytest
-from banyan.models.llm.observing import observed_call, observed_step
 from prometheus_client.parser import text_string_to_metric_families
 
 from ... import app_routes
@@ -67,20 +65,3 @@ def test_no_label_comes_from_what_clients_send(client, app):
     assert {ASK.removesuffix("/ask"), "none"} <= routes
     assert {labels["method"] for labels in counted} <= {
         "GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "other"}
-
-
-def test_calls_of_a_model_are_counted_by_step(client):
-    before = told(client)
-    with observed_step("reflect", "m"), observed_call("m", "host") as call:
-        call.record_answer(100, 20, 30)
-    for error in (OSError("no"), RuntimeError("no")):
-        with pytest.raises(type(error)), observed_step("reflect", "m"), observed_call("m", "host"):
-            raise error
-    after = told(client)
-
-    def more(name, **labels):
-        return value(after, name, **labels) - value(before, name, **labels)
-
-    assert (more("banyan_llm_calls_total", step="reflect"), more("banyan_llm_failures_total", step="reflect")) == (3, 2)
-    assert [more("banyan_llm_tokens_total", step="reflect", kind=kind) for kind in ("prompt", "completion", "cached")
-            ] == [100, 20, 30]

@@ -66,20 +66,6 @@ def test_a_stream_is_the_same_answer_in_pieces(app):
     assert len(chunks) > 5
 
 
-def test_the_conversation_before_is_understood_and_the_system_prompt_words_the_answer(app, resources):
-    ask(app, ("system", "You are a pirate."), ("user", QUESTION), ("assistant", "In London."), ("user", "And when?"))
-    (said,) = resources.fake.condensed
-    assert "pirate" not in str(said)
-    assert resources.fake.instructions == "You are a pirate."
-    assert QUESTION in str(said)
-
-
-def test_text_comes_in_parts_as_well(app):
-    parts = [{"type": "text", "text": QUESTION}]
-    completion = client(app).chat.completions.create(model="people", messages=[{"role": "user", "content": parts}])
-    assert "[1]" in completion.choices[0].message.content
-
-
 @pytest.mark.parametrize(("messages", "why"), [
     ([("user", QUESTION), ("assistant", "In London.")], "end the conversation with the question"),
     ([("user", "  ")], "is empty"), ([("user", "x" * 20_000)], "is not allowed")])
@@ -112,10 +98,3 @@ def test_a_key_sees_its_own_knowledge_bases(app, resources):
         client(app, "wrong").models.list()
     with pytest.raises(openai.PermissionDeniedError):
         client(app, keys.make("reader", ["read"])).models.list()
-
-
-def test_some_documents_alone_are_asked(app):
-    completion = ask(app, extra_body={"documents": ["carl"]})
-    assert {note.url_citation.title for note in completion.choices[0].message.annotations} <= {"carl"}
-    with pytest.raises(openai.UnprocessableEntityError, match="the nearest: carl"):
-        ask(app, extra_body={"documents": ["karl"]})

@@ -1,7 +1,6 @@
 """The app in process: what clients are told of errors, what the description promises, and the commands around it."""
 
 import asyncio
-import sys
 import threading
 import time
 from pathlib import Path
@@ -11,11 +10,8 @@ from banyan.agents.construction.state import BuildContext
 from banyan.agents.retrieval.state import QuestionError
 from banyan.cli import main as cli
 from banyan.config import Settings
-from banyan.graph_store.derive import derive
-from banyan.graph_store.ledger import overview
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
-from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.runtime.threads import in_thread, is_cancelled
 from banyan.server.app import create_app
 from banyan.server.error_responses import detail_of, status_of
@@ -24,7 +20,7 @@ from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRec
 from banyan.server.security.keys import KEYS_FILE, Keys
 from typer.testing import CliRunner
 
-from ... import in_process, sse
+from ... import in_process
 
 KB = "/api/knowledge-bases"
 
@@ -62,65 +58,6 @@ def test_a_damaged_knowledge_base_does_not_hide_the_others(client, tmp_path):
     assert listed["people"]["documents"] == 4
     assert listed["broken"]["problem"]
     assert client.get(f"{KB}/broken").status_code == 409
-
-
-def test_listing_opens_no_knowledge_base(client, resources, monkeypatch):
-    """Opening sixty took 13 s, and closed those that other clients asked."""
-    opened = client.get(KB).json()
-    with resources.runs.single_step("people") as kb:
-        kb.documents.delete("carl")
-        derive(kb, RulesReasoner())
-        assert client.get(KB).json() == opened, "until the run has ended, readers stay with what they have"
-    monkeypatch.setattr(resources.readers, "knowledge_base", lambda _: 1 / 0)
-    listed = client.get(KB).json()
-    assert [item["documents"] for item in (*opened["items"], *listed["items"])] == [4, 3]
-    monkeypatch.undo()
-    status = client.get(f"{KB}/people").json()
-    assert {**listed["items"][0], **{key: status[key] for key in ("chunks", "entities", "triples", "communities",
-                                                                  "schema_version")}} == listed["items"][0]
-
-
-def test_a_ledger_that_has_not_changed_is_not_opened_to_list_it(client, resources, monkeypatch):
-    opened = list[Path]()
-    read = overview._read
-    monkeypatch.setattr(overview, "_read", lambda ledger: opened.append(ledger) or read(ledger))
-    monkeypatch.setattr(overview, "_TICK", 0)
-    listed = [client.get(KB).json() for _ in range(3)]
-    assert len(opened) == 1
-    resources.delete_documents("people", ["carl"])
-    listed.append(client.get(KB).json())
-    assert [one["items"][0]["documents"] for one in listed] == [4, 4, 4, 3]
-
-
-def test_a_ledger_written_in_the_same_moment_is_opened_again(resources, monkeypatch):
-    opened = list[Path]()
-    read = overview._read
-    monkeypatch.setattr(overview, "_read", lambda ledger: opened.append(ledger) or read(ledger))
-    monkeypatch.setattr(overview, "_TICK", 10**20)
-    for _ in range(2):
-        resources.overviews.read(resources.settings, "people")
-    assert len(opened) == 2
-
-
-def test_the_description_names_each_operations_errors_and_keys(client):
-    described = client.get("/api/openapi.json").json()
-    for path, operations in described["paths"].items():
-        for method, operation in operations.items():
-            if path in {"/api/health", "/api/ready"}:
-                continue
-            assert {"401", "403", "422", "429"} <= set(operation["responses"]), (method, path)
-            assert operation["security"], (method, path)
-    assert described["components"]["schemas"]["ErrorBody"]
-
-
-def test_texts_of_all_scripts_are_streamed_as_pieces_that_make_the_answer(client):
-    asked = {"question": "林小雨出生于哪里？"}
-    answer = client.post(f"{KB}/people/ask", json=asked).json()["answer"]
-    with client.stream("POST", f"{KB}/people/ask/stream", json=asked) as stream:
-        events = list(sse.events(stream.iter_lines()))
-    pieces = [event.data["text"] for event in events if event.name == "token"]
-    assert "".join(pieces) == answer
-    assert len(pieces) > 1
 
 
 def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them_alone(app):
@@ -184,14 +121,6 @@ def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_t
     resources.runs.finish("people", "another run")
 
 
-def test_without_its_packages_serve_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    for module in ("commands.serve", "serving_workers", "serving_process"):
-        monkeypatch.delitem(sys.modules, f"banyan.cli.{module}", raising=False)
-    result = CliRunner().invoke(cli.app, ["serve"])
-    assert "pip install 'banyan-graphrag[server]'" in str(result.exception)
-
-
 def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path):
     monkeypatch.setenv("BANYAN_HOME", str(tmp_path))
     run = CliRunner().invoke
@@ -209,11 +138,3 @@ def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path)
     assert "notes, papers" in run(cli.app, ["key"], env={"COLUMNS": "200"}).output
     assert run(cli.app, ["key", "bob", "--revoke"]).exit_code == 0
     assert keys.all() == ()
-
-
-def test_files_of_the_page_are_kept_and_answers_are_not(client):
-    asset = client.get("/assets/main.js")
-    assert asset.headers["Cache-Control"] == "no-cache"
-    again = client.get("/assets/main.js", headers={"If-None-Match": asset.headers["ETag"]})
-    assert (again.status_code, again.content) == (304, b"")
-    assert client.get("/api/health").headers["Cache-Control"] == "no-store"

@@ -9,8 +9,6 @@ from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.layout import Layout
 from banyan.server.runs import backups
 
-from ... import in_process
-
 PEOPLE = "/api/knowledge-bases/people"
 
 
@@ -61,19 +59,3 @@ def test_a_second_backup_is_refused_at_once_and_others_are_answered(client, monk
         first.join()
     assert answers[0].status_code == 200
     assert client.get(f"{PEOPLE}/backup").status_code == 200
-
-
-def test_a_copy_that_takes_too_long_is_given_up(client, monkeypatch, tmp_path):
-    monkeypatch.setattr(backups, "SECONDS", -1.0)
-    answer = client.get(f"{PEOPLE}/backup")
-    assert answer.status_code == 503
-    assert "could not be copied" in answer.json()["error"]["message"]
-    assert left(tmp_path) == ["lock"]
-
-
-def test_the_copy_of_a_killed_process_goes_at_the_next_start(app, tmp_path):
-    copy = tmp_path / ".backups" / "copy" / "people"
-    copy.mkdir(parents=True)
-    (copy / "ledger.sqlite").write_text("all that the documents say")
-    with in_process.client(app):
-        assert left(tmp_path) == ["lock"]

@@ -4,7 +4,6 @@ import time
 
 import pytest
 from banyan.agents.construction.state import BuildContext
-from banyan.graph_store.store_errors import StoreError
 from banyan.server.error_responses import StateError, TooManyRequestsError
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.build_records import (
@@ -16,7 +15,7 @@ from banyan.server.runs.build_records import (
     check_quotas,
 )
 
-from ... import in_process, small_base, waiting
+from ... import in_process, waiting
 
 PLAIN, REVIEWED = BuildOptions(context=BuildContext()), BuildOptions(context=BuildContext(review=True))
 
@@ -76,34 +75,3 @@ def test_an_uploaded_document_that_is_deleted_is_in_no_file_of_the_home_folder(a
         assert not {"server.sqlite", "server.sqlite-wal"} & set(has_words())
         assert client.delete("/api/knowledge-bases/kb/document", params={"id": "secret.md"}).status_code == 204
         waiting.wait_for(lambda: not has_words())
-
-
-class PanicException(BaseException):
-    """What PyO3 raises where Rust panics is of a class of this name."""
-
-
-def test_a_panic_of_a_library_ends_a_build_as_failed(app, monkeypatch):
-    class Panicking:
-        async def astream(self, *_given, **_named):
-            raise PanicException("index out of bounds")
-            yield
-
-    monkeypatch.setattr("banyan.server.runs.builds.build_graph", lambda *_: Panicking())
-    with in_process.client(app) as client:
-        started = client.post("/api/knowledge-bases/kb/builds", files=[("files", ("a.md", "Ada.", "text/plain"))])
-        until = time.monotonic() + 30
-        while (build := client.get(f"/api/builds/{started.json()['id']}").json())["state"] in {"queued", "running"}:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        assert build["state"] == "failed"
-        assert build["error"]["type"] == "InternalError"
-
-
-def test_a_panic_of_chroma_s_is_an_error_that_names_the_fix(tmp_path, hashed_embedder, monkeypatch):
-    with small_base.create(tmp_path, "kb", hashed_embedder) as kb:
-        def panic(_collection):
-            raise PanicException("range end index 7 out of range")
-
-        monkeypatch.setattr("banyan.graph_store.vectors.backend._WAITS", ())
-        with pytest.raises(StoreError, match=r"range end index 7.*banyan reindex"):
-            kb.vectors.collections.read("entities", panic)

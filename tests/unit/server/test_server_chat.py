@@ -5,14 +5,14 @@ import json
 import pytest
 from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
-from banyan.server.hosted import PREFIXES, mount
+from banyan.server.hosted import mount
 from banyan.server.security.clients import Clients
 from banyan.server.security.hosts import Hosts
 from banyan.server.security.keys import Keys
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from ... import app_routes, asking, in_process, small_base
+from ... import asking, in_process, small_base
 
 QUESTION = "Where was Ada Byron born?"
 CHAT = "/chat/kb/people"
@@ -106,29 +106,6 @@ def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
         assert client.options("/threads").status_code == 401
 
 
-def test_behind_a_name_for_others_langgraphs_routes_ask_for_a_key(resources):
-    settings = resources.settings.model_copy(update={"server_hosts": "kb.example.org"})
-    app = mount(create_app(resources, hosted=True, needs_keys=True), settings, Clients.of(settings),
-                  Hosts.bound("0.0.0.0", settings.server_hosts))
-    with TestClient(app, base_url="http://kb.example.org", client=("127.0.0.1", 7)) as client:
-        assert client.get("/threads").status_code == 401
-        assert client.get("/api/knowledge-bases").status_code == 401
-
-
-def test_langgraphs_server_gets_the_apps_paths_and_no_others(resources):
-    app = hosted(resources)
-    with in_process.client(app) as client:
-        assert client.get("/").status_code == 200
-        assert client.get("/api/health").json() == {"status": "ok"}
-        assert asked(client).status_code == 200
-        assert client.get("/api/nothing").json()["error"]["type"] == "NotFoundError"
-        for elsewhere in ("/ok", "/threads", "/apis", "/chatter", "/mcp2", "/mcp/x"):
-            answer = client.get(elsewhere)
-            assert answer.status_code == 404
-            assert answer.text == "Not Found", "no answer of the app's"
-            assert "x-request-id" not in answer.headers
-
-
 def test_without_keys_langgraphs_server_answers_this_machine_alone(resources):
     keys = Keys.of(resources.settings)
     with TestClient(hosted(resources), base_url="http://127.0.0.1", client=("10.0.0.7", 7)) as client:
@@ -136,10 +113,3 @@ def test_without_keys_langgraphs_server_answers_this_machine_alone(resources):
         assert (refused.status_code, client.get("/threads").status_code) == (401, 401)
         assert "an API key is needed" in refused.json()["error"]["message"]
         assert asked(client, keys.make("far", ["ask"])).status_code == 200
-
-
-def test_every_path_of_the_app_is_mounted(resources):
-    app = create_app(resources, hosted=True)
-    paths = {route.path for route in app_routes.routes_of(app)}
-    assert "/api/knowledge-bases/{kb}/ask" in paths
-    assert not [path for path in paths if path not in ("", "/", "/mcp") and not path.startswith(PREFIXES)]

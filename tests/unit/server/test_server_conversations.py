@@ -4,9 +4,8 @@ from contextlib import closing
 
 import pytest
 from banyan.config import Settings
-from banyan.schemas.scope import Scope
 from banyan.server.error_responses import NotFoundError, StateError
-from banyan.server.runs.conversations import KEPT_TURNS, READ_TURNS, Conversations, Thread, move_conversations
+from banyan.server.runs.conversations import Conversations, Thread, move_conversations
 from banyan.server.runs.process_lock import FileProcessLock
 from banyan.server.server_database import ServerDatabase
 
@@ -38,12 +37,6 @@ def test_a_turn_is_kept_as_it_was_given_and_names_its_conversation(kept):
     assert (listed.name, listed.title, listed.link) == ("one", "Where was Zofia born?", None)
 
 
-def test_the_documents_that_a_question_was_limited_to_are_kept(kept):
-    kept.add(ONE, "Where?", ANSWER, Scope.of(["a.md"], {"year": "2024"}))
-    kept.add(ONE, "When?", LATER)
-    assert [(turn.documents, turn.where) for turn in kept.turns(ONE)] == [(["a.md"], {"year": "2024"}), ([], {})]
-
-
 def test_the_one_used_last_is_listed_first_and_each_client_sees_its_own(kept):
     for thread in (ONE, TWO, OTHERS):
         kept.add(thread, f"{thread.name}?", ANSWER)
@@ -63,17 +56,6 @@ def test_a_link_shows_a_conversation_until_it_is_taken_back(kept):
         kept.by_link(link)
 
 
-def test_texts_that_cannot_be_stored_or_sent_make_no_conversation_unreadable(kept):
-    answer = ANSWER | {"answer": "Ra\ud800dom\0", "short": "\udfff", "trace": [{"step": "fuse", "what": ["\ud83d"]}]}
-    kept.add(ONE, "Where \ud800\0?", answer)
-    (turn,) = kept.turns(ONE)
-    assert turn.question == "Where \ufffd?"
-    assert turn.answer.answer == "Ra\ufffddom"
-    turn.model_dump_json().encode()
-    assert said(kept, ONE) == ["Where \ufffd?", "Ra\ufffddom"]
-    assert kept.all("", "kb")[0].title == "Where \ufffd?"
-
-
 def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(kept, tmp_path):
     settings = Settings(home=tmp_path, _env_file=None)
     for thread in (ONE, Thread("", "other", "one"), Thread("", "gone", "one")):
@@ -87,34 +69,6 @@ def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(
         kept.by_link(link)
     kept.sweep({"kb"})
     assert kept.all("", "other") == []
-
-
-def test_whoever_is_no_server_makes_no_database_of_one(tmp_path):
-    move_conversations(Settings(home=tmp_path, _env_file=None), "kb")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_renamed_rated_or_deleted_has_to_be_there(kept):
-    kept.add(ONE, "Where?", ANSWER)
-    kept.rename(ONE, "Radom")
-    kept.rate(ONE, 1, -1)
-    assert (kept.entry(ONE).title, kept.turns(ONE)[0].rating) == ("Radom", -1)
-    with pytest.raises(NotFoundError, match="has no turn 2"):
-        kept.rate(ONE, 2, 1)
-    with pytest.raises(NotFoundError, match="no conversation 'two'"):
-        kept.rename(TWO, "x")
-    kept.delete(ONE)
-    assert kept.turns(ONE) == []
-    assert kept.all("", "kb") == []
-
-
-def test_the_newest_turns_of_a_long_conversation_are_kept(kept):
-    for number in range(KEPT_TURNS + 2):
-        kept.add(ONE, f"{number}?", LATER)
-    numbers = [turn.number for turn in kept.turns(ONE)]
-    assert (numbers[0], numbers[-1], len(numbers)) == (3, KEPT_TURNS + 2, KEPT_TURNS)
-    read = said(kept, ONE)
-    assert (read[-2], len(read)) == (f"{KEPT_TURNS + 1}?", 2 * READ_TURNS)
 
 
 def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_server(tmp_path):

@@ -31,17 +31,9 @@ def test_words_that_name_an_entity_and_state_no_fact_lead_to_it_alone(client):
     assert shown(client, cited("carl", "Carl Berg was a painter.")) == ({"Carl Berg"}, set())
 
 
-def test_what_stands_between_two_facts_of_a_document_leads_nowhere(client):
-    assert shown(client, cited("ulm", "  ")) == (set(), set())
-
-
 def test_citations_of_what_is_not_there_lead_nowhere(client):
     assert shown(client, {"document": "nobody", "start": 0, "end": 9}) == (set(), set())
     assert shown(client, {"document": "ada", "start": 10_000, "end": 10_009}) == (set(), set())
-
-
-def test_words_in_chinese_lead_to_their_facts(client):
-    assert shown(client, cited("zh", "林小雨出生于宁波。"))[1] == {("林小雨", "出生于", "宁波")}
 
 
 def test_the_facts_among_entities_are_those_with_both_ends_among_them(client):
@@ -52,21 +44,3 @@ def test_the_facts_among_entities_are_those_with_both_ends_among_them(client):
 
     assert among(ADA, ULM, "no such entity") == ({ADA, ULM}, [(ADA, "born_in", ULM)])
     assert among(ADA) == ({ADA}, [])
-
-
-def test_names_of_one_sentence_are_mentioned_together_unless_a_fact_ties_them(client, tmp_path, hashed_embedder):
-    text = "Ada met Ben and Eva in Ulm. Ada leads Orio. Ben left Orio, and Eva saw Ben."
-    people = dict.fromkeys(("Ada", "Ben", "Eva", "Orio", "Ulm"), "Thing")
-    with small_base.create(tmp_path, "town", hashed_embedder) as kb, kb.writing():
-        small_base.put(kb, "a", text, entities=people, triples=[("Ada", "leads", "Orio"), ("Ada", "met", "Ben")])
-        small_base.finish(kb)
-
-    def together(name):
-        found = client.get("/api/knowledge-bases/town/graph/entity", params={"id": entity_id(name, "Thing")})
-        return {one["entity"]["name"]: [text[place["start"]:place["end"]] for place in one["evidence"]]
-                for one in found.raise_for_status().json()["together"]}
-
-    met = "Ada met Ben and Eva in Ulm."
-    assert together("Ada") == {"Eva": [met], "Ulm": [met]}
-    assert together("Ben") == {"Eva": [met, "Ben left Orio, and Eva saw Ben."], "Ulm": [met],
-                               "Orio": ["Ben left Orio, and Eva saw Ben."]}

@@ -11,7 +11,7 @@ from banyan.config import Settings
 from banyan.server.security import gate
 from banyan.server.security.clients import Clients
 from banyan.server.security.gate import Envelope, Gate
-from banyan.server.security.hosts import Hosts, host_of, is_loopback, same_origin
+from banyan.server.security.hosts import Hosts, same_origin
 from banyan.server.security.keys import KEYS_FILE, Keys, KeysError
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -199,12 +199,6 @@ def test_what_is_of_the_same_origin(headers, same):
     found = [(name.encode(), value.encode()) for name, value in headers]
     assert same_origin(found, "a:1") is same
     assert not same_origin([(b"origin", b"null")], "")
-
-
-def test_what_is_loopback():
-    hosts = ("127.0.0.1", "127.8.9.1", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1", "example.org", "")
-    assert [host for host in hosts if is_loopback(host)] == ["127.0.0.1", "127.8.9.1", "::1", "localhost"]
-    assert host_of("[::1]:80") == "::1"
 
 
 def test_a_key_is_revoked_where_nothing_more_can_be_written(tmp_path, monkeypatch):

@@ -47,16 +47,6 @@ def test_a_key_does_what_its_scopes_allow(client, resources):
     assert (kb.documents.count_documents(), kb.schemas.version()) == (4, 1)
 
 
-def test_a_key_that_may_only_ask_learns_the_names_alone(client, resources):
-    key = Keys.of(resources.settings).make("asker", ["ask"])
-    told = [result(posted(client, "ask", key, knowledge_base=name, question="Who?"))["content"][0]["text"]
-            for name in ("", "nowhere")]
-    told.append(client.post("/api/knowledge-bases/nowhere/ask", json={"question": "Who?"},
-                            headers={"X-API-Key": key}).text)
-    assert "there are: people" in told[1], "`/v1/models` lists them for it, too"
-    assert not [one for one in told if str(resources.settings.home) in one]
-
-
 def test_a_damaged_ledger_does_not_tell_where_the_home_is(resources):
     (resources.settings.home / "broken").mkdir()
     (resources.settings.home / "broken" / "ledger.sqlite").write_bytes(b"no database" * 100)

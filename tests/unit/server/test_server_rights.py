@@ -13,7 +13,6 @@ import pytest
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.server.app import create_app
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
@@ -195,18 +194,6 @@ def test_a_key_of_other_knowledge_bases_is_told_the_same_as_if_there_were_none(a
             assert told.status_code == (403 if route.path in OF_ALL else 404), route
 
 
-@pytest.mark.parametrize("key", ["all", "token: all"])
-def test_the_table_can_fail(app, client, keys, there, key):
-    """The same requests, with a key that is for the knowledge base, tell that it is there."""
-    def said(route, what):
-        return neutral(sent(client, route, what, keys[key]), what)
-
-    differ = [route for route in table(app, FOR_ANY_KEY)
-              if route.method == "GET" and said(route, there) != said(route, NOT_THERE)]
-    assert len(differ) > 25
-    assert "Ulm" in client.get(f"/api/shared/{there.link}", headers={"X-API-Key": keys[key]}).text
-
-
 def test_a_damaged_knowledge_base_of_others_is_not_there_either(client, keys, resources):
     (resources.settings.home / "broken").mkdir()
     (resources.settings.home / "broken" / "ledger.sqlite").write_bytes(b"no ledger" * 1000)
@@ -274,8 +261,3 @@ def test_every_tool_refuses_a_lesser_scope_and_a_key_of_others(client, keys, res
     unnamed = called(client, "tools/call", keys["other"], name="search", arguments={"query": "Ada"})
     assert "Carl Berg" in unnamed["content"][0]["text"], "the only one that it may see"
     assert not (resources.settings.home / GONE).exists()
-
-
-def test_a_key_is_for_names_that_knowledge_bases_can_have(resources):
-    with pytest.raises(KnowledgeBaseNameError):
-        Keys.of(resources.settings).make("eve", ["read"], ["../papers"])

@@ -26,10 +26,6 @@ def refuse(client):
     return refuse
 
 
-def heads(table):
-    return [row["head"] for row in table["rows"]]
-
-
 def test_each_row_has_the_words_that_state_it(ask):
     table = ask(relation="born_in")
     assert (table["relation"], table["do"], table["value"], table["total"]) == ("born_in", "list", None, 2)
@@ -39,13 +35,6 @@ def test_each_row_has_the_words_that_state_it(ask):
     assert (carl["head"], carl["tail"]) == ("Carl Berg", "Turku")
 
 
-@pytest.mark.parametrize(("conditions", "expected"), [
-    ({"tail": "!=Ulm", "at": "1900"}, ["Carl Berg"]), ({"head": "Ada", "document": "ada"}, ["Ada Byron"]),
-    ({"where": ["type=Person", "name!=Ada Byron"]}, ["Carl Berg"])])
-def test_rows_are_those_that_fit_every_condition(ask, conditions, expected):
-    assert heads(ask(relation="born_in", **conditions)) == expected
-
-
 def test_numbers_and_groups_count_all_rows_whatever_the_limit(ask):
     counted = ask(relation="born_in", do="count", limit=1)
     assert (counted["value"], counted["total"], len(counted["rows"])) == (2, 2, 1)
@@ -53,32 +42,6 @@ def test_numbers_and_groups_count_all_rows_whatever_the_limit(ask):
     assert [(group["key"], group["value"], group["rows"]) for group in grouped["groups"]] == [
         ("Turku", 1, 1), ("Ulm", 1, 1)]
     assert len(ask(relation="born_in", by="tail", limit=1)["groups"]) == 1
-
-
-@pytest.mark.parametrize(("parameters", "expected", "value"), [
-    ({"do": "largest"}, ["Dunmore"], 90), ({"do": "largest", "limit": 2}, ["Calder", "Dunmore"], None)])
-def test_an_extreme_is_one_value_or_as_many_as_the_limit_says(resources, client, hashed_embedder, parameters, expected,
-                                                             value):
-    heights = {"Arden": "8 m", "Brent": "8 m", "Calder": "9 m", "Dunmore": "90 m"}
-    with small_base.create(resources.settings.home, "towers", hashed_embedder) as kb, kb.writing():
-        small_base.put(kb, "towers", " ".join(f"{name} is {height} high." for name, height in heights.items()),
-                       entities=dict.fromkeys(heights, "Tower"),
-                       attributes=[(name, "height", height) for name, height in heights.items()])
-        small_base.finish(kb)
-    table = client.get("/api/knowledge-bases/towers/table", params={"relation": "height", **parameters}).json()
-    assert (heads(table), table["value"], table["total"]) == (expected, value, 4)
-
-
-def test_fields_of_the_subject_are_shown_beside_its_rows(ask):
-    (row,) = ask(relation="lies_on", show=["lies_on", "出生于"])["rows"]
-    assert row["fields"] == {"lies_on": ["Danube"]}
-
-
-def test_the_relations_are_listed_with_their_rows(client):
-    items = client.get(f"{BASE}/fields").raise_for_status().json()["items"]
-    assert items == [{"name": "born_in", "rows": 2, "is_attribute": False},
-                     {"name": "lies_on", "rows": 1, "is_attribute": False},
-                     {"name": "出生于", "rows": 1, "is_attribute": False}]
 
 
 @pytest.mark.parametrize(("parameters", "message"), [

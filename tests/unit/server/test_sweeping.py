@@ -9,7 +9,6 @@ from banyan.graph_store import moving
 from banyan.graph_store.layout import Layout
 from banyan.runtime.own_folder import own_folder
 from banyan.server.app import create_app
-from filelock import FileLock
 
 from ... import in_process, small_base
 
@@ -54,13 +53,3 @@ def test_a_dropped_one_leaves_nothing_where_others_wait_for_its_lock_or_add_file
     moving.drop(layout)
     reading.join()
     assert left(tmp_path) == []
-
-
-def test_the_lock_of_a_dropped_one_does_not_keep_its_name(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
-    gone = Layout.of(tmp_path, "gone")
-    gone.root.mkdir()
-    with FileLock(gone.lock):
-        pass
-    moving.rename(Layout.of(tmp_path, "people"), "gone")
-    assert left(tmp_path) == ["gone"]

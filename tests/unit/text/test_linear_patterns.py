@@ -82,10 +82,3 @@ def test_every_pattern_is_linear() -> None:
     (r"(\d[\d.]*)\s*km", "finditer"), (r"(?:\w+ ?)+:", "match"), (r"[^()]+\(", "search")])
 def test_attacks_find_what_is_not(source: str, method: str) -> None:
     assert slow(compiled_patterns.Used("here", re.compile(source), frozenset({method})))
-
-
-def test_a_pattern_that_noise_has_noticed_early_comes_back() -> None:
-    """On a busy machine twelve characters may take a millisecond, and four times as many would take years."""
-    pattern = re.compile(r"(?:a+)+b")
-    attack = next(attack for attack in pattern_attacks.attacks(pattern) if noticed_at(pattern, "match", attack))
-    assert growth(pattern, "match", attack, LENGTHS[0]) > MOST_GROWTH

@@ -11,7 +11,6 @@ from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import TripleLookup
 from banyan.tools import table_query
 from banyan.tools.conditions import ConditionError
-from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 from banyan.tools.table_query import FieldError
 from banyan.tools.table_results import ComputedTable, TableRow, tabulate
@@ -246,86 +245,6 @@ class TestEnds:
     def test_a_value_is_found_by_its_words_in_any_case(self, retriever, tail, heads):
         assert [row.head for row in table(retriever, relation="status", tail=tail).rows] == heads
 
-    @pytest.mark.parametrize(("tail", "heads"), [
-        ("<=3 kg", ["Alba"]), (">0.1 t", ["Brix"]), ("1 kg..0.5 t", ["Alba", "Brix"]), ("≥7 m", ["Calw"])])
-    def test_an_amount_is_compared_in_its_unit(self, retriever, tail, heads):
-        assert [row.head for row in table(retriever, relation="weight", tail=tail).rows] == heads
-
-
-TYPES = {"Alba": "Hut", "Brix": "Hut", "Calw": "Bridge", "Dorn": "Bridge"}
-TYPED = GraphSchema.model_validate({
-    "name": "typed", "entity_types": [{"name": "Hut"}, {"name": "Bridge"}, {"name": "Style"}],
-    "relation_types": [{"name": "type", "domain": ["Hut", "Bridge"], "range": ["Style"]},
-                       {"name": "leads_to", "domain": ["Bridge"], "range": ["Hut", "Bridge"]}],
-    "attribute_types": [{"name": name, "owners": ["Hut", "Bridge"], "kind": "text"} for name in ("type", "weight")]})
-STYLES = [("Alba", "type", "Open"), ("Calw", "type", "Arch"), ("Dorn", "type", "Ruin")]
-
-
-@pytest.fixture(scope="module")
-def typed(request, tmp_path_factory):
-    """Things of two types; of some it is said, in an attribute or relation called "type", of which style they are."""
-    triples = [("Calw", "leads_to", "Alba"), ("Dorn", "leads_to", "Calw")]
-    attributes = [(name, "weight", f"{number} kg") for number, name in enumerate(TYPES, 1)]
-    entities = dict(TYPES)
-    if request.param == "attribute":
-        attributes += STYLES
-    elif request.param == "relation":
-        triples += STYLES
-        entities |= {style: "Style" for _, _, style in STYLES}
-    with base.create(tmp_path_factory.mktemp("home"), "kb", HashedEmbedder(), TYPED) as made, made.writing():
-        base.put(made, "facts", " ".join(f"{head} {field} {value}." for head, field, value in (*triples, *attributes)),
-                 entities=entities, triples=triples, attributes=attributes)
-        yield read(made)
-
-
-class TestTypes:
-    @pytest.mark.parametrize("typed", ["neither"], indirect=True)
-    @pytest.mark.parametrize(("condition", "heads"), [
-        ("type=Hut", ["Alba", "Brix"]), ("type=bridge", ["Calw", "Dorn"]), ("type!=Hut", ["Calw", "Dorn"]),
-        ("type=Hut|Bridge", ["Alba", "Brix", "Calw", "Dorn"])])
-    def test_without_a_field_called_type_it_is_the_type_of_the_entity(self, typed, condition, heads):
-        assert [row.head for row in table(typed, relation="weight", where=(condition,)).rows] == heads
-
-    @pytest.mark.parametrize("typed", ["neither"], indirect=True)
-    @pytest.mark.parametrize("condition", ["type=Open", "type>=Hut"])
-    def test_what_is_no_type_is_said_with_the_types_that_there_are(self, typed, condition):
-        with pytest.raises(FieldError, match="there are: Bridge, Hut"):
-            table(typed, relation="weight", where=(condition,))
-
-    @pytest.mark.parametrize("typed", ["neither"], indirect=True)
-    def test_the_object_has_a_type_too(self, typed):
-        rows = table(typed, relation="leads_to", where=("tail.type=Hut", "head.type=Bridge")).rows
-        assert [(row.head, row.tail) for row in rows] == [("Calw", "Alba")]
-
-    @pytest.mark.parametrize("typed", ["attribute", "relation"], indirect=True)
-    @pytest.mark.parametrize(("condition", "heads"), [
-        ("type=Open", ["Alba"]), ("type=Open|Arch", ["Alba", "Calw"]), ("type=Hut", []), ("type=", ["Brix"])])
-    def test_a_field_called_type_has_values_of_its_own(self, typed, condition, heads):
-        assert [row.head for row in table(typed, relation="weight", where=(condition,)).rows] == heads
-
-    @pytest.mark.parametrize("typed", ["attribute", "relation"], indirect=True)
-    def test_so_has_that_of_the_object(self, typed):
-        rows = table(typed, relation="leads_to", where=("tail.type=Arch",)).rows
-        assert [(row.head, row.tail) for row in rows] == [("Dorn", "Calw")]
-
-
-class TestExtremes:
-    @pytest.mark.parametrize(("asked", "heads", "value"), [
-        ({"do": "largest"}, ["Brix"], 500), ({"do": "largest", "limit": 1}, ["Brix"], 500),
-        ({"do": "largest", "limit": 2}, ["Alba", "Brix"], None), ({"do": "smallest"}, ["Alba"], 3)])
-    def test_one_value_is_taken_or_as_many_as_the_limit_says(self, retriever, asked, heads, value):
-        found = table(retriever, relation="weight", tail="<=1 t", **asked)
-        assert ([row.head for row in found.rows], found.value) == (heads, value)
-
-    @pytest.mark.parametrize(("asked", "heads"), [
-        ({"do": "first"}, ["Alba"]), ({"do": "last"}, ["Calw"]), ({"do": "last", "limit": 2}, ["Alba", "Calw"])])
-    def test_so_are_dates(self, retriever, asked, heads):
-        assert [row.head for row in table(retriever, relation="opened", **asked).rows] == heads
-
-    def test_a_limit_of_groups_is_none_of_values(self, retriever):
-        (group,) = table(retriever, relation="weight", by="status", do="largest", limit=1).groups
-        assert (group.key, group.value, group.rows) == ("Open", 503 - 3, 1)
-
 
 class TestWhatIsLeftOut:
     def test_values_without_a_number_or_in_another_unit_are_counted(self, retriever):
@@ -333,34 +252,11 @@ class TestWhatIsLeftOut:
         assert (computed.value, computed.unit) == (503, "kg")
         assert {"1 rows left out: no number", "1 rows left out: in another unit"} <= set(computed.notes)
 
-    def test_values_without_a_date_are_counted(self, retriever):
-        assert "1 rows left out: no date" in table(retriever, relation="opened", by="year").notes
-        assert "1 rows left out: no date" in table(retriever, relation="opened", do="first").notes
-
-    def test_rows_without_the_field_to_group_by_are_counted(self, retriever):
-        computed = table(retriever, relation="weight", by="status")
-        assert {group.key: group.value for group in computed.groups} == {"Open": 2, "Shut": 1}
-        assert "1 rows left out: no status" in computed.notes
-
-    def test_coverage_says_how_many_entities_have_the_field(self, retriever):
-        assert "3 of 4 Hut entities have it" in table(retriever, relation="status").notes
-        assert table(retriever, relation="weight").notes == ()
-
     def test_a_limit_cuts_rows_and_groups_but_no_number(self, retriever):
         listed = table(retriever, relation="status", limit=1)
         grouped = table(retriever, relation="weight", by="tail", limit=2)
         assert (len(listed.rows), listed.total) == (1, 3)
         assert (len(grouped.groups), grouped.total) == (2, 4)
-
-
-class TestPeriodsOfGroups:
-    def test_an_extreme_date_is_found_in_each_group(self, retriever):
-        groups = table(retriever, relation="opened", by="status", do="first").groups
-        assert {group.key for group in groups} == {"Open", "Shut"}
-
-    def test_a_field_of_the_object_groups_by_its_periods(self, retriever):
-        groups = table(retriever, relation="supplies", by="tail.opened.year").groups
-        assert {group.key: group.value for group in groups} == {"2004": 1, "2019": 1}
 
 
 class TestErrors:
@@ -379,43 +275,12 @@ class TestErrors:
         with pytest.raises(ConditionError, match=why):
             table(retriever, relation="status", where=(condition,))
 
-    def test_a_field_of_neither_end_is_refused(self, retriever):
-        with pytest.raises(FieldError, match=r"tail\.FIELD"):
-            table(retriever, relation="supplies", where=("middle.status=Open",))
-
-    def test_a_lookup_says_so_in_its_note(self, retriever):
-        (block,) = look_up(retriever, TripleLookup(relation="status", where=("colour=red",)))
-        assert "'colour'; there are:" in block.note
-        assert block.items == ()
-
 
 class TestData:
-    @pytest.mark.parametrize(("field", "sorts"), [
-        ("opened", [("2004-05-03", None), ("", None), ("2019-12-24", None)]), ("status", [("", None)] * 3)])
-    def test_a_row_has_the_date_that_it_sorts_by(self, retriever, field, sorts):
-        assert [(row.date, row.number) for row in table(retriever, relation=field).rows] == sorts
-
-    def test_a_row_has_the_number_that_it_sorts_by(self, retriever):
-        small, large, _, none = (row.number for row in table(retriever, relation="weight").rows)
-        assert none is None
-        assert large / small == pytest.approx(500 / 3)
-
     def test_shown_fields_stand_beside_each_row(self, retriever):
         listed = table(retriever, relation="supplies", show=("status", "weight"))
         assert [(row.head, row.tail, row.fields) for row in listed.rows] == [
             ("Brix", "Calw", {"status": ("Open",), "weight": ("0.5 t",)}), ("Dorn", "Alba", {"weight": ("heavy",)})]
-
-    def test_records_are_groups_or_rows(self, retriever):
-        assert list(table(retriever, relation="status", by="tail").records()) == [
-            {"key": "Open", "value": 2, "rows": 2}, {"key": "Shut", "value": 1, "rows": 1}]
-        first = next(table(retriever, relation="status", show=("weight",)).records())
-        assert first == {"head": "Alba", "status": "Open", "weight": "3 kg", "time": "", "document": "facts",
-                         "quote": "Alba has status Open."}
-
-    def test_to_csv_has_all_columns_of_all_rows(self, retriever):
-        rows = list(csv.DictReader(io.StringIO(table(retriever, relation="weight", show=("status",)).to_csv())))
-        assert [(row["head"], row["weight"], row["status"]) for row in rows] == [
-            ("Alba", "3 kg", "Open"), ("Brix", "0.5 t", "Open"), ("Calw", "7 m", "Shut"), ("Dorn", "heavy", "")]
 
     @pytest.mark.parametrize("cell", ["=1+1", "+1", "-2", "@SUM(A1)", "\t=1"])
     def test_to_csv_escapes_formulas(self, cell):
@@ -431,15 +296,6 @@ class TestData:
         assert grouped.to_csv() == "key,value,rows\n'=1+1,-1,1\n"
         row = TableRow(head="Alba", relation="=cmd", tail="x", document="d", start=0, end=1, quote="x")
         assert ComputedTable(relation="=cmd", do="list", total=1, rows=(row,)).to_csv().startswith("head,'=cmd,")
-
-    def test_to_pandas_has_the_records(self, retriever):
-        listed = table(retriever, relation="weight")
-        assert listed.to_pandas().to_dict("records") == list(listed.records())
-
-    def test_an_empty_table_is_empty_data(self, retriever):
-        empty = table(retriever, relation="status", tail="Burnt")
-        assert (empty.rows, empty.total, empty.to_pandas().empty) == ((), 0, True)
-        assert empty.to_csv().strip() == ""
 
 
 @pytest.fixture(scope="module")
@@ -468,8 +324,3 @@ class TestLimits:
         with pytest.raises(FieldError, match="22,501 pairs of a row and a value"):
             table(hub, relation="status", by="category")
         assert table(hub, relation="status", by="category", head="Zenith").groups
-
-    def test_the_values_beside_each_row(self, hub):
-        rows = table(hub, relation="status", head="Hub", show=("category",)).rows
-        assert {(len(row.fields["category"]), row.fields["category"][-1]) for row in rows} == {(101, "... and 50 more")}
-        assert "... and 50 more" in str(look_up(hub, TripleLookup(relation="status", head="Hub", show=("category",))))

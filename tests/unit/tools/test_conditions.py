@@ -3,7 +3,6 @@
 import pytest
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import TripleLookup
-from banyan.tools.conditions import ConditionError
 from banyan.tools.retriever import Retriever
 from banyan.tools.table_results import tabulate
 
@@ -62,25 +61,6 @@ def test_a_text_that_is_neither_fits_no_comparison(retriever, field, least, neit
     assert len(heads(retriever, "status", where=(f"{field}>={least}",))) == len(PROPOSALS) - 1
 
 
-@pytest.mark.parametrize("comparison", ["eip>=draft", "created<long ago", "status>=Final"])
-def test_nothing_is_compared_with_such_a_text(retriever, comparison):
-    with pytest.raises(ConditionError, match="neither a date with a year nor a number"):
-        heads(retriever, "status", where=(comparison,))
-
-
-@pytest.mark.parametrize(("values", "comparison", "expected"), [
-    (["2004-05-03"] * 6 + ["unknown"], ">=2004", 6), (["2004-05-03"] * 6 + ["unknown"], ">=2004-01-03", 6),
-    (["20", "721", "1559", "1967", "2015"], "<=1559", 3), (["20", "721", "1559", "1967", "2015"], "<1000", 2),
-    (["1967", "2015", "2020"], "<=1967-06", 1)])
-def test_rows_not_spellings_tell_dates_from_numbers(tmp_path, hashed_embedder, values, comparison, expected):
-    with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
-        for number, value in enumerate(values):
-            name = f"Proposal{'ABCDEFG'[number]}"
-            base.put(kb, name, f"{name}: {value}.", entities={name: "Proposal"}, attributes=[(name, "created", value)])
-        base.finish(kb)
-        assert len(heads(Retriever(kb), "created", tail=comparison)) == expected
-
-
 def test_all_rows_of_an_extreme_value_are_shown(tmp_path, hashed_embedder):
     with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
         for name, eip in (("Alba", "9"), ("Brix", "9"), ("Calw", "10")):
@@ -89,21 +69,3 @@ def test_all_rows_of_an_extreme_value_are_shown(tmp_path, hashed_embedder):
         retriever = Retriever(kb)
         assert heads(retriever, "eip", do="largest", limit=2) == ["Alba", "Brix", "Calw"]
         assert heads(retriever, "eip", do="smallest", limit=1) == ["Alba", "Brix"]
-
-
-def test_of_groups_the_first_and_last_dates_are_said(retriever):
-    groups = tabulate(retriever.index, SCHEMA, TripleLookup(relation="created", by="status", do="last")).groups
-    assert [(group.key, group.said) for group in groups] == [("Final", "2020")]
-
-
-def test_a_row_is_found_by_what_it_holds_with(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
-        for network, block in (("Ropsten", "4230000"), ("Kovan", "9200000")):
-            base.put(kb, network, f"Alba begins at {block} on {network}.", entities={"Alba": "Proposal"},
-                     attributes=[("Alba", "eip", block, f"network: {network}")])
-        base.finish(kb)
-        retriever = Retriever(kb)
-        found = tabulate(retriever.index, SCHEMA, TripleLookup(relation="eip", tail="ropsten"))
-        assert [(row.tail, row.time) for row in found.rows] == [("4230000", "network: Ropsten")]
-        assert heads(retriever, "eip", tail="Goerli") == []
-        assert heads(retriever, "eip", tail="9200000") == ["Alba"]

@@ -41,12 +41,6 @@ def test_each_document_has_its_title_and_the_sentence_that_says_it_best(retrieve
         f"{name} mill: The {name} mill grinds rye and oats for the valley." for name in MILLS]
 
 
-def test_a_document_without_a_sentence_has_its_title_and_a_line_as_source(retriever):
-    prices = next(item for item in openings(retriever.index, 4000, "harbours") if item.title == "Prices")
-    assert prices.statement == "Prices"
-    assert prices.text == "| Boat: small | Price: 9 |"
-
-
 @pytest.mark.parametrize(("text", "opening"), [
     ("## 2031-04-02\n\n- Discussed who paints the mill\n- Agreed to buy two new millstones in May.\n\nThanks to you!",
      "Agreed to buy two new millstones in May."),
@@ -57,15 +51,6 @@ def test_a_document_without_a_sentence_has_its_title_and_a_line_as_source(retrie
 def test_minutes_open_with_an_item_and_texts_with_a_whole_sentence(text, opening):
     document = Document(id="minutes.md", title="Minutes", text=text, source="minutes.md")
     assert [openings_module._shown(one) for one in openings_module._openings([document])] == [opening]
-
-
-def test_where_they_do_not_fit_folders_are_told_with_all_titles_and_places(retriever):
-    items = openings(retriever.index, 150)
-    assert [item.title for item in items] == ["", "grain-mills", "harbours"]
-    assert items[1].statement == (
-        "grain-mills: Aster mill; Birch mill; Cedar mill. “The Aster mill grinds rye and oats for the valley.”")
-    assert [place.document for place in items[1].places] == [f"grain-mills/{name}.md" for name in MILLS]
-    assert openings(retriever.index, 20) == []
 
 
 @pytest.mark.parametrize(("question", "folder"), [
@@ -80,21 +65,8 @@ def test_the_first_look_at_a_folder_are_its_openings(retriever):
     assert (first.title, len(first.items)) == ("grain-mills", 3)
 
 
-@pytest.mark.parametrize(("name", "found"), [
-    ("渔船法", {"a.md"}), ("Dorn harbour", {"harbours/Dorn.md"}), ("Dorn", {"harbours/Dorn.md"}), ("harbour", set())])
-def test_documents_are_called_by_their_titles_and_files(retriever, name, found):
-    assert retriever.index.documents_called(name) == found
-
-
 def test_a_document_that_a_question_names_is_looked_at_though_others_are_nearer(retriever):
     question = "Which mill grinds rye and oats for the valley, and what says 《渔船法》?"
     items = [item for block in first_look(retriever, open_schema(), question, 300, ("passage_search",))
-             for item in block.items]
-    assert "a.md" in {item.document for item in items}
-
-
-def test_a_question_that_names_a_document_reads_no_list_of_all(retriever, monkeypatch):
-    monkeypatch.setattr(type(retriever.index.store.documents), "entries", None)
-    items = [item for block in first_look(retriever, open_schema(), "What says 《渔船法》?", 300, ("passage_search",))
              for item in block.items]
     assert "a.md" in {item.document for item in items}

@@ -56,9 +56,5 @@ def test_a_row_of_another_subject_names_its_document(retriever):
     assert "EIP-2000: Vote (proposals/eip-2.md)" in said
 
 
-def test_a_row_of_several_documents_names_them_all(retriever):
-    assert "EIP-1155: Batch (proposals/eip-1155.md, reviews/meeting.md)" in members(retriever, "status", "Final <- ")
-
-
 def test_a_document_of_all_rows_is_named_once_at_the_end(retriever):
     assert members(retriever, "stage", "Last Call <- ") == ["EIP-20: Token", "EIP-721: Deed (single.md)"]

@@ -1,19 +1,14 @@
 """Ranking: beta, trust, what each switch adds (invariant 7), steps, ties, and what a retriever caches."""
 
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.vectors.reliability import Reliability
 from banyan.schemas.retrieval import ROUTES, SubQuery, Switches
-from banyan.tools.query import EmbeddedQuery, Query, strip_placeholders
+from banyan.tools.query import EmbeddedQuery, Query
 from banyan.tools.ranking.fusion import beta
-from banyan.tools.ranking.steps import with_second_hop
 from banyan.tools.retriever import Retriever
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ... import small_base as base
 
@@ -73,24 +68,12 @@ def beta_of(retriever, question) -> float:
     return beta(Query(EmbeddedQuery(retriever.index, question, vector)))
 
 
-@given(st.text(max_size=80) | st.lists(st.sampled_from(["Ada Byron", "Ulm", "宁波", "who", "谁", "?"])).map(" ".join))
-def test_beta_lies_between_0_and_1(retriever, question):
-    assert 0 < beta_of(retriever, question) < 1
-
-
 @pytest.mark.parametrize(("named", "thematic"), [
     ("Was Ada Byron born in Ulm?", "What do people generally think about work and water?"),
     ("林小雨出生于宁波吗？", "人们通常怎样看待工作和水？"),
 ])
 def test_beta_is_higher_for_names_than_for_themes(retriever, named, thematic):
     assert beta_of(retriever, thematic) < 0.5 < beta_of(retriever, named)
-
-
-def test_trust_is_taken_by_the_questions_script(kb):
-    retriever = Retriever(kb)
-    retriever.index.reliability = Reliability({"latin": 0.25, "cjk": 0.75})
-    trusts = [q.trust for q in retriever.queries([SubQuery(question=text) for text in ("Who?", "谁？", "Кто?")])]
-    assert trusts == [0.25, 0.75, 1.0]
 
 
 QUESTIONS = ["On which river lies the city where the teacher of Ada Byron was born?",
@@ -113,18 +96,9 @@ def test_each_switch_changes_the_ranking(retriever, switches):
                for question in QUESTIONS)
 
 
-def test_without_decomposition_a_nested_question_is_ranked_otherwise(retriever):
-    assert len(retriever.sub_queries(QUESTIONS[0])) > 2
-    assert retriever.rank_passages(QUESTIONS[0], 15) != retriever.rank_passages(QUESTIONS[0], 15, decompose=False)
-
-
 def by(*routes, **more) -> Switches:
     """The graph's part alone, without the passages' own scores and without a walk."""
     return Switches(routes=routes, dense=False, lexical=False, spreading=False, **more)
-
-
-def test_nothing_is_found_when_everything_is_off(retriever):
-    assert retriever.rank_passages("Ada Byron", 10, switches=by()) == []
 
 
 def test_the_walk_finds_the_second_passage_of_a_chain_sooner(retriever):
@@ -149,113 +123,10 @@ def test_rankings_are_deterministic_and_queries_do_not_affect_each_other(kb, ret
                 question, 20, decompose=decompose)
 
 
-def test_a_lower_limit_is_the_head_of_the_ranking(retriever):
-    for question in QUESTIONS:
-        every = retriever.rank_passages(question, 50)
-        weights = [weight for _, weight in every]
-        assert weights == sorted(weights, reverse=True)
-        assert weights[-1] > 0
-        for limit in (1, 3, 10):
-            assert retriever.rank_passages(question, limit) == every[:limit]
-
-
-def test_passages_of_equal_weight_keep_the_order_of_the_index(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "twins", hashed_embedder) as kb, kb.writing():
-        for name in ("c", "a", "d", "b"):
-            base.put(kb, name, "Barges moor at Ulm.", entities={"Ulm": "City"})
-        base.put(kb, "e", "Nothing is named here.")
-        base.finish(kb)
-        retriever = Retriever(kb)
-        for switches in (Switches(), Switches(spreading=False), Switches(dense=False), by("entity")):
-            found = retriever.rank_passages("Where at Ulm do barges moor?", 9, switches=switches)
-            rows = [retriever.index.chunk_row[one] for one, _ in found[:4]]
-            assert rows == sorted(rows)
-            assert len({weight for _, weight in found[:4]}) == 1
-            assert ranked(retriever, "Where at Ulm do barges moor?", 2, switches=switches) == ["a", "b"]
-
-
-@pytest.mark.parametrize("entities", [{}, {"Ulm": "City"}])
-def test_the_only_passage_is_found(tmp_path, hashed_embedder, entities):
-    with base.create(tmp_path, "one", hashed_embedder) as kb, kb.writing():
-        base.put(kb, "a", "Barges moor at Ulm.", entities=entities)
-        base.finish(kb)
-        for question in ("Where do barges moor?", "Ulm", "Barges moor at Ulm."):
-            assert ranked(Retriever(kb), question) == ["a"]
-
-
 def test_an_empty_knowledge_base_ranks_nothing(tmp_path, hashed_embedder):
     with base.create(tmp_path, "empty", hashed_embedder) as kb:
         for switches in (Switches(), Switches(spreading=False)):
             assert Retriever(kb).rank_passages("Is there anything?", 10, switches=switches) == []
-
-
-def test_each_sub_query_brings_its_own_best_passage(retriever):
-    asked = retriever.queries([SubQuery(question="Where was Ada Byron born?"),
-                               SubQuery(question="Was Otto Falk taught by Lena Sand?")])
-    scores = retriever.rank(asked)
-    assert set(documents(retriever, scores, 2)) == {"person0", "person3"}
-    assert scores.min() >= 0
-    np.testing.assert_array_equal(scores, retriever.rank(asked[::-1]))
-    # Each brings as much as the other, and what both lead to has both.
-    each = [retriever.rank([one]) for one in asked]
-    assert [one.max() for one in each] == pytest.approx([1, 1])
-    np.testing.assert_allclose(scores, each[0] + each[1], rtol=1e-6)
-
-
-def places(retriever, *sub_queries: Sequence[SubQuery]) -> list[int]:
-    """For each list of sub-queries where in its ranking a document stands, from 0; their first question names it."""
-    found = []
-    for one in sub_queries:
-        person = next(n for n, name in enumerate(PEOPLE) if name in one[0].question)
-        found.append(documents(retriever, retriever.rank(retriever.queries(one))).index(f"city{person}"))
-    return found
-
-
-def test_a_step_that_waits_is_led_to_where_the_step_before_ends(retriever):
-    """All towns have a chunk of the same words; which of them is meant the first step alone says."""
-    better = 0
-    for person in PEOPLE:
-        born = SubQuery(question=f"Where was {person} born?")
-        river = "On which river lies {answer 1}, where barges moor?"
-        free, bound = places(retriever, [born, SubQuery(question=strip_placeholders(river))],
-                             [born, SubQuery(question=river, follows=(0,))])
-        assert bound <= min(1, free), "beside the document of the first step"
-        better += bound < free
-    assert better >= 4
-
-
-def test_a_second_hop_brings_what_the_whole_question_leads_to(retriever):
-    better = 0
-    for person in PEOPLE:
-        whole = SubQuery(question=f"On which river lies the town where {person} was born?")
-        before, after = places(retriever, [whole], with_second_hop(whole.question, retriever.index.names.find))
-        assert after <= before + 1
-        better += after < before
-    assert better >= 4
-
-
-def test_what_is_searched_of_a_step_are_its_words_and_a_name_keeps_its_number_sign(retriever):
-    queries = retriever.queries([SubQuery(question="Who sang The #1 Song?"),
-                                 SubQuery(question="Where was {answer 1} born?"),
-                                 SubQuery(question="Where was {answer 1} born?", follows=(0,)),
-                                 SubQuery(question="Did {answer 1} meet {answer 3}?", follows=(0, 2))])
-    assert [query.embedded.text for query in queries] == ["Who sang The #1 Song?", "Where was born?", "Where was born?",
-                                                 "Did meet ?"]
-    assert [query.follows for query in queries] == [(), (), (queries[0],), (queries[0], queries[2])]
-
-
-def test_equal_texts_are_embedded_once(retriever, monkeypatch):
-    seen = []
-    encode = retriever.index.embedder.encode
-    monkeypatch.setattr(type(retriever.index.embedder), "encode", lambda _, texts: seen.extend(texts) or encode(texts))
-    fresh = Retriever(retriever.index.store)
-    first = fresh.queries([SubQuery(question="Who?"), SubQuery(question="Where?")])
-    again = fresh.queries([SubQuery(question="Who?"), SubQuery(question="Where?", follows=(0,)),
-                           SubQuery(question="When?")])
-    assert seen == ["Who?", "Where?", "When?"]
-    np.testing.assert_array_equal(first[1].vector, again[1].vector)
-    assert again[1].follows == (again[0],)
-    assert fresh.queries([]) == []
 
 
 def test_a_retriever_is_made_again_only_after_a_write(tmp_path, hashed_embedder):

@@ -1,17 +1,12 @@
 """The lookups as LangChain tools."""
 
-from typing import Any
 
 import banyan
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.schemas.inquiry import Block
 from banyan.schemas.lookups import LOOKUPS, TOOLS
-from langchain_core.messages import AIMessage, ToolMessage
-from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +47,6 @@ def test_the_content_names_documents_and_the_artifact_leads_to_their_words(tools
         assert text[place.start:place.start + len(place.text)] == place.text
 
 
-def test_reports_are_found_by_their_theme(tools):
-    assert "Warsaw" in tools["community_search"].invoke({"theme": "Warsaw"})
-
-
 @pytest.mark.parametrize(("name", "arguments", "said"), [
     ("entity_search", {"entity": "Marie Curry"}, "Marie Curie"),
     ("entity_search", {"entity": "Curie", "at": "May"}, "May"),
@@ -63,26 +54,6 @@ def test_reports_are_found_by_their_theme(tools):
     ("passage_search", {"query": "Curie", "documents": ["absent"]}, "absent")])
 def test_what_cannot_be_looked_up_is_said(tools, name, arguments, said):
     assert said in tools[name].invoke(arguments)
-
-
-def test_a_graph_of_ones_own_searches_with_them(resources):
-    """A parent graph whose planner calls two lookups, one of them wrongly."""
-    calls: list[Any] = [
-        {"name": "entity_search", "args": {"entity": "Marie Curie", "relations": ["born_in"]}, "id": "1"},
-        {"name": "dfs_search", "args": {"start": "Marie Curie", "end": "Poland"}, "id": "2"},
-        {"name": "entity_search", "args": {"entity": ""}, "id": "3"}]
-    graph = StateGraph(MessagesState)
-    graph.add_node("plan", lambda _: {"messages": [AIMessage("", tool_calls=calls)]})
-    graph.add_node("search", ToolNode(banyan.KnowledgeBase("kb", resources).as_tools()))
-    graph.add_edge(START, "plan")
-    graph.add_edge("plan", "search")
-    graph.add_edge("search", END)
-    _, *found = graph.compile().invoke({"messages": [("user", "Go.")]})["messages"][1:]
-    assert all(isinstance(message, ToolMessage) for message in found)
-    assert [message.status for message in found] == ["success", "success", "error"]
-    assert "born in -> Warsaw" in found[0].content
-    assert "at least 1 character" in found[2].content
-    assert all(isinstance(block, Block) for message in found[:2] for block in message.artifact)
 
 
 def test_a_knowledge_base_that_is_not_there_is_told_to_the_agent(resources):

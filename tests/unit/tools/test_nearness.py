@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from banyan.graph_store.index.vector_rows import StoredVectors, farthest, quantise
-from banyan.tools import nearness as module
 from banyan.tools.nearness import nearness
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,26 +52,6 @@ def test_the_best_among_some_rows_are_exact(world, limit, chance):
     (near, *_) = nearness(StoredVectors.of(vectors), queries)
     exact = exactly(vectors, queries[0])[among]
     assert near.best(limit, among)[0].tolist() == among[np.argsort(-exact, kind="stable")[:limit]].tolist()
-
-
-@given(worlds())
-def test_a_query_is_compared_alike_whatever_is_beside_it(world):
-    vectors, queries = world
-    together = nearness(StoredVectors.of(vectors), queries)
-    for row, near in enumerate(together):
-        (alone,) = nearness(StoredVectors.of(vectors), queries[row:row + 1])
-        np.testing.assert_array_equal(alone.nearly, near.nearly)
-        assert alone.bound == near.bound
-
-
-def test_several_threads_and_blocks_find_the_same(monkeypatch):
-    chance = np.random.default_rng(3)
-    kind, queries = StoredVectors.of(unit(chance, 5000)), unit(chance, 3)
-    alone = nearness(kind, queries)
-    monkeypatch.setattr(module, "_BLOCK", 300)
-    monkeypatch.setattr(module, "_SHARED", 1)
-    for one, other in zip(alone, nearness(kind, queries), strict=True):
-        np.testing.assert_array_equal(one.nearly, other.nearly)
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 384, 1536])

@@ -2,7 +2,7 @@
 
 import pytest
 from banyan.tools.index import RetrievalIndex
-from banyan.tools.sentence_links import is_named_in_text, link_by_sentences
+from banyan.tools.sentence_links import link_by_sentences
 
 from ...hashed_embedding import HashedEmbedder
 from ...small_base import create, finish, put
@@ -36,15 +36,3 @@ def test_sentences_link_names_that_no_fact_ties(index):
 def test_only_the_given_entities_are_linked(index):
     assert links(index, "Ada Lind", "Radom") == [({"Ada Lind", "Radom"}, 1)]
     assert links(index, "Ada Lind") == []
-
-
-def test_labels_of_tables_and_first_words_of_lines_are_not_named_in_text(tmp_path):
-    names = {"Scope": "Concept", "Oak Trust": "Organization", "杭州": "Location", "Radom": "Location",
-             "Growth": "Concept"}
-    with create(tmp_path, "kb", HashedEmbedder()) as kb, kb.writing():
-        put(kb, "one", "| Scope: routine problems |\nOak Trust is in Radom.\n杭州位于浙江。\nGrowth is slow.",
-            entities=names)
-        finish(kb)
-        index = RetrievalIndex(kb)
-        named = {index.name(entity) for entity in index.entity_row if is_named_in_text(index, index.entity_row[entity])}
-    assert named == {"Oak Trust", "杭州", "Radom"}

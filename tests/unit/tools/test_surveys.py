@@ -2,7 +2,7 @@
 
 import pytest
 from banyan.schemas.graph_schema import GraphSchema
-from banyan.schemas.lookups import CommunityLookup, PathLookup
+from banyan.schemas.lookups import CommunityLookup
 from banyan.tools.asking.asked_table import asked_survey
 from banyan.tools.first_look import first_look
 from banyan.tools.langchain_tools import look_up
@@ -74,10 +74,6 @@ def test_each_step_of_a_path_may_be_another_relation(retriever):
     assert [line.partition(" (")[0] for line in lines(block)] == ["1. Cart needs -> Frame", "2. Frame made by -> Orlan"]
 
 
-def test_what_is_connected_mostly_to_what_was_reached_is_named(retriever):
-    assert survey(retriever, theme="Cart", along="needs -> made_by").note == "connected to these mostly: Nut"
-
-
 def test_what_there_is_not_is_said_with_what_there_is(retriever):
     assert "state" in survey(retriever, by="colour").note
     assert "needs" in survey(retriever, theme="Cart", along="opened").note
@@ -117,37 +113,6 @@ def test_a_path_that_repeats_its_relation_goes_on_to_the_end_of_a_long_chain(cha
     assert (block.note, backward.note) == ("", "")
 
 
-@pytest.mark.parametrize(("start", "end", "arrow"), [("Part0", "Part9", "-needs->"), ("Part9", "Part0", "<-needs-")])
-def test_a_long_chain_is_found_along_a_relation_that_never_turns_round(chain, start, end, arrow):
-    (block,) = look_up(chain, PathLookup(start=start, end=end, along=("needs",)))
-    assert [line.count(arrow) for line in lines(block)] == [9]
-    (open_block,) = look_up(chain, PathLookup(start=start, end=end))
-    assert (open_block.items, open_block.note) == ((), "no chain of at most 4 facts")
-
-
-def test_where_no_chain_goes_one_way_those_that_turn_round_are_shown(retriever):
-    (block,) = look_up(retriever, PathLookup(start="Frame", end="Wheel", along=("needs",)))
-    assert [line.partition(" (")[0] for line in lines(block)] == ["Frame -needs-> Nut <-needs- Wheel"]
-
-
-def test_a_path_that_reached_too_much_says_that_there_is_more(chain, monkeypatch):
-    monkeypatch.setattr("banyan.tools.surveys._MOST_REACHED", 4)
-    block = survey(chain, theme="Part0", along="needs -> *")
-    assert [line.partition(" (")[0] for line in lines(block)][-1] == "4. Part3 needs -> Part4"
-    assert block.note == "there is more beyond these"
-    assert survey(chain, theme="Part0", along="needs -> needs").note == "", "its own steps end it, not the limit"
-
-
-def test_what_reached_much_and_leads_nowhere_is_complete(chain, monkeypatch):
-    monkeypatch.setattr("banyan.tools.surveys._MOST_REACHED", 4)
-    assert survey(chain, theme="Part5", along="needs -> *").note == ""
-
-
-@pytest.mark.parametrize("along", ["needs -> needs -> nonsense", "needs -> * -> needs", "*"])
-def test_every_step_of_a_path_is_checked(chain, along):
-    assert "no relation is called" in survey(chain, theme="Part8", along=along).note
-
-
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory, hashed_embedder):
     """Yield a base of notes with metadata, more than fit one by one, and one with a table that has the same field."""
@@ -181,10 +146,3 @@ def test_what_documents_are_about_is_answered_by_those_groups_without_a_model(sh
     blocks = first_look(shelf, shelf.index.store.schemas.current(), "What are these documents about?", 2000,
                         ["community_search", "passage_search"], reasons=False)
     assert [block.title for block in blocks] == ["9 documents by state", "9 documents by written.year"]
-
-
-def test_a_summary_of_one_thing_is_not_answered_by_the_whole(shelf):
-    blocks = first_look(shelf, shelf.index.store.schemas.current(), "Summarise N-3.", 2000,
-                        ["community_search", "passage_search"], reasons=False)
-    assert {block.title for block in blocks} == {"passages"}
-    assert "n-3.md" in {item.document for block in blocks for item in block.items}

@@ -1,4 +1,4 @@
-"""A newcomer's walk through the page: `python -m tests.walk FOLDER` takes a picture of each step, and counts stumbles.
+"""Walk through the page as a newcomer: `python benchmarks/walk.py FOLDER` takes pictures and counts stumbles.
 
 With a second folder, a copy of `server/web` at another commit, the same server shows that page instead.
 """
@@ -15,7 +15,10 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Route
 from playwright.sync_api import TimeoutError as NotThere
 
-from . import browsing, serving
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path.append(str(PROJECT))
+
+from tests import browsing, serving  # noqa: E402
 
 LOOKS = [("en", "light", 1400), ("zh", "dark", 390), ("en", "dark", 390), ("zh", "light", 1400)]
 WORDS = {"en": ("english", "en-GB", "When was Marie Curie born?", "What was Niels Bohr's favourite food?",

@@ -49,7 +49,7 @@ class Passage:
 
 
 def stretch(text: str, head: str, tail: str) -> str:
-    """The words of a sentence from the one name to the other, or to its end where only one stands in it; else ""."""
+    """Return a sentence's words from one name to the other, to its end where only one stands in it, else ""."""
     best = ""
     for sentence in (match[0].strip() for match in _SENTENCE.finditer(text)):
         places = [(sentence.find(name), len(name)) for name in (head, tail) if name and name in sentence]
@@ -77,7 +77,7 @@ class Recorded:
         self._by_head = {line[:HEAD]: passage for line, passage in self._by_line.items() if len(line) >= HEAD}
 
     def find(self, prompt: str) -> Iterator[tuple[int, Passage]]:
-        """The recorded passages of a prompt with their numbers: those in `[n]` before them, else from 1."""
+        """Yield the recorded passages of a prompt with the numbers before them, else counted from 1."""
         number, counted = 0, 0
         for line in prompt.splitlines():
             start = _NUMBERED.match(line)
@@ -88,7 +88,7 @@ class Recorded:
                 yield number or counted, passage
 
     def of_lines(self, lines: Mapping[int, str]) -> Passage | None:
-        """The recorded passage that was cut into some numbered lines."""
+        """Return the recorded passage that was cut into these numbered lines."""
         first, whole = min(lines), " ".join(lines.values())
         return self._known(lines[first]) or self._known(whole)
 
@@ -98,7 +98,7 @@ class Recorded:
 
 
 def recorded_brain(path: Path, kind: str = "") -> Script:
-    """A script that answers extractions with recorded triples.
+    """Return a script that answers extractions with recorded triples.
 
     Args:
         path: the recorded file.
@@ -131,7 +131,7 @@ def recorded_brain(path: Path, kind: str = "") -> Script:
 def _rules() -> Any:
     name = "tests.llm_brain"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("llm_brain.py"))
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[1] / "tests" / "llm_brain.py")
         assert spec is not None
         assert spec.loader is not None
         sys.modules[name] = importlib.util.module_from_spec(spec)

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,12 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from . import browsing, llm_brain, llm_server, serving
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path.append(str(PROJECT))
 
-PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
+from tests import browsing, llm_brain, llm_server, serving  # noqa: E402
+
+PICTURES = PROJECT / "docs" / "pictures"
 MOST_BYTES = 300_000
 VIEWPORT = {"width": 1280, "height": 800}
 LISTED = "Who was born in Paris?"

@@ -29,11 +29,11 @@ class GoldPart:
     text: str
 
     def refers_to(self) -> list[int]:
-        """The numbers, from 0, of the parts whose answers it needs."""
+        """Return the numbers, from 0, of the parts whose answers it needs."""
         return [number - 1 for number in references(self.question)]
 
     def shown(self, items: Sequence[tuple[str, str]]) -> tuple[int, str] | None:
-        """The number of the passage that answers it and words of it, if it is among those shown."""
+        """Return the number of the passage that answers it, and its words, if it is among those shown."""
         for number, item in items:
             title, _, text = item.partition("\n")
             if not text or self.title.strip() not in title or text.strip() not in self.text:
@@ -47,12 +47,12 @@ class GoldPart:
 
 
 def filled(parts: Sequence[GoldPart], number: int) -> str:
-    """A part's question with the answers of those before it."""
+    """Return a part's question with the answers of those before it."""
     return replace_references(parts[number].question, lambda earlier: parts[earlier - 1].answer)
 
 
 def gold_brain(known: dict[str, Sequence[GoldPart]]) -> Callable[[Json], str]:
-    """A script that answers the steps of a question.
+    """Return a script that answers the steps of a question.
 
     Args:
         known: the parts of each question, by its text.
