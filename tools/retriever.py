@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from cachetools import LRUCache
@@ -27,7 +28,7 @@ from .ranking.steps import split_question, with_second_hop
 # For a large base it is only a few, to bound a reader's memory.
 _CACHED, _FEWEST = 64, 8
 _COSINES = 1 << 26
-# Labels of the schema and attribute values whose vectors are cached.
+# Labels of the schema and attribute values whose vectors are cached, and documents whose metadata are.
 _TEXTS = 1 << 10
 # Tokens of a document's metadata: author, date, source and a few more.
 _ABOUT_TOKENS = 40
@@ -62,6 +63,7 @@ class Retriever:
         self._embedded: LRUCache[str, EmbeddedQuery] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(_FEWEST)
+        self._about = lru_cache(_TEXTS)(self._read_about)
         self._lock = threading.Lock()
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
@@ -178,7 +180,9 @@ class Retriever:
     def passage(self, chunk_id: str, score: float) -> Passage:
         """Return a ranked chunk with its text and its document's metadata, cut if that is long."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
-        metadata = self.index.store.documents.metadata(chunk.document_id)
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
                        heading=chunk.heading, start=chunk.start, score=score,
-                       about=metadata_line(metadata, _ABOUT_TOKENS))
+                       about=self._about(chunk.document_id))
+
+    def _read_about(self, document_id: str) -> str:
+        return metadata_line(self.index.store.documents.metadata(document_id), _ABOUT_TOKENS)
