@@ -6,6 +6,7 @@ tables here.
 
 from collections.abc import Iterator, Set
 from functools import lru_cache
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Dialect, Index, Integer, Table, Text, text
@@ -120,17 +121,20 @@ TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "mod
                sqlite_with_rowid=False)
 
 
-def missing_columns(present: Set[tuple[str, str]]) -> list[Column[object]]:
+def missing_columns(present: Set[tuple[str, str]]) -> list[Column[Any]]:
     """Return the columns that are not among the tables' and columns' names of a ledger."""
     return [column for table in METADATA.sorted_tables for column in table.columns
             if (table.name, column.name) not in present]
 
 
-def additions(columns: list[Column[object]], dialect: Dialect) -> Iterator[str]:
+def additions(columns: list[Column[Any]], dialect: Dialect) -> Iterator[str]:
     """Yield the statements that add columns, and their indexes, to the tables of an earlier format."""
     for column in columns:
-        yield f"ALTER TABLE {column.table.name} ADD COLUMN {CreateColumn(column).compile(dialect=dialect)}"
-    for index in sorted({index for column in columns for index in column.table.indexes if column in set(index.columns)},
+        table = cast("Table", column.table)
+        yield f"ALTER TABLE {table.name} ADD COLUMN {CreateColumn(column).compile(dialect=dialect)}"
+    added = set(columns)
+    indexes = (index for table in METADATA.sorted_tables for index in table.indexes)
+    for index in sorted((index for index in indexes if not added.isdisjoint(index.columns)),
                         key=lambda index: str(index.name)):
         yield str(CreateIndex(index).compile(dialect=dialect))
 
