@@ -49,8 +49,8 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
     Returns:
         A row for each line, with the name that it describes in the first cell.
     """
-    title = document or title
-    above = [title, *heading.split(" > ")]
+    subject = document or title
+    above = [subject, *heading.split(" > ")]
     block: list[tuple[int, int, Cell]] = []
     start, code = 0, False
     for line in [*text.split("\n"), "#"]:
@@ -61,11 +61,11 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
             block.append((start, start + len(line), cell))
         elif line.strip():
             if len(block) >= _LEAST_LINES:
-                owner = next((name for name in reversed(above) if _describes(name) and (
-                    name == document or names(name))), "")
+                owner = next((name for name in reversed(above) if _describes(name) and names(
+                    title if name == subject else name)), "")
                 for begin, end, pair in block:
                     listed = _ITEM.match(pair.header) is not None
-                    if named := title if listed else owner:
+                    if named := subject if listed else owner:
                         header = DOCUMENT if named == document else ""
                         yield Row(begin, end, (Cell(header, named), _item(pair, above) if listed else pair))
             block = []

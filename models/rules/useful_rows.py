@@ -71,7 +71,8 @@ def _forms(rows: Sequence[Row]) -> set[str]:
 def _stating(row: Row) -> Iterator[Cell]:
     """Yield the cells that have a header and state something, without markup."""
     for place, cell in enumerate(row.cells):
-        value, header = _MARKUP.sub("", cell.value).strip(" `{}"), cell.header.lower()
+        value, header = _MARKUP.sub("", cell.value).strip(), cell.header.lower()
+        value = bare if "`" not in (bare := value.strip("`{}")) else value
         unnamed = _UNNAMED.match(cell.header) is not None and (place > 0 or value.isdigit())
         idle = unnamed or header in _LABELS or (header in _NUMBERING and value.isdigit())
         if not idle and len(cell.header.split()) <= _LONGEST_HEADER and value and not _CODE.match(value) and (

@@ -185,11 +185,11 @@ def _terms(text: str, spans: Sequence[Span]) -> set[str]:
     for span in spans:
         name, before = text[span.start : span.end], text[max(0, span.start - _AROUND) : span.start]
         if " " not in name:
-            term = _THE.search(before) and kind_of_noun(name.lower().removesuffix("s"))
+            term = _THE.search(before) is not None and bool(kind_of_noun(name.lower().removesuffix("s")))
         else:
             follows = _FOLLOWS.match(text, span.end)
             word = follows["word"].lower() if follows else ""  # "a Delta Valves pump" is of a name
-            term = _ONE_OF.search(before) and (not word or word in ENGLISH_STOP)
+            term = _ONE_OF.search(before) is not None and (not word or word in ENGLISH_STOP)
         if term:
             found.add(name_of(text, span))
     return found

@@ -129,6 +129,9 @@ def test_the_title_after_a_key_is_the_documents_and_its_lines_describe_the_docum
     assert facts(found) == {("RFC-20: Hard Pumps", "Codename", "Old Harbour"),
                             ("RFC-20: Hard Pumps", "Aliases", "The Big One")}
     assert entities(found) == {"RFC-20: Hard Pumps": "Work", "Hard Pumps": "Work"}
+    other = reader.extract(ExtractionRequest(text=text, title="How to make hard pumps last",
+                                             document="RFC-21: How to make hard pumps last"), load_schema("general"))
+    assert facts(other) == set(), "no name: the lines may be of anything in it"
 
 
 @pytest.mark.parametrize("text", [
