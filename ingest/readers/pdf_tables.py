@@ -25,8 +25,8 @@ from .pdf_words import PageWord, flow_lines, line_text, read_words
 from .ruled_tables import FoundTable, find_ruled
 
 # They log details of broken files, which would go to the terminal if nothing else handles them.
-for _name in ("pdfminer", "pdfplumber"):
-    logging.getLogger(_name).addHandler(logging.NullHandler())
+for _library in ("pdfminer", "pdfplumber"):
+    logging.getLogger(_library).addHandler(logging.NullHandler())
 
 _MOST_DIFFERENT = 0.02
 """The share of a page's characters in which the two libraries may differ."""
