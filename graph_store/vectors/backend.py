@@ -36,13 +36,20 @@ def chroma() -> ModuleType:
 
 
 class Collections(ABC):
-    """The vectors of a knowledge base by one model, a collection for each kind. Threads may share them."""
+    """The vectors of a knowledge base by one model, each kind in one or more of Chroma's collections, its parts.
+
+    Threads may share them.
+    """
 
     lost = False
     """True if an open collection was removed, so the knowledge base has to be opened again."""
 
+    def parts(self, kind: Kind) -> Sequence[str]:
+        """Return the names of a kind's parts; the first is named like the kind."""
+        return (kind,)
+
     @abstractmethod
-    def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
+    def read(self, part: str, ask: "Callable[[Collection], _T]") -> _T:
         """Read from a collection, with retries.
 
         Raises:
@@ -50,21 +57,22 @@ class Collections(ABC):
         """
 
     @abstractmethod
-    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
+    def write(self, part: str, change: "Callable[[Collection], object]") -> None:
         """Change a collection, with retries, so `change` must be repeatable.
 
         Raises:
             StoreError: the collection cannot be written.
         """
 
-    def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> None:
-        """Store the vectors of new ids, shape (len(ids), d).
+    def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> str:
+        """Store the vectors of new ids, shape (len(ids), d), and return the part that has them.
 
         Raises:
             StoreError: they cannot be written.
         """
-        rows = cast("list[Sequence[float]]", vectors)
-        self.write(kind, lambda collection: collection.upsert(ids=list(ids), embeddings=rows))
+        part, rows = self.parts(kind)[-1], cast("list[Sequence[float]]", vectors)
+        self.write(part, lambda collection: collection.upsert(ids=list(ids), embeddings=rows))
+        return part
 
     def prepare(self) -> None:  # noqa: B027  (only a server has to do something)
         """Create the collections before the first use; a folder's are created at first use."""

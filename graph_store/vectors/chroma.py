@@ -1,7 +1,10 @@
 """Import the parts of chromadb in use. The import is slow, so `backend.chroma` loads this module at first use."""
 
+from typing import cast
+
 import chromadb
 from chromadb.api import ClientAPI
+from chromadb.api.client import Client
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
 
@@ -11,9 +14,9 @@ _SETTINGS = Settings(_env_file=None, anonymized_telemetry=False)
 """Copied for each client, because clients change their settings."""
 
 
-def folder_client(path: str) -> ClientAPI:
+def folder_client(path: str) -> Client:
     """Create a client of the vectors in a folder, inside this process."""
-    return chromadb.PersistentClient(path, settings=_SETTINGS.model_copy())
+    return cast("Client", chromadb.PersistentClient(path, settings=_SETTINGS.model_copy()))
 
 
 def server_client(url: str, headers: dict[str, str]) -> ClientAPI:

@@ -5,25 +5,32 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
+from ...models.embedding.embedder import Vectors
 from ...runtime.deadlines import NoAnswer, call_within
 from ...runtime.panics import is_panic
 from ...runtime.threads import check_cancelled
 from ...runtime.whole_file import whole_file
 from ..store_errors import StoreError, display_path
 from . import index_files
-from .backend import COLLECTIONS, INDEX, KINDS, Collections, Kind, chroma, retry
+from .backend import INDEX, KINDS, Collections, Kind, chroma, retry
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
     from chromadb.api.models.Collection import Collection
 
 _T = TypeVar("_T")
+
+_PART_MOST = 50_000
+"""Vectors of a collection: Chroma has its whole index in memory, which collections of bounded size bound."""
+_OPEN_MOST = 6
+"""Collections that are open at a time: the four that a batch writes to, and two that are read. Chroma's indexes stay in
+memory until its client is closed."""
 
 _ANSWER_SECONDS = 300.0
 """How long one call to Chroma may take. Reading the largest collection takes seconds; after a failed write on a full
@@ -79,50 +86,64 @@ class FolderCollections(Collections):
         self._state = folder / "state"
         self._client: Client | None = None
         self._path = ""
-        self._collections: dict[Kind, Collection] = {}
-        self._written: set[Kind] = set()
+        self._collections: dict[str, Collection] = {}
+        self._parts: dict[Kind, list[str]] = {}
+        self._sizes: dict[str, int] = {}
+        self._written: set[str] = set()
         self._lock = threading.RLock()
         self._checked = False
         _ALIVE.add(self)
 
+    def parts(self, kind: Kind) -> Sequence[str]:
+        """Return the names of a kind's parts, in the order in which they were filled."""
+        if kind not in self._parts:
+            self._parts[kind] = self.read(kind, lambda _: self._find_parts(kind))
+        return self._parts[kind]
+
+    def _find_parts(self, kind: Kind) -> list[str]:
+        names, parts = self._list_names(), [str(kind)]
+        while self._name(following := f"{kind}-{len(parts) + 1}") in names:
+            parts.append(following)
+        return parts
+
     def _list_names(self) -> set[str]:
         return set() if self._client is None else {one.name for one in self._client.list_collections()}
 
-    def _name(self, kind: Kind) -> str:
-        return f"{kind}-{self._model}"
+    def _name(self, part: str) -> str:
+        return f"{part}-{self._model}"
 
-    def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
+    def read(self, part: str, ask: "Callable[[Collection], _T]") -> _T:
         """Read from a collection, with another client for each retry.
 
         While another process writes, Chroma's catalogue and index may differ for a moment, and an open
         client may have missed a change permanently.
         """
-        return self._call(kind, ask)
+        return self._call(part, ask)
 
-    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
+    def write(self, part: str, change: "Callable[[Collection], object]") -> None:
         """Change a collection, with retries because a reader may lock the catalogue for a moment.
 
         A retry has another client, because Chroma may never return from a write that follows a failed one.
         """
         index_files.forget(self.folder)
-        if kind in KINDS and kind not in self._written:
+        if part.partition("-")[0] in KINDS and part not in self._written:
             self._state.unlink(missing_ok=True)
-        self._written.add(kind)
-        self._call(kind, change)
+        self._written.add(part)
+        self._call(part, change)
 
-    def _call(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
+    def _call(self, part: str, use: "Callable[[Collection], _T]") -> _T:
         try:
-            return retry(lambda: self._use(kind, use), lambda: None)
+            return retry(lambda: self._use(part, use), lambda: None)
         except NoAnswer as error:
             check_cancelled()
             raise self._unusable(f"Chroma did not answer within {_ANSWER_SECONDS:.0f} seconds") from error
 
-    def _use(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
+    def _use(self, part: str, use: "Callable[[Collection], _T]") -> _T:
         lock = self._lock
 
         def use_locked() -> _T:
             with lock:  # nobody closes the client meanwhile
-                return use(self._collection(kind))
+                return use(self._collection(part))
 
         try:
             return self._within(use_locked)
@@ -170,11 +191,13 @@ class FolderCollections(Collections):
             self._client = None
             _release_path(self._path)
 
-    def _collection(self, kind: Kind) -> "Collection":
+    def _collection(self, part: str) -> "Collection":
         """Return a collection, which is created if missing; the caller has the lock."""
-        if kind not in self._collections:
-            self._collections[kind] = self._open(kind, self._client or self._connect())
-        return self._collections[kind]
+        if part not in self._collections:
+            if len(self._collections) >= _OPEN_MOST:
+                self._close_client()
+            self._collections[part] = self._open(part, self._client or self._connect())
+        return self._collections[part]
 
     def _connect(self) -> "Client":
         if FolderCollections._opened_in not in {None, os.getpid()}:
@@ -192,8 +215,8 @@ class FolderCollections(Collections):
             raise self._unusable(error) from error
         return self._client
 
-    def _open(self, kind: Kind, client: "Client") -> "Collection":
-        name = self._name(kind)
+    def _open(self, part: str, client: "Client") -> "Collection":
+        name = self._name(part)
         try:
             # "Get or create" locks Chroma's catalogue for writing even if there is nothing to create.
             return client.get_collection(name, embedding_function=None)
@@ -206,6 +229,24 @@ class FolderCollections(Collections):
             raise StoreError(f"the vectors in {self.folder} are damaged ({found[0]}): run `banyan reindex`; the "
                              "ledger has all that it takes")
         self._checked = True
+
+    def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> str:
+        """Store the vectors of new ids in the last part, and begin another part when it is full."""
+        part = self._last_part(kind)
+        if self._sizes[part] >= _PART_MOST:
+            self._parts[kind] = [*self.parts(kind), f"{kind}-{len(self.parts(kind)) + 1}"]
+        part = super().upsert(kind, ids, vectors)
+        self._sizes[part] = self._sizes.get(part, 0) + len(ids)
+        return part
+
+    def _last_part(self, kind: Kind) -> str:
+        part = self.parts(kind)[-1]
+        if part not in self._sizes:
+            self._sizes[part] = self._count(part)
+        return part
+
+    def _count(self, part: str) -> int:
+        return self.read(part, lambda collection: collection.count())
 
     def is_sound(self) -> bool:
         """Return True if Chroma's catalogue exists and it and the index files are readable."""
@@ -227,8 +268,8 @@ class FolderCollections(Collections):
     def settle(self) -> None:
         """Record that the index files are sound."""
         if self._written:
-            for kind in sorted(self._written):
-                self.read(kind, lambda collection: collection.count())  # Chroma may write an index only at the next use
+            for part in sorted(self._written):
+                self._count(part)  # Chroma may write an index only at the next use
             index_files.note(self.folder)
             self._written.clear()
 
@@ -257,8 +298,8 @@ class FolderCollections(Collections):
         self.read("entities", lambda _: self._drop_other_models())
 
     def _drop_other_models(self) -> None:
-        for name in self._list_names() - set(map(self._name, COLLECTIONS)):
-            if self._client is not None:
+        for name in self._list_names():
+            if self._client is not None and not name.endswith(f"-{self._model}"):
                 self._client.delete_collection(name)
 
     def damages(self) -> list[str]:
@@ -288,6 +329,8 @@ class FolderCollections(Collections):
             with suppress(OSError, StoreError, asyncio.CancelledError):
                 self.settle()
         self._disconnect()
+        self._parts.clear()
+        self._sizes.clear()
 
 
 def _disconnect_all() -> None:

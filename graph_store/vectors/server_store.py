@@ -44,31 +44,31 @@ class ServerCollections(Collections):
         self._all = f"banyan-{scope}-"
         self._prefix = f"{self._all}{model}"
         self._name = name
-        self._collections: dict[Kind, Collection] = {}
+        self._collections: dict[str, Collection] = {}
 
-    def read(self, kind: Kind, ask: "Callable[[Collection], _T]") -> _T:
+    def read(self, part: str, ask: "Callable[[Collection], _T]") -> _T:
         """Read from a collection, with retries."""
-        return self._connection.ask(lambda client: self._use(client, kind, ask), self.close)
+        return self._connection.ask(lambda client: self._use(client, part, ask), self.close)
 
-    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
+    def write(self, part: str, change: "Callable[[Collection], object]") -> None:
         """Change a collection, with retries, so `change` must be repeatable."""
-        self.read(kind, change)
+        self.read(part, change)
 
-    def _use(self, client: "ClientAPI", kind: Kind, use: "Callable[[Collection], _T]") -> _T:
+    def _use(self, client: "ClientAPI", part: str, use: "Callable[[Collection], _T]") -> _T:
         try:
-            return use(self._open(client, kind))
+            return use(self._open(client, part))
         except chroma().NotFoundError as error:
             self.lost = True
-            raise StoreError(f"the Chroma server at {self._connection.url} has lost the vectors of the {kind} of "
+            raise StoreError(f"the Chroma server at {self._connection.url} has lost the vectors of the {part} of "
                              f"{self._name!r}: run the command again, or `banyan reindex`; they are made again from "
                              "the ledger") from error
 
-    def _open(self, client: "ClientAPI", kind: Kind) -> "Collection":
+    def _open(self, client: "ClientAPI", part: str) -> "Collection":
         # A lock is not needed: at worst two threads open the same collection.
-        opened = self._collections.get(kind)
+        opened = self._collections.get(part)
         if opened is None:
-            opened = client.get_collection(f"{self._prefix}-{kind}", embedding_function=None)
-            self._collections[kind] = opened
+            opened = client.get_collection(f"{self._prefix}-{part}", embedding_function=None)
+            self._collections[part] = opened
         return opened
 
     def prepare(self) -> None:

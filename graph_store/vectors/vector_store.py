@@ -34,38 +34,48 @@ class VectorStore:
         """Use the given collections, which may be empty."""
         self.collections = collections
         self._embedder = embedder
-        self._ids: dict[Kind, set[str]] = {}
-        """For each kind the ids that have a vector, read at first use and until `close`."""
+        self._places: dict[Kind, dict[str, str]] = {}
+        """For each kind, the part that has an id's vector, read at first use and until `close`."""
 
     def ids(self, kind: Kind) -> set[str]:
         """Return all ids of a kind that have a vector."""
-        return set(self._known(kind))
+        return set(self._parts_by_id(kind))
 
-    def _known(self, kind: Kind) -> set[str]:
-        if kind not in self._ids:
-            self._ids[kind] = set(self.collections.read(kind, lambda collection: collection.get(include=[])["ids"]))
-        return self._ids[kind]
+    def _parts_by_id(self, kind: Kind) -> dict[str, str]:
+        if kind not in self._places:
+            self._places[kind] = {
+                key: part for part in self.collections.parts(kind)
+                for key in self.collections.read(part, lambda collection: collection.get(include=[])["ids"])}
+        return self._places[kind]
 
     def missing(self, kind: Kind, ids: Sequence[str]) -> list[str]:
         """Return the ids without a vector, in the given order."""
-        known = self._known(kind)
-        return [key for key in ids if key not in known]
+        placed = self._parts_by_id(kind)
+        return [key for key in ids if key not in placed]
 
     def pages(self, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[list[str], Vectors]]:
         """Yield the vectors of the ids that have one, page by page in any order: some ids, and theirs, shape (n, d)."""
-        if kind in self._ids and self.missing(kind, ids):
-            self._ids.pop(kind)  # another process may have written them
+        if kind in self._places and self.missing(kind, ids):
+            self._places.pop(kind)  # another process may have written them
             self.collections.close()
-        known = self._known(kind)
-        for page in pages_of([key for key in ids if key in known]):
-            got = self._read(kind, page)
+        for part, page in self._split(kind, ids):
+            got = self._read(part, page)
             if got["ids"]:
                 yield got["ids"], np.asarray(got["embeddings"], np.float32)
         if len(ids) > _MANY:
             self.collections.close()
 
-    def _read(self, kind: Kind, ids: list[str]) -> "GetResult":
-        return self.collections.read(kind, lambda collection: collection.get(ids=ids, include=["embeddings"]))
+    def _read(self, part: str, ids: list[str]) -> "GetResult":
+        return self.collections.read(part, lambda collection: collection.get(ids=ids, include=["embeddings"]))
+
+    def _split(self, kind: Kind, ids: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+        """Yield the ids that have a vector in pages, with the part that each page is in."""
+        placed, by_part = self._parts_by_id(kind), dict[str, list[str]]()
+        for key in ids:
+            if key in placed:
+                by_part.setdefault(placed[key], []).append(key)
+        for part, own in by_part.items():
+            yield from ((part, page) for page in pages_of(own))
 
     def found(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
@@ -90,33 +100,33 @@ class VectorStore:
             self._upsert(kind, page, (embedder or self._embedder).encode([text[key] for key in page]))
 
     def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:
-        with self._changing(kind) as known:
-            self.collections.upsert(kind, ids, vectors)
-            known.update(ids)
+        with self._changing(kind) as placed:
+            placed.update(dict.fromkeys(ids, self.collections.upsert(kind, ids, vectors)))
 
     @contextmanager
-    def _changing(self, kind: Kind) -> Iterator[set[str]]:
-        """Yield the ids that have a vector, to be updated; after a failure they have to be read again."""
+    def _changing(self, kind: Kind) -> Iterator[dict[str, str]]:
+        """Yield where the vectors of a kind are, to be updated; after a failure that has to be read again."""
         try:
-            yield self._known(kind)
+            yield self._parts_by_id(kind)
         except BaseException:
-            self._ids.pop(kind, None)
+            self._places.pop(kind, None)
             raise
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of ids that have one."""
-        with self._changing(kind) as known:
-            # Only existing ids, because Chroma logs every removal, even of ids that it does not have.
-            for page in pages_of(sorted(known.intersection(ids))):
-                self._remove(kind, page)
-                known.difference_update(page)
+        # Only existing ids, because Chroma logs every removal, even of ids that it does not have.
+        with self._changing(kind) as placed:
+            for part, page in self._split(kind, sorted(ids)):
+                self._remove(part, page)
+                for key in page:
+                    del placed[key]
 
-    def _remove(self, kind: Kind, ids: list[str]) -> None:
-        self.collections.write(kind, lambda collection: collection.delete(ids=ids))
+    def _remove(self, part: str, ids: list[str]) -> None:
+        self.collections.write(part, lambda collection: collection.delete(ids=ids))
 
     def clear(self) -> None:
         """Remove all vectors, including those of other models, and prepare to store others."""
-        self._ids.clear()
+        self._places.clear()
         self.collections.clear()
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
@@ -140,13 +150,13 @@ class VectorStore:
         return stored if len(rows) == len(ids) else stored[[rows[key] for key in ids]]
 
     def release(self) -> None:
-        """Give the memory of large indexes back; which ids have a vector stays known."""
-        if sum(map(len, self._ids.values())) > _MANY:
+        """Give the memory of large indexes back; where each vector is stays known."""
+        if sum(map(len, self._places.values())) > _MANY:
             self.collections.close()
 
     def close(self) -> None:
         """Close the collections, which other processes may change from then on."""
-        self._ids.clear()
+        self._places.clear()
         self.collections.close()
 
 

@@ -168,7 +168,7 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
     collections = kb.vectors.collections
 
     def update(vectors):
-        collections.write(kind,
+        collections.write(collections.parts(kind)[0],
                           lambda collection: collection.update(ids=first, embeddings=vectors))
 
     good = kb.vectors.get(kind, first)

@@ -1,4 +1,4 @@
-"""Stored vectors: each is stored once, and what other processes wrote is found."""
+"""Stored vectors: several collections of a kind act as one, and what other processes wrote is found."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from banyan.graph_store.store_errors import StoreError
+from banyan.graph_store.vectors import chroma_folder
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
 from banyan.graph_store.vectors.vector_store import VectorStore
 
@@ -16,10 +17,18 @@ from ...hashed_embedding import HashedEmbedder
 KEYS = [f"key {number:03}" for number in range(60)]
 
 
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chroma_folder, "_PART_MOST", 10)
+    monkeypatch.setattr(chroma_folder, "_OPEN_MOST", 2)
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[VectorStore]:
     opened = _open(tmp_path)
-    opened.put("entities", KEYS, KEYS)
+    for start in range(0, len(KEYS), 10):
+        some = KEYS[start:start + 10]
+        opened.put("entities", some, some)
     opened.put("chunks", KEYS[:3], KEYS[:3])
     yield opened
     opened.close()
@@ -29,12 +38,14 @@ def _open(folder: Path) -> VectorStore:
     return VectorStore(FolderCollections(folder / "chroma", "model"), HashedEmbedder())
 
 
-def _contents(store: VectorStore) -> list[str]:
-    """Return the ids that Chroma has."""
-    return sorted(store.collections.read("entities", lambda collection: collection.get(include=[])["ids"]))
+def _contents(store: VectorStore) -> list[list[str]]:
+    """Return the ids in each collection."""
+    return [sorted(store.collections.read(part, lambda collection: collection.get(include=[])["ids"]))
+            for part in store.collections.parts("entities")]
 
 
-def test_vectors_are_read_by_id_in_this_process_and_in_others(store, tmp_path):
+def test_a_full_collection_is_followed_by_another_and_all_are_read_as_one(store, tmp_path):
+    assert _contents(store) == [KEYS[start:start + 10] for start in range(0, len(KEYS), 10)]
     some = [*KEYS[::-7], KEYS[3], KEYS[3]]
     for opened in (store, _open(tmp_path)):
         assert opened.ids("entities") == set(KEYS)
@@ -45,20 +56,6 @@ def test_vectors_are_read_by_id_in_this_process_and_in_others(store, tmp_path):
         opened.close()
     with pytest.raises(StoreError, match="1 of the entities have no vector"):
         store.get("entities", ["new", "new", *KEYS])
-
-
-def test_vectors_are_stored_once_and_dropped(store, tmp_path):
-    store.close()
-    store.put("entities", KEYS, KEYS)
-    assert _contents(store) == KEYS
-    store.drop("entities", [*KEYS[5:55], "never there"])
-    left = [*KEYS[:5], *KEYS[55:]]
-    assert store.ids("entities") == set(left)
-    store.put("entities", KEYS[40:50], KEYS[40:50])
-    opened = _open(tmp_path)
-    assert opened.ids("entities") == {*left, *KEYS[40:50]}
-    assert np.allclose(opened.get("entities", KEYS[40:50]), HashedEmbedder().encode(KEYS[40:50]), atol=1e-6)
-    opened.close()
 
 
 def test_what_another_process_stored_is_found(store, tmp_path):
@@ -83,5 +80,5 @@ def test_a_change_that_failed_half_way_is_looked_for(store, monkeypatch, method)
         with pytest.raises(OSError, match="No space left") if method == "write" else nullcontext():
             store.drop("entities", KEYS[:20])
     store.put("entities", ["new"], ["new"])
-    assert sorted(store.ids("entities")) == _contents(store)
-    assert "new" in store.ids("entities")
+    assert store.ids("entities") == {key for part in _contents(store) for key in part} >= {"new"}
+    assert sum(map(len, _contents(store))) == len(store.ids("entities"))
