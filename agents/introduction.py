@@ -25,9 +25,10 @@ _LOOKED_AT = 200
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
           "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON"}
-_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([-._])(0?[1-9]|1[0-2])\2(0?[1-9]|[12]\d|3[01])|"
-                  r"(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01]))(?!\d)")
-_DATES = ("date", "published", "created")
+_DAY = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:(?P<mark>[-._])(?P<month>0?[1-9]|1[0-2])(?P=mark)(?P<day>0?[1-9]|[12]\d|3[01])|"
+    r"(?P<joined_month>0[1-9]|1[0-2])(?P<joined_day>0[1-9]|[12]\d|3[01]))(?!\d)")
+_STATED_DATE, _FILE_DATES = "date", ("published", "created")
 """The fields of a document's metadata that date it, the best first."""
 
 
@@ -125,12 +126,11 @@ def _dates(files: Sequence[tuple[str, Mapping[str, str]]]) -> tuple[str, str] | 
 
 
 def _day(document: str, metadata: Mapping[str, str]) -> str:
-    """Return the day that a document is of: what it says, then what its name says, then when the file was made."""
-    for written in (metadata.get(_DATES[0], ""), document, *(metadata.get(field, "") for field in _DATES[1:])):
+    """Return a document's date: what it says, then what its name says, then when the file was made."""
+    for written in (metadata.get(_STATED_DATE, ""), document, *(metadata.get(field, "") for field in _FILE_DATES)):
         if found := _DAY.search(written):
-            year, _, month, day, *joined = found.groups()
-            month, day = (month, day) if month else joined
-            return f"{year}-{int(month):02}-{int(day):02}"
+            month, day = found["month"] or found["joined_month"], found["day"] or found["joined_day"]
+            return f"{found['year']}-{int(month):02}-{int(day):02}"
     return ""
 
 

@@ -20,7 +20,7 @@ def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: b
     """Check that a question's steps may ask these models.
 
     Args:
-        models: the model of each step that asks another model than the settings name.
+        models: the model of each step that overrides the settings.
         settings: whether there is an endpoint, and which models it is known to have.
         served: the question comes from a client, which may choose only among models that the settings name.
 

@@ -79,7 +79,7 @@ def worker_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: i
     async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
         async with served(app) as state:
             yield state
-        # After this, uvicorn raises the signal again that stopped the process, which ends it.
+        # Requests still running use the resources: the process's end, which uvicorn brings about next, closes them.
         if app.state.service.idle:
             resources.close()
         else:

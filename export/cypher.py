@@ -14,7 +14,7 @@ from .text import json_text
 
 # Rows per statement. Each statement is one transaction, which must fit into Neo4j's memory.
 _ROWS = 500
-_ENTITY, _COMMUNITY = "Entity", "TreeCommunity"
+_ENTITY, _COMMUNITY = "Entity", "Community"
 
 # Neo4j replaces \uXXXX before it parses, even in quoted names: `\u0060` would end one, and nothing can escape it. A
 # backtick in a name is normally doubled, but not every engine reads that (FalkorDB does not).
@@ -30,7 +30,7 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
     """Write the graph as Cypher statements, in pieces; running them a second time changes nothing.
 
     Each entity is a node labelled `Entity` and its type. An attribute's values are a list; all attributes with their
-    sources are JSON text in `attributes`. Communities are nodes `TreeCommunity`. A relation names its relationships;
+    sources are JSON text in `attributes`. Communities are nodes `Community`. A relation names its relationships;
     their `quotes`, `starts`, `ends` and `sources` (document ids) are lists with one entry for each source. Where a fact
     has a time, `time`, `start` and `end` are that; of attribute values it is JSON text in `times`.
     """

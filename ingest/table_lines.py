@@ -117,8 +117,9 @@ def _pair(row: Sequence[str]) -> tuple[str, str]:
 
 
 def _lines(cells: Sequence[Cell]) -> Iterator[str]:
-    key = cells[0] if cells else Cell("", "")
-    if key.value and label_key(key.value) not in _TOTALS and len(key.value) <= _LONGEST_NAME:
+    """Write a row as statements about its first cell; as one plain line if that cell is empty, a total or too long."""
+    first = cells[0] if cells else Cell("", "")
+    if first.value and label_key(first.value) not in _TOTALS and len(first.value) <= _LONGEST_NAME:
         yield from row_lines([cell for cell in cells if cell.value])
     elif any(cell.value for cell in cells):
         yield "; ".join(f"{cell.header}: {cell.value}" for cell in cells if cell.value)
@@ -137,7 +138,7 @@ class _Columns:
             self._headers.append(label or f"Column {at + 1}")
             self._units.append(unit)
         self._headers = _distinct(self._headers)
-        self._key = self._naming(columns, len(sample))
+        self._key = self._identifying_column(columns, len(sample))
         keys = columns[self._key] if columns else []
         self._numbered = all(map(_PLAIN_NUMBER.fullmatch, keys)) and not all(map(_YEAR.fullmatch, keys))
 
@@ -157,12 +158,15 @@ class _Columns:
         unit = self._units[at] if at < len(self._units) else ""
         return f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value
 
-    def _naming(self, columns: Sequence[Sequence[str]], rows: int) -> int:
-        """Return the index of the column that identifies a row.
+    def _identifying_column(self, columns: Sequence[Sequence[str]], rows: int) -> int:
+        """Return the index of the column that identifies a row: the first of these that exists.
 
-        Prefer a column called a name with a distinct text in each row; then the first column of all if it counts things
-        that its header names ("Flight"); then the first column with a distinct text in each row, else the first column
-        of all if it numbers the rows, else the first column with texts, else the first of all.
+        1. A column of distinct texts whose header says "name".
+        2. The leftmost column, if it holds serial numbers and its header says of what ("Flight", not "No.").
+        3. Any column of distinct texts.
+        4. The leftmost column, if it holds distinct numbers.
+        5. Any column of texts.
+        6. The leftmost column.
         """
         texts = [at for at, cells in enumerate(columns) if cells and not all(map(is_value, cells[:_JUDGED]))
                  and max(map(len, cells)) <= _LONGEST_NAME]

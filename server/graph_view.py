@@ -20,7 +20,7 @@ class GraphView:
     """A snapshot of a knowledge base, read from its index: the cost depends on what is shown, hardly on the size."""
 
     def __init__(self, index: RetrievalIndex) -> None:
-        """Wrap an index; nothing is read yet."""
+        """Wrap an index; only the list of entities is built here."""
         self.index = index
         self._browsing = index.browsing
         self.nodes = self._nodes(self._browsing.ranked)

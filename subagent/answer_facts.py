@@ -29,14 +29,14 @@ class Resolved(Protocol):
         ...
 
 
-class StatedFacts(NamedTuple):
+class CitedFacts(NamedTuple):
     """The statements of cited text: sorted keys of facts, and ids of the entities named there."""
 
     facts: list[EdgeKey]
     entities: set[str]
 
 
-def stated_by(kb: KnowledgeBase, graph: Resolved, cited: Sequence[CitedPlace]) -> StatedFacts:
+def stated_by(kb: KnowledgeBase, graph: Resolved, cited: Sequence[CitedPlace]) -> CitedFacts:
     """Return the facts that the cited text states, and the entities that it names.
 
     Args:
@@ -55,7 +55,7 @@ def stated_by(kb: KnowledgeBase, graph: Resolved, cited: Sequence[CitedPlace]) -
         for mention in contribution.mentions:
             if _overlaps(chunk, mention.span, spans):
                 named.add(graph.canonical(entity_id(mention.name, mention.type)))
-    return StatedFacts(sorted(facts), named)
+    return CitedFacts(sorted(facts), named)
 
 
 def _cited_chunks(kb: KnowledgeBase, cited: Sequence[CitedPlace]) -> Iterator[tuple[Chunk, list[CitedPlace]]]:

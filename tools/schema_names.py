@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 from ..models.rules.content_words import content_words
-from ..schemas.graph_schema import GraphSchema, RelationType
+from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import label_key, normalise
 from .index import RetrievalIndex
 
@@ -65,10 +65,11 @@ def _is_said(label: str, asked: frozenset[str], folded: str) -> bool:
 
 def labels_of(schema: GraphSchema, term: Term) -> list[str]:
     """Return what a term is called: the schema's names and labels, then the cues of relations, all as keys."""
-    element = schema.attribute_type(term.name) if term.is_attribute else schema.relation_type(term.name)
-    return list(dict.fromkeys([*names_of(schema, term), *(
-        cue for cue in map(_bare_cue, element.rules.all_cues()) if cue)])) if isinstance(
-            element, RelationType) else list(names_of(schema, term))
+    names = list(names_of(schema, term))
+    element = None if term.is_attribute else schema.relation_type(term.name)
+    if element is None:
+        return names
+    return list(dict.fromkeys([*names, *filter(None, map(_bare_cue, element.rules.all_cues()))]))
 
 
 def _bare_cue(cue: str) -> str:

@@ -84,7 +84,9 @@ def _described_documents(index: RetrievalIndex) -> set[int]:
 
 
 def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, among: Rows | None) -> list[Block]:
+    """Count the rows, or the documents in `among`, in groups by a field's value, or a period of it ("date by year")."""
     match = _PERIOD.fullmatch(by.strip())
+    # Without a period, the value itself is the group.
     field, period = (match["field"], match["period"]) if match else (by.strip(), "tail")
     name = find_field(index, schema, field)
     computed = compute(index, schema, TableQuery(relation=name, by=period), name)
@@ -92,10 +94,11 @@ def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, am
     groups = _groups_of(computed, heads)
     if match:
         groups.sort(key=lambda group: group.key)
-    telling = _telling_fields(index, heads, name)
-    said = "" if among is None else f"{name.replace('_', ' ')} "
-    shown, left = fit_lines([_group_item(index, computed.column, group, telling, said) for group in groups], tokens)
-    notes = [f"{left} more groups"] if left else []
+    distinguishing = _telling_fields(index, heads, name)
+    label = "" if among is None else f"{name.replace('_', ' ')} "
+    items = [_group_item(index, computed.column, group, distinguishing, label) for group in groups]
+    shown, hidden = fit_lines(items, tokens)
+    notes = [f"{hidden} more groups"] if hidden else []
     notes += [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
     counted = f"{computed.total} rows" if among is None else f"{len(heads)} documents"
     return [Block(title=f"{counted} by {by}", items=tuple(shown), note="; ".join(notes))]

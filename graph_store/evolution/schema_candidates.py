@@ -216,7 +216,7 @@ def _meanings(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, str],
 
 
 def _passives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
-    """Yield the relations that say another one from tail to head, as "acquired by" does of "acquired"."""
+    """Yield the relations that are the passive of another, as "acquired by" is of "acquired"."""
     relations = sorted(label for kind, label in labels if kind == "relation")
     active = {stems(label): label for label in reversed(relations)}
     for label in relations:

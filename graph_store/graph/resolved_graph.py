@@ -67,12 +67,13 @@ class ResolvedGraph(KnowledgeGraph):
 
 
 def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:
-    """Return a canonical entity with its aliases, by name."""
+    """Return a canonical entity with its aliases, by name; there is at least one row."""
     aliases = []
     for row in rows:
         entity = mentions.entity(row.id)
         aliases.append(Alias(id=row.id, name=entity.name, type=entity.type, rule=row.rule, score=row.score,
                              evidence=row.evidence))
+    # All rows have the group's type, which need not be the one that texts give the canonical entity.
     own = mentions.entity(node)
     return EntityGroup(id=node, name=own.name, type=rows[0].type,
                        aliases=tuple(sorted(aliases, key=lambda alias: (alias.name, alias.type, alias.id))))

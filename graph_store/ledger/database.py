@@ -40,7 +40,7 @@ class Database:
 
         Args:
             place: a file of SQLite's, or a schema of PostgreSQL's.
-            create: make it, if there is none. Whoever only reads must not: it may have been dropped in this moment.
+            create: make it, if there is none. False for reading: a ledger that was just dropped stays dropped.
 
         Raises:
             UnknownKnowledgeBaseError: there is none, and it is not to be made.

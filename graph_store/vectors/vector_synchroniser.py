@@ -56,11 +56,12 @@ class VectorSynchroniser:
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
 
     def prepare(self) -> None:
-        """Make the place of the first vectors, if there are none yet.
+        """Create the vector collections of a new knowledge base.
 
         Raises:
-            StoreError: it is a server that cannot be used.
+            StoreError: the vector server cannot be used.
         """
+        # Until the first extraction is recorded, no collection can exist.
         if not self._extractions.position():
             self.store.collections.prepare()
 

@@ -74,16 +74,19 @@ class _Styles(NamedTuple):
 
 
 def _read_styles(roots: Sequence[ET.Element]) -> _Styles:
-    """Return what styles mean; a paragraph that is formatted by hand has a style of its own, with its parent."""
-    titles, numbers = {"Title"}, set()
+    """Return the names of the title styles, and the (list style, level) pairs that are numbered.
+
+    Direct formatting is saved as an automatic style whose parent is the named style, so children of "Title" are titles.
+    """
+    titles, numbered_levels = {"Title"}, set()
     for element in (element for root in roots for element in root.iter()):
         name = _attribute(element, "name")
         if local_name(element) == "style" and _attribute(element, "parent-style-name") == "Title":
             titles.add(name)
         elif local_name(element) == "list-style":
-            numbers |= {(name, _number(level, "level")) for level in element
+            numbered_levels |= {(name, _number(level, "level")) for level in element
                         if local_name(level) == "list-level-style-number" and _attribute(level, "num-format")}
-    return _Styles(frozenset(titles), frozenset(numbers))
+    return _Styles(frozenset(titles), frozenset(numbered_levels))
 
 
 class _Writer:

@@ -17,7 +17,7 @@ _DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72
 """The resolution that Tesseract's documentation recommends, and a PDF file's unit of length."""
 _MOST_PIXELS = 25_000_000
 """The most pixels of a picture: an A3 page at 300 dpi has 17 million."""
-_SUREST, _COLUMNS = 50.0, 12
+_MIN_CONFIDENCE, _COLUMNS = 50.0, 12
 """The mean confidence in percent below which a line is not text, and the columns of Tesseract's table."""
 _NO_SCRIPTS = frozenset({"osd", "equ"})
 _HAN = "[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]"
@@ -106,7 +106,7 @@ def _text_of(table: str) -> str:
             lines.setdefault((block, paragraph, line), []).append((float(cells[10]), cells[11]))
     text, before = "", (0, 0)
     for (block, paragraph, _), words in lines.items():
-        if sum(sure for sure, _ in words) < _SUREST * len(words):
+        if sum(confidence for confidence, _ in words) < _MIN_CONFIDENCE * len(words):
             continue
         between = "" if not text else "\n" if before == (block, paragraph) else "\n\n"
         text += between + _BETWEEN_HAN.sub("", " ".join(word for _, word in words))

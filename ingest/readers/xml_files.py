@@ -74,15 +74,19 @@ def read_words(text: str) -> str:
 def read_cells(element: ET.Element, *, may_nest: bool = True) -> Cells | None:
     """Return the fields of a record: attributes and inner elements with short texts; None if it is no record.
 
-    The fields of an inner element have both names. An element with several inner ones that have fields is no record.
+    The fields of an inner element have both names. Of inner elements with one name, none may have several fields.
+
+    Args:
+        element: the element.
+        may_nest: whether its inner elements may have inner elements, too.
     """
     if is_mixed(element):
         return None
     attributes: Cells = {name: [value] for name, value in read_attributes(element).items()}
     if is_leaf(element):
-        leaf_cells = _leaf_cells(element) or {}
-        return {key or local_name(element): texts for key, texts in leaf_cells.items()} if (
-            len(attributes) > 1) else None
+        if len(attributes) <= 1:
+            return None
+        return {key or local_name(element): texts for key, texts in (_leaf_cells(element) or {}).items()}
     cells = attributes
     names = Counter(map(local_name, element))
     may_nest = may_nest and bool(cells or any(map(is_leaf, element)))

@@ -128,7 +128,10 @@ class Finder:
                       tuple(says[at].tolist())) for at in order]
 
     def share(self, question: Question, text: str) -> tuple[float, float]:
-        """Return the share of the words of the sentence that asks which a text says, and the least certain one."""
+        """Return how well a text covers the words of the sentence that asks: the mean score, and the lowest of a word.
+
+        In Chinese both are the mean, as its words are cut less surely.
+        """
         asked, stems = _asked_words(question, question.asking)
         counts = [word != question.count_word for word in asked]
         says = _says(question, asked, stems, [text])[0][counts] if any(counts) else np.zeros(1)

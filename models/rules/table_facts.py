@@ -48,7 +48,7 @@ _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 _LISTED = "、"
 _NO_THINGS = words("network label labels item items notes note order host term head status series part")
 """Headers that mean a thing only elsewhere: a record label, a religious order."""
-_SURE = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
+_UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
 
 def read_rows(text: str, title: str, heading: str, schema: GraphSchema) -> tuple[Extraction, str]:
@@ -183,11 +183,13 @@ class _Words:
 
     def __init__(self, schema: GraphSchema) -> None:
         self._schema = schema
+        # The type of each header. Later entries win: cues, then unambiguous nouns, then the types' own names.
         types = list(reversed(schema.entity_types))  # the first of equal ones in the schema counts
         self._types = {label_key(cue): t.name for t in types for cue in t.rules.all_cues()}
-        self._types |= {noun: self._types[kind] for noun, kind in _SURE.items() if kind in self._types}
+        self._types |= {noun: self._types[kind] for noun, kind in _UNAMBIGUOUS_NOUNS.items() if kind in self._types}
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
-        self._types.pop("field", None)  # of a form or a message, not of a farm
+        self._types.pop("field", None)  # in a table a field is one of a form or a message, not farmland
+        # The relation of each header, and whether it is read from tail to head.
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):
             for cue in relation.rules.all_cues():

@@ -193,7 +193,7 @@ class Keys:
         try:
             audit.record(self._path.parent, "revoke key", what=name)
         except OSError as error:  # the key is revoked nevertheless
-            _LOG.warning("that the key %s was revoked is not in the audit log: %s", name, error)
+            _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
 
     def _change(self, name: str, key: Key | None) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)

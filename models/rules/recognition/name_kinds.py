@@ -121,7 +121,8 @@ class TypeNouns:
         link = next((word for word in words[1:] if word in {"of", "in"}), "")
         if link:
             kind = self._types.get(words[words.index(link) - 1], "")
-            return kind if kind != self._person else ""  # the Consulate General of Norway
+            # A general is a person; the Consulate General of Norway is not.
+            return kind if kind != self._person else ""
         noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]
         kind = self._types.get(noun, "")
         return kind if kind != self._person else ""

@@ -212,7 +212,7 @@ def test_a_strict_answer_that_lost_a_link_has_no_short_answer(documents):
 
 
 def test_claims_that_are_left_out_are_counted_in_the_language_of_the_answer(documents):
-    invented = [claim("LazySequence up."), claim("Eve obeys.", 1)]
+    invented = [claim("Made up."), claim("Eve obeys.", 1)]
     said = answered(documents, *invented, claim("Ada Byron was born in Ulm.", 1))
     assert said.answer.splitlines()[1:] == ["(Claims left out, as no document states them: 2.)"]
     chinese = answered(documents, *invented, claim("林小雨出生于宁波。", 1))

@@ -63,7 +63,7 @@ def documents(retriever, scores, limit=50) -> list[str]:
 
 
 def beta_of(retriever, question) -> float:
-    # LazySequence by itself: beta needs no vector of the question.
+    # Made by itself: beta needs no vector of the question.
     vector = np.zeros(retriever.index.embedder.dimension, np.float32)
     return beta(Query(EmbeddedQuery(retriever.index, question, vector)))
 
