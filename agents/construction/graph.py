@@ -17,7 +17,7 @@ the node that asked sets `stopped`, what was extracted is still written, `index`
 finds no communities, and the report says why it stopped.
 
 The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. A run
-may therefore end anywhere, and the next one resumes it. The steps are in `nodes`.
+may therefore end anywhere, and the next one resumes it. The steps are in `nodes` and `extraction_nodes`.
 """
 
 from collections.abc import Sequence
