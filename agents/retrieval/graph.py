@@ -4,10 +4,10 @@
                  | passage_search: one for each lookup) -> reflect -> (further lookups) -> answer
 
 What each node does is in `nodes`. `first_look` needs no model: passages, short cards and tables of what the question
-names. `decompose` is the first call but for follow-ups, and may answer at once; without a model it quotes. A lookup is
-made by the LangChain tool that other agents call too (`tools/langchain_tools`), and `evidence` appends what it found, so
-that a later prompt begins as the earlier ones did. `reflect` answers or looks further, within the caps (`caps`); the last
-time it has to answer. `citing` checks every quote.
+names. `decompose` is the first call but for follow-ups, and may answer at once; without a model it quotes. A lookup
+is made by the LangChain tool that other agents call too (`tools/langchain_tools`), and `evidence` appends what it
+found, so that a later prompt begins as the earlier ones did. `reflect` answers or looks further, within the caps
+(`caps`); the last time it has to answer. `citing` checks every quote.
 """
 
 from functools import partial

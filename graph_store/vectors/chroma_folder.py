@@ -270,6 +270,7 @@ class FolderCollections(Collections):
         if self._written:
             for part in sorted(self._written):
                 self._count(part)  # Chroma may write an index only at the next use
+            index_files.blank_unused(self.folder)
             index_files.note(self.folder)
             self._written.clear()
 

@@ -7,6 +7,7 @@ writer was killed, a separate process tries to load the files (`main`).
 
 import json
 import os
+import struct
 import subprocess
 import sys
 from contextlib import closing
@@ -21,6 +22,8 @@ _NO_ELEMENTS = b"id_to_label}X"
 """What the beginning of that file has once all elements are removed: an empty dictionary, and the next key."""
 _BEGINNING = 256
 _BLOCK = 1 << 20
+_HEADER = struct.Struct("<iQQQQ")
+"""hnswlib's: version, offset, the vectors that there is room for, those that there are, and the bytes of each."""
 _PAGE, _SEARCHED = 1000, 100
 _LENGTH_ERROR = 1e-3
 
@@ -40,6 +43,22 @@ def note(folder: Path) -> None:
         temporary = folder / f".{_CHECKSUMS}"
         temporary.write_text(json.dumps(now), "utf-8")
         temporary.replace(folder / _CHECKSUMS)
+
+
+def blank_unused(folder: Path) -> None:
+    """Fill the room behind the last vector of each index in Chroma's folder with zeros; only its writer may.
+
+    hnswlib writes what happens to be in its memory there, among it words of documents that the process had read.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    for header in folder.glob("*/header.bin"):
+        _, _, _, count, size = _HEADER.unpack_from(header.read_bytes())
+        with header.with_name("data_level0.bin").open("r+b") as vectors:
+            end = vectors.seek(0, os.SEEK_END)
+            vectors.seek(count * size)
+            vectors.write(bytes(max(0, end - count * size)))
 
 
 def forget(folder: Path) -> None:

@@ -30,7 +30,7 @@ import banyan.agents.resources
 """
 EMBEDDER = """
 from banyan.config import Settings
-from banyan.models.embedding.embedder_loading import load_embedder
+from banyan.models.embedding.embedding_models import load_embedder
 load_embedder(Settings()).encode(["a"])
 """
 PARSER = """

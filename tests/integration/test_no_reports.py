@@ -19,7 +19,7 @@ def test_onnxruntime_keeps_no_identifier_of_the_machine_and_nothing_to_upload(tm
                    if name != "CI" and not name.startswith(("ORT_", "XDG_", "GITHUB_"))}
     kept = os.environ.get("BANYAN_CACHE") or str(user_cache_path("banyan", appauthor=False))
     program = ("from banyan.config import Settings\n"
-               "from banyan.models.embedding.embedder_loading import load_embedder\n"
+               "from banyan.models.embedding.embedding_models import load_embedder\n"
                "load_embedder(Settings(_env_file=None)).encode(['a text'])\n")
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, timeout=120,
                    env={**environment, "HOME": str(tmp_path), "BANYAN_CACHE": kept})

@@ -1,5 +1,6 @@
 """Stored vectors: several collections of a kind act as one, and what other processes wrote is found."""
 
+import struct
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +13,7 @@ from banyan.graph_store.vectors import chroma_folder
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
 from banyan.graph_store.vectors.vector_store import VectorStore
 
+from ... import small_base as base
 from ...hashed_embedding import HashedEmbedder
 
 KEYS = [f"key {number:03}" for number in range(60)]
@@ -82,3 +84,14 @@ def test_a_change_that_failed_half_way_is_looked_for(store, monkeypatch, method)
     store.put("entities", ["new"], ["new"])
     assert store.ids("entities") == {key for part in _contents(store) for key in part} >= {"new"}
     assert sum(map(len, _contents(store))) == len(store.ids("entities"))
+
+
+def test_an_index_holds_nothing_behind_its_last_vector(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        base.put(kb, "a.md", "Ada Byron lives in London.", entities={"Ada Byron": "Person"})
+        base.finish(kb)
+    files = sorted((tmp_path / "kb" / "chroma").glob("*/data_level0.bin"))
+    assert files
+    for file in files:
+        _, _, _, count, size = struct.unpack_from("<iQQQQ", file.with_name("header.bin").read_bytes())
+        assert not any(file.read_bytes()[count * size:])
