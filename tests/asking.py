@@ -13,6 +13,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder
+from banyan.runtime.threads import in_thread
 from banyan.schemas.inquiry import Inquiry, Judgement
 from banyan.schemas.lookups import Lookup, PassageLookup
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
@@ -45,7 +46,7 @@ class Fake:
 
     async def judge(self, inquiry):
         self.inquiries.append(inquiry)
-        return self.replies.pop(0) if self.replies else self.reply(inquiry)
+        return self.replies.pop(0) if self.replies else await in_thread(self.reply, inquiry)
 
     async def condense(self, question, messages):
         self.condensed.append((question, list(messages)))

@@ -130,8 +130,7 @@ def missing_columns(present: Set[tuple[str, str]]) -> list[Column[Any]]:
 def additions(columns: list[Column[Any]], dialect: Dialect) -> Iterator[str]:
     """Yield the statements that add columns, and their indexes, to the tables of an earlier format."""
     for column in columns:
-        table = column.table
-        yield f"ALTER TABLE {table.name} ADD COLUMN {CreateColumn(column).compile(dialect=dialect)}"
+        yield f"ALTER TABLE {column.table.name} ADD COLUMN {CreateColumn(column).compile(dialect=dialect)}"
     added = set(columns)
     indexes = (index for table in METADATA.sorted_tables for index in table.indexes)
     for index in sorted((index for index in indexes if not added.isdisjoint(index.columns)),

@@ -71,7 +71,10 @@ def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
 
 def test_a_rewritten_question_without_an_end_is_not_asked(resources, monkeypatch):
     """Some earlier answer may have talked the model into it."""
-    monkeypatch.setattr(resources.fake, "condense", lambda *_: "and on " * 2000)
+    async def ramble(*_):
+        return "and on " * 2000
+
+    monkeypatch.setattr(resources.fake, "condense", ramble)
     messages = [HumanMessage("Who was Ada Byron?"), AIMessage("Go on and on."), HumanMessage("Where was Ada born?")]
     said = build_graph(resources).invoke({"knowledge_base": "kb", "messages": messages})
     assert said["sub_queries"][0] == "Where was Ada born?"
