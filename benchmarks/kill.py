@@ -70,6 +70,9 @@ class Outcome:
     unrecorded_again: int = 0
 
 
+_ASIDE = "documents-aside"
+
+
 class Laboratory:
     """Stores, references and points in a folder, against one endpoint.
 
@@ -95,6 +98,8 @@ class Laboratory:
             code = child.wait()
             if code != (-9 if fault.word else 0):
                 raise SystemExit(f"preparing {start_name!r} ended with {code}: {child.output()}")
+            # A copy's files are those of a moved folder only if the first ones are gone.
+            (home / "documents").rename(home / _ASIDE)
         for name in names:
             self.references[name] = self._reference(name)
 
@@ -112,6 +117,7 @@ class Laboratory:
             folder.mkdir()
         else:
             shutil.copytree(self._folder / operation.start, folder)
+            (folder / _ASIDE).rename(folder / "documents")
         operation.prepare(folder)
         return folder
 
