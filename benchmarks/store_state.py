@@ -41,7 +41,9 @@ def store_state(home: Path, name: str, embedder: Embedder, database: SecretStr |
     """
     with KnowledgeBase.open(home, name, embedder, database=database) as kb:
         state: dict[str, Any] = {
-            table: sorted(json.dumps([*row]) for row in kb.database.rows(f"SELECT {columns} FROM {table}"))
+            # Sources are whole paths: those below the working folder differ between equal runs.
+            table: sorted(json.dumps([*row]).replace(f"{Path.cwd()}/", "")
+                          for row in kb.database.rows(f"SELECT {columns} FROM {table}"))
             for table, columns in _TABLES.items()}
         # Which of several builds paid for something depends on when they ran.
         state["tokens"] = sorted(json.dumps([*row]) for row in kb.database.rows(

@@ -54,7 +54,10 @@ def blank_unused(folder: Path) -> None:
         OSError: a file cannot be read or written.
     """
     for header in folder.glob("*/header.bin"):
-        _, _, _, count, size = _HEADER.unpack_from(header.read_bytes())
+        beginning = header.read_bytes()
+        if len(beginning) < _HEADER.size:
+            continue  # a process that opens Chroma is writing an empty index
+        _, _, _, count, size = _HEADER.unpack_from(beginning)
         with header.with_name("data_level0.bin").open("r+b") as vectors:
             end = vectors.seek(0, os.SEEK_END)
             vectors.seek(count * size)

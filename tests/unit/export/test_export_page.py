@@ -48,7 +48,7 @@ def test_no_text_becomes_markup(said):
     found = Skeleton("".join(page(text_graph(said))))
     assert found.tags == Skeleton("".join(page(text_graph(PLAIN)))).tags
     assert found.script == Skeleton("".join(page(text_graph(PLAIN)))).script
-    shown = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "\ufffd", visible(said[6]))
+    shown = re.sub("[\ufffe\uffff]", "\ufffd", visible(said[6]))
     assert shown in found.text
 
 
