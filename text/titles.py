@@ -9,7 +9,7 @@ _PLACEHOLDER = re.compile(
     r"(?:slide|スライド|幻灯片|投影片|folie|diapositive|presentation|演示文稿|document|文档|book|工作簿|sheet)\s?\d+|"
     r"untitled.*|無題.*|无标题.*|microsoft \w+ - .*|\d{4}([-./])\d\d?\1\d\d?|"
     # Headings of a part that any document may begin with.
-    r"(?:foreword|preface|introduction|abstract|summary|overview|disclaimer|(?:please |important )?not(?:e|es|ice)|"
+    r"(?:foreword|preface|introduction|abstract|summary|overview|disclaimer|(?:please |important )not(?:e|ice)|"
     r"(?:table of )?contents|agenda|vorwort|einleitung|inhalt(?:sverzeichnis)?|hinweis|avant-propos|sommaire|"
     r"序|序言|前言|引言|目录|目錄|摘要|概述|说明|請注意|请注意|はじめに|まえがき|目次|概要)\W*", re.IGNORECASE)
 _OPEN_END = " -–—:：|,;"
