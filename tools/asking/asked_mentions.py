@@ -11,12 +11,14 @@ from ..index import RetrievalIndex
 from .asked_rows import MOST_SHOWN
 
 _ASKED = re.compile(
-    r"\s*(?:(?P<count>how many)|which|what|list (?:all|the)(?: the)?) (?:of (?:these|the) )?"
+    r"(?:(?P<count>how many)|which|what|list (?:all|the)(?: the)?) (?:of (?:these|the) )?"
     r"(?:documents?|files?|texts?|papers?) (?:mention|name|contain|discuss|talk about|refer to)(?:s|ing)? "
-    r"(?P<words>[^?]{1,100}?)\s*[?.]*\s*", re.IGNORECASE)
+    r"(?P<words>[^?]{1,100})", re.IGNORECASE)
 _ASKED_IN_CHINESE = re.compile(
-    r"\s*(?:有)?(?:(?P<count>多少|几)[个篇份]?|哪些)(?:文档|文件|资料|文章)(?:中|里)?(?:提到|提及|包含|出现|谈到)了?"
-    r"(?P<words>[^？?]{1,60}?)\s*[？?。]*\s*")
+    r"(?:有)?(?:(?P<count>多少|几)[个篇份]?|哪些)(?:文档|文件|资料|文章)(?:中|里)?(?:提到|提及|包含|出现|谈到)了?"
+    r"(?P<words>[^？?]{1,60})")
+_END = " \t\r\n?？.。"
+"""What ends a question."""
 _AROUND = re.compile(r"^(?:the |an? )?[\"'“‘「《]?|[\"'”’」》]?$", re.IGNORECASE)
 """What is about the words: an article, and quotation marks."""
 _BEFORE, _AFTER = 80, 160
@@ -43,7 +45,8 @@ def asked_mentions(index: RetrievalIndex, question: str) -> list[Block]:
         A block of rows, which for "how many" begins with their number; nothing if the question asks for something else
         or no document has the words.
     """
-    asked = _ASKED.fullmatch(question) or _ASKED_IN_CHINESE.fullmatch(question)
+    said = question.lstrip().rstrip(_END)
+    asked = _ASKED.fullmatch(said) or _ASKED_IN_CHINESE.fullmatch(said)
     words = _AROUND.sub("", asked["words"]).strip() if asked else ""
     found = list(_mentions(index, words)) if words else []
     if not asked or not found:

@@ -15,7 +15,7 @@ _INLINE = re.compile(r"(?<!`)(?P<marks>`{1,2})(?!`)[^`\n]{1,200}(?P=marks)(?!`)"
 _CODE = re.compile(r"[;{}]\s*$|[=!<>:+-]=|=>|->|&&|[a-z_]\((?!e?s\))[\w, ]*\)|^\s*[\w.\[\]]{1,60}(?:: ?\w{1,40})? = |"
                    r"^\s*(?:def|class|return|import|const|let|var|function|fn|struct|#include|//|/\*)(?!\w)")
 """What a line of a program has, and a sentence has not."""
-_SYMBOL = re.compile(r"[A-Z]+|\w*\d\w*")
+_SYMBOL = re.compile(r"[A-Z]+|[^\W\d]*\d\w*")
 """A word of assembler, a constant or a number."""
 _SYMBOLS = 0.8
 """The share of such words of a line that is no sentence."""
