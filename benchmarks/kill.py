@@ -168,7 +168,7 @@ class Laboratory:
         reference, operation = self.references[name], OPERATIONS[name]
         folder = self._copy(name, f"point-{number}")
         key, stood = f"point-{number}", self._read_recorded(folder) or set()
-        if rng.random() < 0.5:
+        if rng.random() < 0.5 or not reference.points:
             after = rng.uniform(0, reference.seconds)
             outcome = Outcome(name, f"after {after:.3f} s of {reference.seconds:.3f}")
             outcome.killed = self._command(folder, operation, key, Fault()).kill_after(after)
