@@ -294,13 +294,6 @@ def _before(day: _Day) -> _Day:
     return day[0], day[1], day[2] - 1
 
 
-def is_running(note: str) -> bool:
-    """Return True if a fact with this note holds since or at a time, or with qualifiers alone, and has not ended."""
-    when, qualifiers = split_qualifiers(note)
-    time = read_time(when)
-    return time.kind in ("at", "from") if time else bool(qualifiers) and not when
-
-
 def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:
     """Return, of values of which one holds at a time, the dates at which another one took their place.
 
