@@ -8,18 +8,17 @@ from .language import Language
 _LOOKUPS: dict[Language, dict[str, str]] = {
     "en": {
         "passage_search": '{"tool":"passage_search","query":""}: passages; "documents":[""] to stay in some',
-        "entity_search": '{"tool":"entity_search","entity":""}: all that the graph knows of a thing; "relations":[""] '
-                         'to narrow it, "at" a date',
+        "entity_search": '{"tool":"entity_search","entity":""}: what the graph knows of a thing; "relations":[""] and '
+                         '"at", a date, narrow it',
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: all rows of a relation or '
-                         'attribute, for lists, counts, extremes. Ends: parts of names, A|B, !=A, >=2020. '
-                         '"where":["FIELD=A|B","FIELD=","tail.FIELD!=A"]: more fields of heads or tails (FIELD=: '
-                         'none); "by": tail, head, FIELD, year, FIELD.year: counted groups; "do": count, sum, mean, '
-                         'smallest, largest, first, last; "show":["FIELD"]; "document"; "at"',
-        "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts between two things; '
-                      '"along":["RELATION"] to narrow them',
-        "community_search": '{"tool":"community_search","theme":""}: reports; without a theme on the whole; '
-                            '"by":"FIELD" or "FIELD.year": groups; "along":"RELATION -> *": all that is reached from '
-                            'the theme, "<RELATION -> *": all that leads to it'},
+                         'attribute, to list, count, compare. Ends: parts of names, A|B, !=A, >=2020. '
+                         '"where":["FIELD=A|B","FIELD=" (none),"tail.FIELD!=A"]; "by": tail, head, FIELD, year, '
+                         'FIELD.year: counted groups; "do": count, sum, mean, smallest, largest, first, last; '
+                         '"show":["FIELD"]; "document"; "at"',
+        "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"] narrows them',
+        "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole; "by":"FIELD" or '
+                            '"FIELD.year": groups; "along":"RELATION -> *": all reached from the theme, '
+                            '"<RELATION -> *": all leading to it'},
     "zh": {
         "passage_search": '{"tool":"passage_search","query":""}：段落；"documents":[""] 限定文档',
         "entity_search": '{"tool":"entity_search","entity":""}：一个对象的全部；'

@@ -78,8 +78,9 @@ class Passage(Frozen):
 
     @property
     def header(self) -> str:
-        """The line above its text in a prompt: where the passage stands."""
-        named = self.title if self.title == self.document or not self.title else f"{self.document}: {self.title}"
+        """The line above its text in a prompt: where the passage stands; a record that has a title is not numbered."""
+        alone = self.title == self.document or self.document.rpartition("#")[2].isdecimal()
+        named = self.title if alone or not self.title else f"{self.document}: {self.title}"
         above = " > ".join(filter(None, [named or self.document, self.heading]))
         return f"{above} ({self.about})" if self.about else above
 

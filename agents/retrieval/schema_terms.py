@@ -12,8 +12,6 @@ _TOKENS = 200
 """The most estimated tokens of the terms: they are in every prompt of a question."""
 _LARGEST_SHARE = 1 / 2
 """Of the tokens, for the terms with the most rows: what nearly all documents have, whatever is asked."""
-_LONGEST_ENDS = 40
-"""Characters of domain and range: longer ones say that nearly anything fits."""
 
 
 def terms_text(retriever: Retriever, schema: GraphSchema, question: str) -> str:
@@ -42,9 +40,11 @@ def _fitting(terms: Sequence[Term], costs: Mapping[Term, int], tokens: int) -> s
 
 
 def _describe_term(term: Term, schema: GraphSchema) -> str:
-    relation = None if term.is_attribute else schema.relation_type(term.name)
-    ends = f" {'|'.join(relation.domain)}->{'|'.join(relation.range)}" if relation and not schema.open else ""
-    return f"{term.name}{ends if len(ends) <= _LONGEST_ENDS else ''} {term.rows}"
+    """Return a term with its rows, and with its domain and range if each is one type: several say that much fits."""
+    relation = None if term.is_attribute or schema.open else schema.relation_type(term.name)
+    one_each = relation is not None and len(relation.domain) == len(relation.range) == 1
+    ends = f" {relation.domain[0]}->{relation.range[0]}" if relation and one_each else ""
+    return f"{term.name}{ends} {term.rows}"
 
 
 def _by_nearness(retriever: Retriever, schema: GraphSchema, question: str, terms: Sequence[Term]) -> list[Term]:

@@ -64,7 +64,7 @@ def test_an_earlier_prompt_is_the_beginning_of_a_later_one(question):
 def test_all_items_are_numbered_below_what_found_them(question):
     ((system, user),) = prompts(inquiry(question, FIRST, SECOND, THIRD))
     assert question in user
-    assert "born_in 2" in system
+    assert "born_in 2" in user
     assert re.findall(r"^\[(\d)\] (.*)$", user, re.MULTILINE) == [
         ("1", "d: T (date: 1903)"), ("2", "lies on -> Vistula (d)"), ("3", "d: T")]
     assert '{"thought": "Her town?", "lookups": [{"tool": "entity_search", "entity": "Warsaw"}, ' in user
