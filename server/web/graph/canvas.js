@@ -13,6 +13,8 @@ const PADDING = 64;
 /** Size of a name on the screen in pixels, and the longest name that is shown in full, relative to that size. */
 const LETTERS = 12;
 const MOST_LETTERS = 15;
+/** How many of the largest nodes are named even where their names cover smaller nodes: they tell what a map is about. */
+const LARGEST = 8;
 const DIRECTIONS = { ArrowRight: 0, ArrowDown: Math.PI / 2, ArrowLeft: Math.PI, ArrowUp: -Math.PI / 2 };
 
 const colours = () => getComputedStyle(document.documentElement);
@@ -147,6 +149,7 @@ function look() {
     { selector: "node.below", style: { "text-valign": "bottom", "text-margin-y": 4 } },
     // Names never cover each other: without room for it, a name shows when the node is focused or the map enlarged.
     { selector: "node.crowded, edge.short", style: { "text-opacity": 0, "text-background-opacity": 0 } },
+    { selector: "node.large", style: { "z-index": 5 } },
     { selector: "node.under, node.chosen", style: { "text-opacity": 1, "text-background-opacity": 0.85, "z-index": 9 } },
     { selector: ".off", style: { display: "none" } },
     { selector: "edge.gone", style: { opacity: 0.1, "text-opacity": 0 } },
@@ -271,25 +274,30 @@ export class Canvas {
     if (path.empty()) this.cy.elements().not(node.closedNeighborhood()).addClass("far");
   }
 
-  /** Names keep their size on the screen: on a side of the node where they cover no other name or node. */
+  /**
+   * Names keep their size on the screen: on a side of the node where they cover no other name or node. The largest
+   * nodes, which others surround, come first and may cover smaller nodes.
+   */
   #nameSome() {
     const zoom = this.cy.zoom();
     const size = LETTERS / Math.min(FIT_ZOOM, Math.max(0.2, zoom));
     const shown = this.cy.nodes().not(".off");
-    const placed = shown.map(discOf);
     const { x1, x2, y1, y2 } = this.cy.extent();
     const within = ({ left, right, top, bottom }) => left >= x1 && right <= x2 && top >= y1 && bottom <= y2;
     const rank = (node) =>
       1000 * ["near", "evidence", "chosen"].findLastIndex((one) => node.hasClass(one)) + node.data("size");
     const ranked = shown.sort((one, other) => rank(other) - rank(one));
+    const placed = ranked.slice(0, LARGEST).map(discOf);
     this.cy.batch(() =>
-      ranked.forEach((node) => {
+      ranked.forEach((node, place) => {
+        if (place === LARGEST) placed.push(...ranked.slice(LARGEST).map(discOf));
         const sides = sidesOf(node, size);
         const free = Object.keys(sides).filter((name) => placed.every((one) => apart(one, sides[name])));
         // A name that the border would cut shows when the map is moved.
         const side = free.find((name) => within(sides[name]));
         if (side) placed.push(sides[side]);
         node.removeClass("above below right left crowded").addClass(side ?? "crowded");
+        node.toggleClass("large", place < LARGEST);
         node.style({ "font-size": size, "text-max-width": MOST_LETTERS * size });
       }),
     );
