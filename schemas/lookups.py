@@ -71,6 +71,8 @@ class CommunityLookup(_Request):
     tool: Literal["community_search"] = "community_search"
     theme: Text = Field(default="", description="The theme; empty: the documents as a whole.")
     by: Text = Field(default="", description="Groups by a field, or by a period of it: FIELD.year, FIELD.decade.")
+    alpha: float | None = Field(default=None, ge=0, le=1, description="With by: groups of what is much linked, too; 0: "
+                                                                      "by links alone, 1: by the field alone.")
     along: Text = Field(default="", description="What is reached from the theme, an entity, along relations: "
                                                 "requires -> *, or what leads to it: <requires -> *.")
 
@@ -92,9 +94,9 @@ LOOKUPS: dict[Tool, type[Lookup]] = {
 
 def lookup_text(lookup: Lookup) -> str:
     """Return a lookup as people read it: `triple_search: born_in, tail Warsaw`."""
-    said = [text if number == 0 else f"{name} {text}" for number, (name, text) in enumerate(
-        (name, ", ".join(value) if isinstance(value, tuple) else str(value or ""))
-        for name, value in lookup if name != "tool" and (name, value) != ("do", "list")) if text]
+    given = ((name, "" if value == type(lookup).model_fields[name].default else
+              ", ".join(value) if isinstance(value, tuple) else str(value)) for name, value in lookup if name != "tool")
+    said = [text if number == 0 else f"{name} {text}" for number, (name, text) in enumerate(given) if text]
     return f"{lookup.tool}: {', '.join(said) or 'everything'}"
 
 
