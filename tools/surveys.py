@@ -24,7 +24,7 @@ from .entity_names import find_entities
 from .fact_rows import FactRow, head_of, row_items, tail_of, triple_rows
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
-from .line_budget import fit_lines
+from .line_budget import fit_lines, item_cost
 from .schema_names import find_term, terms_of
 from .table_query import Computed, FieldError, RowGroup, TableQuery, compute, find_field
 from .tables import cited_rows
@@ -110,8 +110,11 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
         return []
     fields = [column.name for column in _telling_fields(index, documents, "")]
     fields += [f"{name}.year" for name in _dated_fields(index, documents)[:1]]
-    return [block for field in fields
-            for block in _survey(index, schema, field, tokens // len(fields), among=documents)]
+    blocks = list[Block]()
+    for left, field in zip(range(len(fields), 0, -1), fields, strict=True):
+        blocks += _survey(index, schema, field, tokens // left, among=documents)
+        tokens -= sum(map(item_cost, blocks[-1].items))
+    return blocks
 
 
 def _described_documents(index: RetrievalIndex) -> set[int]:
@@ -131,11 +134,18 @@ def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, *,
     items = [_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
              for number, group in enumerate(grouping.groups)]
     shown, hidden = fit_lines(items, tokens)
-    notes = [f"{hidden} more groups"] if hidden else []
-    notes += [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
+    notes = [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
     counted = f"{computed.total} rows" if among is None else f"{len(grouping.heads)} documents"
     also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
-    return [Block(title=f"{counted} by {by}{also}", items=tuple(shown), note="; ".join(notes))]
+    return [Block(title=f"{counted} by {by}{also}", items=_with_rest(shown, hidden, "groups"), note="; ".join(notes))]
+
+
+def _with_rest(shown: list[Passage], hidden: int, kind: str) -> tuple[Passage, ...]:
+    """Return lines, the last of which says how many more there are: without a model, lines alone are an answer."""
+    if not hidden:
+        return tuple(shown)
+    last = shown[-1]
+    return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {hidden} more {kind})"}))
 
 
 def _grouping(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None = None,
@@ -269,14 +279,14 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
     items = [item for number, place in enumerate(places, 1) for item in _place_items(index, number, place)]
     boundary = _boundary(index, reached) - set(starts)
     shown, left = fit_lines(items, tokens)
-    notes = [f"{left} more lines"] if left else [] if items else ["nothing is reached along this path"]
+    notes = [] if items else ["nothing is reached along this path"]
     if is_cut:
         notes.append("there is more beyond these")
     if boundary:
         names = sorted(index.about(row)[0] for row in boundary)
         notes.append(f"connected to these mostly: {'; '.join(names[:_KINDS])}")
-    return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached", items=tuple(shown),
-                  note="; ".join(notes))]
+    return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached",
+                  items=_with_rest(shown, left, "lines"), note="; ".join(notes))]
 
 
 def _steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Iterator[str]:

@@ -96,7 +96,13 @@ def test_what_there_is_not_is_said_with_what_there_is(retriever):
     assert "needs" in survey(retriever, theme="Cart", along="opened").note
     assert "'Kart'" in survey(retriever, theme="Kart", along="needs").note or "Cart" in survey(
         retriever, theme="Kart", along="needs").note
-    assert "more groups" in survey(retriever, by="opened.month", tokens=30).note
+
+
+def test_what_does_not_fit_is_counted_in_the_last_line(retriever):
+    (only,) = lines(survey(retriever, by="opened.month", tokens=30))
+    assert only.endswith("(and 4 more groups)")
+    (only,) = lines(survey(retriever, theme="Cart", along="needs -> *", tokens=20))
+    assert only.endswith("(and 2 more lines)")
 
 
 @pytest.mark.parametrize(("question", "by", "along"), [
