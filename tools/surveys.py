@@ -232,7 +232,7 @@ def _group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGroup, fie
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
     report = reports.get(_community_of(index, column, group).id) if reports else None
     said = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *kinds, f"{names}{more}",
-                                   report and report.summary]))
+                                   report.summary if report else ""]))
     places = [row.places[0] for row in cited_rows(index, column, group.rows)]
     return Passage(chunk_id="", document=places[0].document, title=_words(column.name), text=places[0].text,
                    start=places[0].start, score=0.0, kind="row", statement=said, places=tuple(places),

@@ -78,14 +78,14 @@ def _explained() -> Iterator[None]:
 
 
 def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit: int, *, as_json: bool) -> None:
-    stored, graph = resources.knowledge_base(kb), resources.knowledge_base(kb).graph
-    communities = stored.communities.all(level=None)
+    stored = resources.knowledge_base(kb)
     if lookup.by:
         index, known = resources.retriever(kb).index, stored.communities.group_reports()
-        graph, communities = index.graph, [group for group in described_groups(
-            index, stored.schemas.current(), lookup.by, lookup.alpha, min(limit, MOST_DESCRIBED))
-            if group.id not in known]
-    estimate = estimate_summaries(resources, digests(graph, communities))
+        groups = described_groups(index, stored.schemas.current(), lookup.by, lookup.alpha, min(limit, MOST_DESCRIBED))
+        told = digests(index.graph, [group for group in groups if group.id not in known])
+    else:
+        told = digests(stored.graph, stored.communities.all(level=None))
+    estimate = estimate_summaries(resources, told)
     if as_json:
         print_json(estimate.model_dump())
     else:

@@ -32,7 +32,7 @@ def attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.i
     """
     import networkx as nx  # noqa: PLC0415  (slow to import, and hardly a question needs it)
 
-    graph = nx.Graph()
+    graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(size))
     joined = np.sort(links[links[:, 0] != links[:, 1]], axis=1)
     for ends, weight in ((joined, 1 - alpha), (np.add(values, [0, size]), alpha)):
