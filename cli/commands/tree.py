@@ -51,7 +51,7 @@ def tree(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
-    lookup = CommunityLookup(theme=root, by=by, alpha=alpha, along=along)
+    lookup = CommunityLookup(theme=root, by=by, alpha="" if alpha is None else str(alpha), along=along)
     if by == "" and (describe or alpha is not None):
         raise CommandError("--describe and --alpha are for groups: say by which field with --by")
     if along and not root:
@@ -81,7 +81,7 @@ def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit
     stored = resources.knowledge_base(kb)
     if lookup.by:
         index, known = resources.retriever(kb).index, stored.communities.group_reports()
-        groups = described_groups(index, stored.schemas.current(), lookup.by, lookup.alpha, min(limit, MOST_DESCRIBED))
+        groups = described_groups(index, stored.schemas.current(), lookup.by, lookup.weight, min(limit, MOST_DESCRIBED))
         told = digests(index.graph, [group for group in groups if group.id not in known])
     else:
         told = digests(stored.graph, stored.communities.all(level=None))
@@ -96,7 +96,7 @@ def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit
 def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
     schema = index.store.schemas.current()
     (block,) = (survey_along(index, schema, lookup.theme, lookup.along, _TOKENS) if lookup.along
-                else survey_by(index, schema, lookup.by, _TOKENS, lookup.alpha))
+                else survey_by(index, schema, lookup.by, _TOKENS, lookup.weight))
     if as_json:
         print_json({"title": block.title, "note": block.note, "groups": [
             {"text": item.statement, "document": item.document, "quote": item.text} for item in block.items]})

@@ -64,11 +64,11 @@ def test_groups_of_a_field_come_largest_first(retriever):
 
 
 def test_with_alpha_groups_go_from_those_of_facts_to_those_of_the_field(retriever):
-    by_year, block = survey(retriever, by="opened.year"), survey(retriever, by="opened.year", alpha=1)
+    by_year, block = survey(retriever, by="opened.year"), survey(retriever, by="opened.year", alpha="1")
     assert block.title == "5 rows by opened.year and by facts, alpha 1"
     assert sorted(lines(block)) == sorted(lines(by_year))
-    by_facts = survey(retriever, by="opened.year", alpha=0)
-    assert members(by_facts) == members(survey(retriever, by="state", alpha=0)) != members(block)
+    by_facts = survey(retriever, by="opened.year", alpha="0")
+    assert members(by_facts) == members(survey(retriever, by="state", alpha="0")) != members(block)
 
 
 def test_groups_of_a_graph_that_is_too_large_are_refused_with_the_way_out(retriever, monkeypatch):
