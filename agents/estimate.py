@@ -9,7 +9,6 @@ from pydantic import Field
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
 from ..graph_store.ledger.readings import RULES, count_by_reader, find_outdated, is_same_reading, reader_of
-from ..graph_store.tree.community_digests import digests
 from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
@@ -21,6 +20,7 @@ from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import batched
+from ..schemas.retrieval import CommunityDigest
 from ..text.statement_lines import has_statement, repeated_lines
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
@@ -58,7 +58,7 @@ _SUMMARY_TOKENS = 90
 
 
 class SummaryEstimate(Frozen):
-    """All communities, and the calls and tokens that describing them would take."""
+    """Communities, or groups of a survey, and the calls and tokens that describing them would take."""
 
     communities: int
     calls: int
@@ -66,10 +66,9 @@ class SummaryEstimate(Frozen):
     completion_tokens: int
 
 
-def estimate_summaries(resources: Resources, name: str) -> SummaryEstimate:
-    """Estimate what describing all communities of a knowledge base would cost with an LLM; nothing is asked."""
-    stored = resources.knowledge_base(name)
-    batches = summary_batches(digests(stored.graph, stored.communities.all(level=None)))
+def estimate_summaries(resources: Resources, told: Sequence[CommunityDigest]) -> SummaryEstimate:
+    """Estimate what describing communities would cost with an LLM; nothing is asked."""
+    batches = summary_batches(told)
     communities = sum(map(len, batches))
     return SummaryEstimate(
         communities=communities, calls=len(batches), completion_tokens=communities * _SUMMARY_TOKENS,

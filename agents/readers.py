@@ -193,11 +193,11 @@ class Readers:
             return ledger
 
     def retriever(self, name: str) -> Retriever:
-        """Return the retriever of a knowledge base, made again only when the knowledge base has changed."""
+        """Return the retriever of a knowledge base, made again only when a run that wrote something has ended."""
         kb = self.knowledge_base(name)
         with self._lock:
             retriever = self._retrievers.get(name)
-            if retriever is None or retriever.version != kb.version():
+            if retriever is None or retriever.index.store is not kb:
                 # Readers are frozen: what a question's embedding costs goes through the other connection.
                 retriever = self._retrievers[name] = Retriever(
                     kb, lambda *paid: Calls(self.ledger(name)).record_usage(*paid), self._ranking)

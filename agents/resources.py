@@ -24,6 +24,7 @@ from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.instructions import Purpose, check_instructions
 from ..graph_store.ledger.overview import Overviews
 from ..graph_store.ledger.token_accounts import Calls
+from ..graph_store.tree.community_digests import digests
 from ..ingest.chunking import chunk_documents
 from ..ingest.fetching import Address
 from ..ingest.loaders import OnFailure, load_documents
@@ -35,12 +36,14 @@ from ..models.reasoner import Reasoner
 from ..models.reranking.reranker import Reranker, load_reranker
 from ..runtime import audit
 from ..runtime.budgets import Allowance, Budget
+from ..runtime.event_loop import run
 from ..runtime.once import once
 from ..schemas.delta import Decision
 from ..schemas.documents import Chunk, Document
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.scope import EVERYTHING, Scope
 from ..tools.retriever import RankingModels, Retriever
+from ..tools.surveys import described_groups
 from .construction.inputs import check_model
 from .label_grouping import group_labels
 from .model_choice import AskStep
@@ -371,6 +374,33 @@ class Resources:
         """Bring entities and tree up to the facts, where they are behind."""
         with self.runs.single_step(name) as kb:
             derive(kb, self.reasoner(name))
+
+    def describe_groups(self, name: str, by: str, alpha: float | None, most: int) -> int:
+        """Write reports on the first groups of a survey, but for those whose members' facts have a report.
+
+        Args:
+            name: the knowledge base.
+            by: the survey's field or period.
+            alpha: see `surveys.survey_by`.
+            most: how many groups.
+
+        Returns:
+            How many reports were written.
+
+        Raises:
+            FieldError: the survey cannot be made.
+            ReasonerError: the model could not be asked; what it answered until then is not paid for again.
+        """
+        with self._change(name) as kb:
+            index, known = self.retriever(name).index, kb.communities.group_reports()
+            groups = described_groups(index, kb.schemas.current(), by, alpha, most)
+            waiting = [group for group in groups if group.id not in known]
+            told = digests(index.graph, waiting)
+            reports = run(self.reasoner(name).summarise, told) if waiting else []
+            kb.communities.describe(
+                (group.id, report.model_copy(update={"shown": (*digest.texts, *report.shown)}))
+                for group, digest, report in zip(waiting, told, reports, strict=True))
+            return len(waiting)
 
     def reindex(self, name: str, *, fresh_verdicts: bool = False,
                 progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:

@@ -16,6 +16,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.schemas.lookups import TripleLookup
 from banyan.tools.table_results import tabulate
+from retrieval_latency import private
 from rich.console import Console
 from rich.table import Table
 from tiled_index import tiled
@@ -30,7 +31,8 @@ def main() -> None:
     parser.add_argument("--recorded", type=Path, default=RECORDED)
     parser.add_argument("--sizes", type=int, nargs="+", default=[96_000, 1_000_000])
     given = parser.parse_args()
-    table = Table("triples", "rows of the relation", "rows that fit", "first, ms", "again, ms")
+    table = Table("triples", "rows of the relation", "rows that fit", "first, ms", "again, ms", "of the processor",
+                  "MB that tables add")
     for size in given.sizes:
         name = tiled(given.home, given.recorded, size, [])
         with Resources(Settings(home=given.home, llm_base_url=None)) as resources:
@@ -39,13 +41,15 @@ def main() -> None:
             counts = sorted(index.relation_counts.items(), key=lambda item: -item[1])
             relation, other = counts[0][0], counts[1][0]
             lookup = TripleLookup(relation=relation, where=(f"{other}!=",), by="tail", limit=20)
-            times, found = [], 0
+            times, used, found, memory = [], [], 0, private()
             for _ in range(_AGAIN + 1):
-                started = time.perf_counter()
+                started, before = time.perf_counter(), time.process_time()
                 found = tabulate(index, schema, lookup).total
                 times.append(1000 * (time.perf_counter() - started))
+                used.append(1000 * (time.process_time() - before))
             table.add_row(f"{len(index.triples):,}", f"{counts[0][1]:,}", f"{found:,}", f"{times[0]:.0f}",
-                          f"{statistics.median(times[1:]):.0f}")
+                          f"{statistics.median(times[1:]):.0f}", f"{used[0]:.0f}, {statistics.median(used[1:]):.0f}",
+                          f"{private() - memory:.0f}")
     Console(width=120).print(table)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Tool = Literal["entity_search", "triple_search", "dfs_search", "community_search", "passage_search"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
@@ -17,6 +17,16 @@ LONGEST = 1000
 Text = Annotated[str, Field(max_length=LONGEST)]
 Wanted = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 Texts = Annotated[tuple[Text, ...], Field(max_length=20)]
+
+
+def _check_share(text: str) -> str:
+    if text and not 0 <= float(text) <= 1:
+        raise ValueError(f"alpha goes from 0 to 1, not {text}")
+    return text
+
+
+_Share = Annotated[Text, AfterValidator(_check_share)]
+"""A number from 0 to 1 as text: strict decoding gives every field, and "" none."""
 
 
 class _Request(BaseModel):
@@ -71,8 +81,15 @@ class CommunityLookup(_Request):
     tool: Literal["community_search"] = "community_search"
     theme: Text = Field(default="", description="The theme; empty: the documents as a whole.")
     by: Text = Field(default="", description="Groups by a field, or by a period of it: FIELD.year, FIELD.decade.")
+    alpha: _Share = Field(default="", description="With by: groups of what is much linked, too; 0: by links alone, 1: "
+                                                  "by the field alone.")
     along: Text = Field(default="", description="What is reached from the theme, an entity, along relations: "
                                                 "requires -> *, or what leads to it: <requires -> *.")
+
+    @property
+    def weight(self) -> float | None:
+        """Alpha as a number; None for groups by the field's values."""
+        return float(self.alpha) if self.alpha else None
 
 
 class PassageLookup(_Request):
@@ -92,9 +109,9 @@ LOOKUPS: dict[Tool, type[Lookup]] = {
 
 def lookup_text(lookup: Lookup) -> str:
     """Return a lookup as people read it: `triple_search: born_in, tail Warsaw`."""
-    said = [text if number == 0 else f"{name} {text}" for number, (name, text) in enumerate(
-        (name, ", ".join(value) if isinstance(value, tuple) else str(value or ""))
-        for name, value in lookup if name != "tool" and (name, value) != ("do", "list")) if text]
+    given = ((name, "" if value == type(lookup).model_fields[name].default else
+              ", ".join(value) if isinstance(value, tuple) else str(value)) for name, value in lookup if name != "tool")
+    said = [text if number == 0 else f"{name} {text}" for number, (name, text) in enumerate(given) if text]
     return f"{lookup.tool}: {', '.join(said) or 'everything'}"
 
 

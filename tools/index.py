@@ -166,8 +166,9 @@ class RetrievalIndex:
         rows = self.of_relations([name])
         rows = rows[np.argsort(self.triples[rows, start], kind="stable")]
         ends, labels = np.unique(self.triples[rows, end], return_inverse=True)
+        names, texts = self.graph.columns.names[ends], self.graph.columns.texts
         return FieldColumn(name, self.triples[rows, start].astype(np.intp), labels,
-                           [self.about(row)[0] for row in ends.tolist()], ends.astype(np.intp), rows)
+                           [texts[number] for number in names.tolist()], ends.astype(np.intp), rows)
 
     def _attribute_column(self, name: str) -> FieldColumn:
         values, texts = self.graph.columns.values, self.graph.columns.texts

@@ -1,26 +1,30 @@
 """Surveys of the whole: groups by a field's value or period, or what a path of relations reaches.
 
-The views of UniAI-GraphRAG: attribute-based, and by a relation pattern (eq. 5), completed at the boundary (eq. 4). They
-are computed when they are asked for and never stored.
+The views of UniAI-GraphRAG: attribute-based, by attribute-aware modularity (eq. 3), and by a relation pattern (eq. 5),
+completed at the boundary (eq. 4). They are computed when they are asked for and never stored; reports that were written
+on groups are found by what they were written from.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
 
+from ..graph_store.ledger.communities import GROUP, TreeCommunity
+from ..graph_store.tree.attribute_groups import attribute_groups
+from ..graph_store.tree.community_digests import identified
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
-from ..schemas.retrieval import Passage
+from ..schemas.retrieval import CommunitySummary, Passage
 from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities
 from .fact_rows import FactRow, head_of, row_items, tail_of, triple_rows
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
-from .line_budget import fit_lines
+from .line_budget import fit_lines, item_cost
 from .schema_names import find_term, terms_of
 from .table_query import Computed, FieldError, RowGroup, TableQuery, compute, find_field
 from .tables import cited_rows
@@ -33,6 +37,11 @@ _KINDS = 12
 """The most values of a field that tells groups apart: one with more describes each thing for itself."""
 _TELLING, _SHOWN_KINDS = 2, 3
 _MEMBERS = 4
+_KEYWORDS = 5
+_MOST_LINKS = 200_000
+"""Facts and values of the graph in which groups are found by modularity: these take some twenty seconds."""
+MOST_DESCRIBED = 100
+"""Groups of a survey, the first ones, that have reports."""
 _COVERED = 0.6
 """The share of the things grouped that have a telling field."""
 
@@ -44,7 +53,17 @@ class _Place(NamedTuple):
     triples: list[int]
 
 
-def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int) -> list[Block]:
+class _Grouping(NamedTuple):
+    """The groups that a survey is of, the entities that are grouped, by their rows, and the groups' common fields."""
+
+    computed: Computed
+    groups: list[RowGroup]
+    heads: Rows
+    telling: list[FieldColumn]
+
+
+def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int,
+              alpha: float | None = None) -> list[Block]:
     """Return the groups of a field's values or periods, each with its size, kinds and best connected members.
 
     Args:
@@ -52,11 +71,30 @@ def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int) 
         schema: the schema in force, by whose labels fields are found.
         by: a field, or FIELD.year, FIELD.month or FIELD.decade.
         tokens: the budget, estimated tokens.
+        alpha: the weight of the field beside the graph (`attribute_groups`); None makes a group of each value.
 
     Raises:
-        FieldError: there is no such field.
+        FieldError: there is no such field, or the graph is too large for groups by both.
     """
-    return _survey(index, schema, by, tokens, None)
+    return _survey(index, schema, by, tokens, alpha=alpha)
+
+
+def described_groups(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None,
+                     most: int) -> list[TreeCommunity]:
+    """Return the first groups of a survey as communities, whose ids are made from what their reports rest on.
+
+    Raises:
+        FieldError: see `survey_by`.
+    """
+    grouping = _grouping(index, schema, by, alpha)
+    return [_community_of(index, grouping.computed.column, group) for group in grouping.groups[:most]]
+
+
+def _community_of(index: RetrievalIndex, column: FieldColumn, group: RowGroup) -> TreeCommunity:
+    graph, members = index.graph, [index.entity_row.at(row) for row in np.unique(column.heads[group.rows]).tolist()]
+    keywords = sorted(members, key=lambda member: (-graph.degree(member), member))[:_KEYWORDS]
+    found = identified(graph, TreeCommunity(id="", members=tuple(members), keywords=tuple(keywords)))
+    return found.model_copy(update={"id": f"{GROUP}{found.id}"})
 
 
 def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) -> list[Block]:
@@ -72,7 +110,11 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
         return []
     fields = [column.name for column in _telling_fields(index, documents, "")]
     fields += [f"{name}.year" for name in _dated_fields(index, documents)[:1]]
-    return [block for field in fields for block in _survey(index, schema, field, tokens // len(fields), documents)]
+    blocks = list[Block]()
+    for left, field in zip(range(len(fields), 0, -1), fields, strict=True):
+        blocks += _survey(index, schema, field, tokens // left, among=documents)
+        tokens -= sum(map(item_cost, blocks[-1].items))
+    return blocks
 
 
 def _described_documents(index: RetrievalIndex) -> set[int]:
@@ -83,25 +125,44 @@ def _described_documents(index: RetrievalIndex) -> set[int]:
     return {at for entity in entities if (at := index.entity_at(entity)) is not None}
 
 
-def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, among: Rows | None) -> list[Block]:
+def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, *, alpha: float | None = None,
+            among: Rows | None = None) -> list[Block]:
     """Count the rows, or the documents in `among`, in groups by a field's value, or a period of it ("date by year")."""
+    grouping = _grouping(index, schema, by, alpha, among)
+    computed, label = grouping.computed, "" if among is None else f"{_words(grouping.computed.column.name)} "
+    reports = index.store.communities.group_reports()
+    items = [_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
+             for number, group in enumerate(grouping.groups)]
+    shown, hidden = fit_lines(items, tokens)
+    notes = [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
+    counted = f"{computed.total} rows" if among is None else f"{len(grouping.heads)} documents"
+    also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
+    return [Block(title=f"{counted} by {by}{also}", items=_with_rest(shown, hidden, "groups"), note="; ".join(notes))]
+
+
+def _with_rest(shown: list[Passage], hidden: int, kind: str) -> tuple[Passage, ...]:
+    """Return lines, the last of which says how many more there are: without a model, lines alone are an answer."""
+    if not hidden:
+        return tuple(shown)
+    last = shown[-1]
+    return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {hidden} more {kind})"}))
+
+
+def _grouping(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None = None,
+              among: Rows | None = None) -> _Grouping:
     match = _PERIOD.fullmatch(by.strip())
     # Without a period, the value itself is the group.
     field, period = (match["field"], match["period"]) if match else (by.strip(), "tail")
     name = find_field(index, schema, field)
     computed = compute(index, schema, TableQuery(relation=name, by=period), name)
     heads = np.unique(computed.column.heads) if among is None else np.intersect1d(computed.column.heads, among)
-    groups = _groups_of(computed, heads)
-    if match:
-        groups.sort(key=lambda group: group.key)
-    distinguishing = _telling_fields(index, heads, name)
-    label = "" if among is None else f"{name.replace('_', ' ')} "
-    items = [_group_item(index, computed.column, group, distinguishing, label) for group in groups]
-    shown, hidden = fit_lines(items, tokens)
-    notes = [f"{hidden} more groups"] if hidden else []
-    notes += [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
-    counted = f"{computed.total} rows" if among is None else f"{len(heads)} documents"
-    return [Block(title=f"{counted} by {by}", items=tuple(shown), note="; ".join(notes))]
+    if alpha is None:
+        groups = _groups_of(computed, heads)
+        if match:
+            groups.sort(key=lambda group: group.key)
+    else:
+        groups = _modular_groups(index, computed, alpha)
+    return _Grouping(computed, groups, heads, _telling_fields(index, heads, name))
 
 
 def _groups_of(computed: Computed, heads: Rows) -> list[RowGroup]:
@@ -109,6 +170,31 @@ def _groups_of(computed: Computed, heads: Rows) -> list[RowGroup]:
     own = (group._replace(rows=group.rows[np.isin(computed.column.heads[group.rows], heads)])
            for group in computed.groups)
     return sorted((group for group in own if len(group.rows)), key=lambda group: -len(group.rows))
+
+
+def _modular_groups(index: RetrievalIndex, computed: Computed, alpha: float) -> list[RowGroup]:
+    """Return the groups of a field's subjects by modularity (eq. 3), the largest first; each key has its values.
+
+    All entities have a part in finding them: an author who is no subject links what is.
+
+    Raises:
+        FieldError: the graph is too large.
+    """
+    heads, rows = computed.column.heads, np.concatenate([computed.rows[:0], *(one.rows for one in computed.groups)])
+    keys = np.repeat(np.arange(len(computed.groups)), [len(group.rows) for group in computed.groups])
+    if (links := len(index.triples) + len(rows)) > _MOST_LINKS:
+        raise FieldError(f"there are {links:,} facts and values, and groups by both are found among at most "
+                         f"{_MOST_LINKS:,}: leave alpha out")
+    values = np.unique(np.stack([heads[rows], keys], axis=1), axis=0)
+    labels = attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[heads[rows]]
+    found = []
+    for label in np.unique(labels):
+        own = labels == label
+        counts = sorted(Counter(keys[own].tolist()).items(), key=lambda one: (-one[1], one[0]))
+        said = ", ".join(f"{computed.groups[key].key}{f' {count}' if len(counts) > 1 else ''}"
+                         for key, count in counts[:_SHOWN_KINDS])
+        found.append(RowGroup(said, rows[own], float(len(np.unique(heads[rows[own]]))), ""))
+    return sorted(found, key=lambda group: (-group.value, group.key, group.rows.tolist()))
 
 
 def _dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
@@ -136,18 +222,25 @@ def _telling_fields(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldCo
     return sorted(found, key=lambda column: (len(column.texts), column.name))[:_TELLING]
 
 
-def _group_item(index: RetrievalIndex, column: FieldColumn, group: RowGroup, telling: Sequence[FieldColumn],
-                field: str) -> Passage:
+def _group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGroup, field: str,
+                reports: Mapping[str, CommunitySummary]) -> Passage:
+    column = grouping.computed.column
     entities = np.unique(column.heads[group.rows])
-    kinds = [_kinds_text(one, entities) for one in telling]
+    kinds = [_kinds_text(one, entities) for one in grouping.telling]
     central = sorted(entities.tolist(), key=lambda row: int(index.browsing.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.about(row)[0] for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
-    said = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *kinds, f"{names}{more}"]))
+    report = reports.get(_community_of(index, column, group).id) if reports else None
+    said = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *kinds, f"{names}{more}",
+                                   report.summary if report else ""]))
     places = [row.places[0] for row in cited_rows(index, column, group.rows)]
-    return Passage(chunk_id="", document=places[0].document, title=column.name.replace("_", " "), text=places[0].text,
+    return Passage(chunk_id="", document=places[0].document, title=_words(column.name), text=places[0].text,
                    start=places[0].start, score=0.0, kind="row", statement=said, places=tuple(places),
                    cells=("",))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _kinds_text(column: FieldColumn, entities: Rows) -> str:
@@ -186,14 +279,14 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
     items = [item for number, place in enumerate(places, 1) for item in _place_items(index, number, place)]
     boundary = _boundary(index, reached) - set(starts)
     shown, left = fit_lines(items, tokens)
-    notes = [f"{left} more lines"] if left else [] if items else ["nothing is reached along this path"]
+    notes = [] if items else ["nothing is reached along this path"]
     if is_cut:
         notes.append("there is more beyond these")
     if boundary:
         names = sorted(index.about(row)[0] for row in boundary)
         notes.append(f"connected to these mostly: {'; '.join(names[:_KINDS])}")
-    return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached", items=tuple(shown),
-                  note="; ".join(notes))]
+    return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached",
+                  items=_with_rest(shown, left, "lines"), note="; ".join(notes))]
 
 
 def _steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Iterator[str]:

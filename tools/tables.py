@@ -99,8 +99,8 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
     if not computed.total and wanted.sign == "=" and wanted.values:
         computed = compute(index, schema, replace(query, tail=""), term.name, lambda column, rows: _qualified(
             index, column, keep(column, rows), wanted))
-    rows = [row for row in _rows(index, computed.column, _by_name(index, computed)[:most]) if row.places]
-    return ReadTable(term, computed, rows, unread)
+    listed = [] if lookup.by else _rows(index, computed.column, _by_name(index, computed)[:most])  # groups show no rows
+    return ReadTable(term, computed, [row for row in listed if row.places], unread)
 
 
 def _by_name(index: RetrievalIndex, computed: Computed) -> Rows:

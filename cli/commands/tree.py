@@ -1,20 +1,23 @@
 """`banyan tree`: the knowledge tree, from communities down to attributes, and further views of the graph."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 from rich.tree import Tree
 
 from ...agents.estimate import estimate_summaries
+from ...agents.resources import Resources
 from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
+from ...graph_store.tree.community_digests import digests
 from ...schemas.lookups import CommunityLookup
 from ...tools.index import RetrievalIndex
-from ...tools.surveys import survey_along, survey_by
+from ...tools.surveys import MOST_DESCRIBED, described_groups, survey_along, survey_by
 from ...tools.table_query import FieldError
-from ..console import on_a_line, out, print_json
+from ..console import err, on_a_line, out, print_json
 from ..error_messages import CommandError
 from ..session import AsJson, Kb, open_resources
 
@@ -27,46 +30,73 @@ _ATTRIBUTES = 3
 
 
 @app.command()
-def tree(
+def tree(  # noqa: PLR0913  (its options)
     kb: Kb,
     by: Annotated[str, typer.Option(metavar="FIELD", help="Instead: groups by a field, or by a period of it: "
                                                           "FIELD.year, FIELD.month, FIELD.decade.")] = "",
+    alpha: Annotated[float | None, typer.Option(min=0, max=1, metavar="0..1", help=(
+        "With --by: groups of what facts link, too; 0: by facts alone, 1: by the field alone."))] = None,
     along: Annotated[str, typer.Option(metavar="PATH", help="Instead: what relations reach from --root: "
                                                             "'requires -> *', '<requires -> changes'.")] = "",
     root: Annotated[str, typer.Option(metavar="ENTITY", help="The entity where --along begins.")] = "",
-    limit: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first; with --describe, "
+                                                   f"groups to describe, at most {MOST_DESCRIBED}.")] = 20,
     level: Annotated[int, typer.Option(min=0, help="0: the finest communities; above: communities of them.")] = 0,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the cost of describing communities.")] = False,
+    describe: Annotated[bool, typer.Option("--describe", help="With --by: have reports written on the groups, by the "
+                                                              "model where one is set; lookups show them, "
+                                                              "too.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the cost of describing communities, or with "
+                                                            "--by groups.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
-    with open_resources(reasons=False) as resources:
+    lookup = CommunityLookup(theme=root, by=by, alpha="" if alpha is None else str(alpha), along=along)
+    if by == "" and (describe or alpha is not None):
+        raise CommandError("--describe and --alpha are for groups: say by which field with --by")
+    if along and not root:
+        raise CommandError("--along begins at an entity: name it with --root")
+    with open_resources(reasons=describe) as resources, _explained():
         if dry_run:
-            estimate = estimate_summaries(resources, kb)
-            if as_json:
-                print_json(estimate.model_dump())
-            else:
-                out.print(f"{estimate.communities} communities, {estimate.calls} calls, about "
-                          f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens")
-            return
-        if by or along:
-            _show_survey(resources.retriever(kb).index, CommunityLookup(theme=root, by=by, along=along),
-                         as_json=as_json)
-            return
-        _show(resources.knowledge_base(kb), resources.knowledge_base(kb).communities.all(level=level), limit,
-              as_json=as_json)
+            _show_estimate(resources, kb, lookup, limit, as_json=as_json)
+        elif by or along:
+            if describe:
+                written = resources.describe_groups(kb, by, alpha, min(limit, MOST_DESCRIBED))
+                err.print(f"{written} reports written; groups that did not change keep theirs")
+            _show_survey(resources.retriever(kb).index, lookup, as_json=as_json)
+        else:
+            _show(resources.knowledge_base(kb), resources.knowledge_base(kb).communities.all(level=level), limit,
+                  as_json=as_json)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except FieldError as error:
+        raise CommandError(str(error)) from error
+
+
+def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit: int, *, as_json: bool) -> None:
+    stored = resources.knowledge_base(kb)
+    if lookup.by:
+        index, known = resources.retriever(kb).index, stored.communities.group_reports()
+        groups = described_groups(index, stored.schemas.current(), lookup.by, lookup.weight, min(limit, MOST_DESCRIBED))
+        told = digests(index.graph, [group for group in groups if group.id not in known])
+    else:
+        told = digests(stored.graph, stored.communities.all(level=None))
+    estimate = estimate_summaries(resources, told)
+    if as_json:
+        print_json(estimate.model_dump())
+    else:
+        out.print(f"{estimate.communities} {'groups' if lookup.by else 'communities'}, {estimate.calls} calls, about "
+                  f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens")
 
 
 def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
-    if lookup.along and not lookup.theme:
-        raise CommandError("--along begins at an entity: name it with --root")
     schema = index.store.schemas.current()
-    try:
-        (block,) = (survey_along(index, schema, lookup.theme, lookup.along, _TOKENS) if lookup.along
-                    else survey_by(index, schema, lookup.by, _TOKENS))
-    except FieldError as error:
-        raise CommandError(str(error)) from error
+    (block,) = (survey_along(index, schema, lookup.theme, lookup.along, _TOKENS) if lookup.along
+                else survey_by(index, schema, lookup.by, _TOKENS, lookup.weight))
     if as_json:
         print_json({"title": block.title, "note": block.note, "groups": [
             {"text": item.statement, "document": item.document, "quote": item.text} for item in block.items]})

@@ -15,6 +15,9 @@ _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries 
 _VIEW = ""
 """What the column `view` has of the tree's communities; further views are computed when asked for, and not stored."""
 
+GROUP = "group-"
+"""What the ids of reports on a survey's groups begin with; these are no communities of the tree."""
+
 
 class TreeCommunity(Frozen):
     """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts.
@@ -133,8 +136,13 @@ class CommunityTable:
                 (community, text.name, text.summary, json.dumps(list(map(text_id, text.shown))))
                 for community, text in summaries])
 
+    def group_reports(self) -> dict[str, CommunitySummary]:
+        """Return the reports on groups of surveys, by their ids."""
+        return {row.id: CommunitySummary(name=row.name, summary=row.summary) for row in self._db.rows(
+            "SELECT id, name, summary FROM summaries WHERE id LIKE :groups", groups=f"{GROUP}%")}
+
     def find_shared(self) -> dict[str, list[str]]:
-        """Return the ids of the texts that the call of each summary showed (`text_id`), of calls with several."""
+        """Return the ids of the texts that each summary rests on (`text_id`): of calls with several, and of groups."""
         return {row.id: json.loads(row.shown) for row in self._db.rows(
             "SELECT id, shown FROM summaries WHERE shown <> '[]'")}
 

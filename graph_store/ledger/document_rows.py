@@ -9,6 +9,7 @@ from typing import Literal, cast
 from ...schemas.documents import Chunk, Document, Frozen
 from ...text.openings import opening_of
 from ..store_errors import UnknownDocumentError
+from .communities import GROUP
 from .database import Database, Record, now
 from .facts import advance
 from .readings import read_beside_deleted
@@ -125,8 +126,10 @@ class Documents:
         """Note that all that follows from the last deletion is done."""
         if self.is_deleting():
             with self._db.transaction():
-                # Descriptions of communities that are gone were stored in case that these come back.
-                self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities)")
+                # Descriptions of communities that are gone were stored in case that these come back. What reports on
+                # groups rest on is known (`CommunityTable.find_shared`).
+                self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities) "
+                                 "AND id NOT LIKE :groups", groups=f"{GROUP}%")
                 self._db.set_meta(_DELETING, "")
 
     def _note_edit(self) -> None:

@@ -123,3 +123,13 @@ def test_a_reply_may_name_only_lookups_that_are_on():
     some, none = (schema["properties"]["lookups"] for schema in endpoint.schemas)
     assert [one["properties"]["tool"]["enum"] for one in some["items"]["anyOf"]] == [["dfs_search"]]
     assert none["maxItems"] == 0
+
+
+def test_strict_decoding_gives_every_field_of_a_lookup_and_what_is_empty_asks_for_nothing():
+    kinds = judgement(TOOLS).json_schema["properties"]["lookups"]["items"]["anyOf"]
+    assert all("type" in part for kind in kinds for part in kind["properties"].values())
+    survey = {"tool": "community_search", "theme": "", "by": "state", "along": ""}
+    assert [read({"lookups": [{**survey, "alpha": alpha}]}).lookups[0].weight for alpha in ("", None, 0, "0.5")] == [
+        None, None, 0.0, 0.5]
+    with pytest.raises(ValueError, match="alpha goes from 0 to 1"):
+        read({"lookups": [{**survey, "alpha": "2"}]})

@@ -324,3 +324,11 @@ class TestLimits:
         with pytest.raises(FieldError, match="22,501 pairs of a row and a value"):
             table(hub, relation="status", by="category")
         assert table(hub, relation="status", by="category", head="Zenith").groups
+
+
+def test_a_grouped_table_reads_the_words_of_no_row(tmp_path_factory, monkeypatch):
+    with base.create(tmp_path_factory.mktemp("home"), "kb", HashedEmbedder(), SCHEMA) as kb, kb.writing():
+        put_facts(kb, "facts", FACTS)
+        retriever = read(kb)
+        monkeypatch.setattr("banyan.tools.tables.value_row", lambda *_: pytest.fail("a row was read"))
+        assert [group.key for group in table(retriever, relation="status", by="tail").groups] == ["Open", "Shut"]

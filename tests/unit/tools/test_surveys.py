@@ -47,6 +47,10 @@ def lines(block):
     return [item.statement for item in block.items]
 
 
+def members(block):
+    return {line.rpartition(". ")[2] for line in lines(block)}
+
+
 def test_groups_of_a_period_come_in_its_order_with_sizes_kinds_and_members(retriever):
     found = lines(survey(retriever, by="opened.year"))
     assert [line.partition(".")[0] for line in found] == ["2019 (2)", "2020 (1)", "2021 (2)"]
@@ -57,6 +61,19 @@ def test_groups_of_a_period_come_in_its_order_with_sizes_kinds_and_members(retri
 def test_groups_of_a_field_come_largest_first(retriever):
     assert [line.partition(".")[0] for line in lines(survey(retriever, by="State"))] == ["sold (3)", "planned (2)"]
     assert lines(survey(retriever, by="made by"))[0].startswith("Orlan (5)")
+
+
+def test_with_alpha_groups_go_from_those_of_facts_to_those_of_the_field(retriever):
+    by_year, block = survey(retriever, by="opened.year"), survey(retriever, by="opened.year", alpha="1")
+    assert block.title == "5 rows by opened.year and by facts, alpha 1"
+    assert sorted(lines(block)) == sorted(lines(by_year))
+    by_facts = survey(retriever, by="opened.year", alpha="0")
+    assert members(by_facts) == members(survey(retriever, by="state", alpha="0")) != members(block)
+
+
+def test_groups_of_a_graph_that_is_too_large_are_refused_with_the_way_out(retriever, monkeypatch):
+    monkeypatch.setattr("banyan.tools.surveys._MOST_LINKS", 3)
+    assert "leave alpha out" in survey(retriever, by="state", alpha=0.5).note
 
 
 def test_a_path_goes_on_in_either_direction_until_nothing_is_new(retriever):
@@ -79,7 +96,13 @@ def test_what_there_is_not_is_said_with_what_there_is(retriever):
     assert "needs" in survey(retriever, theme="Cart", along="opened").note
     assert "'Kart'" in survey(retriever, theme="Kart", along="needs").note or "Cart" in survey(
         retriever, theme="Kart", along="needs").note
-    assert "more groups" in survey(retriever, by="opened.month", tokens=30).note
+
+
+def test_what_does_not_fit_is_counted_in_the_last_line(retriever):
+    (only,) = lines(survey(retriever, by="opened.month", tokens=30))
+    assert only.endswith("(and 4 more groups)")
+    (only,) = lines(survey(retriever, theme="Cart", along="needs -> *", tokens=20))
+    assert only.endswith("(and 2 more lines)")
 
 
 @pytest.mark.parametrize(("question", "by", "along"), [
