@@ -91,7 +91,7 @@ class Readers:
 
     def _is_behind(self, opened: KnowledgeBase) -> bool:
         return (opened.vectors.collections.lost
-                or published_state(opened.database) != published_state(self.ledger(opened.layout.name)))
+                or opened.frozen_at != published_state(self.ledger(opened.layout.name)))
 
     def _newest(self, name: str, before: KnowledgeBase | None) -> KnowledgeBase:
         """Return a reader of the newest state, or the previous reader while this home derives its files."""
@@ -197,7 +197,7 @@ class Readers:
         kb = self.knowledge_base(name)
         with self._lock:
             retriever = self._retrievers.get(name)
-            if retriever is None or retriever.version != kb.version():
+            if retriever is None or retriever.index.store is not kb:
                 # Readers are frozen: what a question's embedding costs goes through the other connection.
                 retriever = self._retrievers[name] = Retriever(
                     kb, lambda *paid: Calls(self.ledger(name)).record_usage(*paid), self._ranking)
