@@ -128,8 +128,7 @@ class Texts(Sequence[str]):
             # Decoded together, which is faster; bytes 10xxxxxx go on with a character.
             text = part.tobytes().decode("utf-8", "surrogatepass")
             characters = np.append(0, np.cumsum(part & 0xC0 != 0x80))[ends - ends[0]]  # noqa: PLR2004
-            for start, end in pairwise(characters.tolist()):
-                yield text[start:end]
+            yield from [text[start:end] for start, end in pairwise(characters.tolist())]
 
     def raw(self, row: int) -> bytes:
         """Return a text's UTF-8 bytes."""

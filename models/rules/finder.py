@@ -27,7 +27,7 @@ from .content_words import spoken_words, stem
 from .lexicon import words
 from .likeness import likeness
 from .question import Question, tells_time
-from .recognition.names import find_names, has_name, names_in
+from .recognition.names import find_names, has_any_name, has_name, names_in
 from .recognition.spans import Span, cue_language, find_spans
 from .units import Unit, find_units
 
@@ -159,8 +159,7 @@ class Finder:
         if not lead or not lead[0].says:
             return []
         names = [name for name in names_in(lead[0].unit.text) if len(name) > _SHORTEST or not name.isascii()]
-        about = [item for item in found
-                 if any(has_name(f"{item.unit.before} {item.unit.text}", name) for name in names)]
+        about = [item for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
         gains = [sum(max(0.0, other - own) for other, own in zip(item.says, lead[0].says, strict=True))
                  for item in about]
         gain = max(gains, default=0.0)
