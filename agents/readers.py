@@ -91,7 +91,7 @@ class Readers:
 
     def _is_behind(self, opened: KnowledgeBase) -> bool:
         return (opened.vectors.collections.lost
-                or published_state(opened.database) != published_state(self.ledger(opened.layout.name)))
+                or opened.frozen_at != published_state(self.ledger(opened.layout.name)))
 
     def _newest(self, name: str, before: KnowledgeBase | None) -> KnowledgeBase:
         """Return a reader of the newest state, or the previous reader while this home derives its files."""

@@ -25,9 +25,6 @@ from ..graph_store.ledger.instructions import Purpose, check_instructions
 from ..graph_store.ledger.overview import Overviews
 from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.tree.community_digests import digests
-from ..ingest.chunking import chunk_documents
-from ..ingest.fetching import Address
-from ..ingest.loaders import OnFailure, load_documents
 from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name, load_embedder
@@ -44,8 +41,6 @@ from ..schemas.graph_schema import GraphSchema
 from ..schemas.scope import EVERYTHING, Scope
 from ..tools.retriever import RankingModels, Retriever
 from ..tools.surveys import described_groups
-from .construction.inputs import check_model
-from .label_grouping import group_labels
 from .model_choice import AskStep
 from .readers import Readers
 from .reasoners import Reasoners
@@ -54,6 +49,8 @@ from .spending import Spending
 from .thresholds import support_in, thresholds_in
 
 if TYPE_CHECKING:
+    from ..ingest.fetching import Address
+    from ..ingest.loaders import OnFailure
     from ..models.llm.batch_endpoint import BatchEndpoint
     from ..models.llm.batched_extraction import BatchedExtraction
     from ..models.llm.inferring import SchemaWriter
@@ -142,12 +139,16 @@ class Resources:
         """
         return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
 
-    def read(self, paths: Sequence[Path | Address], on_failure: OnFailure) -> Iterator[Document]:
+    def read(self, paths: "Sequence[Path | Address]", on_failure: "OnFailure") -> Iterator[Document]:
         """Return the documents of files and folders (see `load_documents`)."""
+        from ..ingest.loaders import load_documents  # noqa: PLC0415 - 100 modules that no question needs
+
         return load_documents(paths, on_failure=on_failure, limits=self.limits)
 
     def chunk_groups(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
         """Yield groups of documents, in order, with their chunks."""
+        from ..ingest.chunking import chunk_documents  # noqa: PLC0415 - as above
+
         for group in groups:
             yield chunk_documents(group, self.settings.chunk_tokens, self.settings.chunk_overlap)
 
@@ -418,6 +419,8 @@ class Resources:
             NoModelError: verdicts are to be fresh, and no model is set.
             ReasonerError: the model could not be asked about everything; a build asks for the rest.
         """
+        from .construction.inputs import check_model  # noqa: PLC0415 - the loaders with it
+
         check_model(fresh_verdicts=fresh_verdicts, uses_llm=self.settings.uses_llm)
         self.runs.forget(name)  # a writer that is open has the model before
         try:
@@ -430,6 +433,8 @@ class Resources:
             raise
 
     def _ask_labels_again(self, kb: KnowledgeBase) -> None:
+        from .label_grouping import group_labels  # noqa: PLC0415 - the extraction by a model with it
+
         kb.schema_control.forget_growth()
         writer = self.schema_writer(kb.layout.name)
         if writer is not None and kb.schema_control.policy == "auto":

@@ -41,6 +41,7 @@ from ..subagent.langchain_retriever import BanyanRetriever, search
 from ..subagent.tool import Subagent, as_subagent, as_tool
 from ..subagent.tool_answers import RetrievedPassage
 from ..text.times import read_day
+from ..tools.index import RetrievalIndex
 from ..tools.langchain_tools import lookup_tools
 from ..tools.openings import summarise_documents
 from ..tools.table_results import ComputedTable, fields, tabulate
@@ -297,7 +298,7 @@ class KnowledgeBase:
 
     def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
         context = cast("AskContext", arguments["context"])
-        return answer_of(self._within(context.documents, context.where), cast("AskOutput", output))
+        return answer_of(lambda: self._index(context.documents, context.where), cast("AskOutput", output))
 
     def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
                context: AskContext | None = None) -> list[RetrievedPassage]:
@@ -367,9 +368,9 @@ class KnowledgeBase:
         nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
         return [entity_of(kb, node, of_chunks) for node in nodes]
 
-    def _within(self, documents: Sequence[str] | str, where: Where) -> stored.KnowledgeBase:
-        """Return what is stored of some documents alone, or of all."""
-        return self.resources.retriever(self.name, Scope.of(documents, where)).index.store
+    def _index(self, documents: Sequence[str] | str, where: Where) -> RetrievalIndex:
+        """Return the index of some documents alone, or of all."""
+        return self.resources.retriever(self.name, Scope.of(documents, where)).index
 
     def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
               where: Where = None) -> list[Fact]:
@@ -386,11 +387,11 @@ class KnowledgeBase:
         Raises:
             ValueError: `at` is no date with a year.
         """
-        kb = self._within(documents, where)
+        kb = self._index(documents, where).store
         graph, wanted, day = kb.graph, normalise(entity), read_day(at) if at else None
         about = {node for node in graph.entity_ids()
                  if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
-        return list(facts_of(kb, [key for key in graph.edges()
+        return list(facts_of(kb, graph, [key for key in graph.edges()
                                   if (not relation or key[1] == relation)
                                   and (not entity or key[0] in about or key[2] in about)
                                   and (day is None or graph.validity(key).holds(*day))]))
@@ -438,7 +439,7 @@ class KnowledgeBase:
             documents: those of which they are made, as in `ask`.
             where: their metadata, as in `ask`.
         """
-        kb = self._within(documents, where)
+        kb = self._index(documents, where).store
         return [community_of(kb.graph, community) for community in sorted(
             kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
 

@@ -1,7 +1,7 @@
 """The results of the Python API: answers, entities, facts, communities."""
 
 import html
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -17,6 +17,7 @@ from ..schemas.retrieval import Grade
 from ..schemas.trace import TraceStep
 from ..subagent.answer_facts import CitedPlace, stated_by
 from ..text.visible_text import visible
+from ..tools.index import RetrievalIndex
 
 if TYPE_CHECKING:
     from ..graph_store.integrity.status import Status
@@ -105,16 +106,20 @@ class Step(Frozen):
     found: tuple[str, ...]
 
 
-def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
-    """Return the retrieval graph's answer, with the facts behind it."""
+def answer_of(index: Callable[[], RetrievalIndex], output: AskOutput) -> Answer:
+    """Return the retrieval graph's answer, with the facts behind it; the index is opened only for these."""
     citations = tuple(Citation(**cited) for cited in output["citations"])
     places = [CitedPlace(cited.document, cited.start, cited.end) for cited in citations]
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
         citations=citations,
-        facts=facts_of(kb, stated_by(kb, kb.graph, places).facts) if not output["abstained"] else (),
+        facts=_facts_behind(index(), places) if not output["abstained"] else (),
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
         iterations=output["iterations"], grade=output["grade"])
+
+
+def _facts_behind(index: RetrievalIndex, places: Sequence[CitedPlace]) -> tuple[Fact, ...]:
+    return facts_of(index.store, index.graph, stated_by(index.store, index, places).facts)
 
 
 def step_of(event: dict[str, Any]) -> Step:
@@ -122,9 +127,9 @@ def step_of(event: dict[str, Any]) -> Step:
     return Step(step=event["step"], found=tuple(event["found"]))
 
 
-def facts_of(kb: KnowledgeBase, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
-    """Return facts by their keys, in that order."""
-    wanted, graph = list(keys), kb.graph
+def facts_of(kb: KnowledgeBase, graph: KnowledgeGraph, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
+    """Return facts of a graph by their keys, in that order."""
+    wanted = list(keys)
     sources = Sources(kb.documents.chunks(sorted({chunk for key in wanted for chunk in graph.triple_support(key)})))
     return tuple(_fact(graph, key, sources) for key in wanted)
 

@@ -37,7 +37,7 @@ from .ledger.instructions import Instructions
 from .ledger.overview import Overview, note_overview
 from .ledger.schema_history import SchemaHistory
 from .ledger.token_accounts import Calls
-from .ledger.version import Version, begin_epoch, epoch, publish, version_of
+from .ledger.version import Version, begin_epoch, epoch, publish, published_state, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
 from .store_errors import StoreError, WriterBusyError
@@ -125,6 +125,8 @@ class KnowledgeBase:
         self._lock = (self._files if isinstance(layout.ledger, Path)
                       else AdvisoryLock(self.database, layout.ledger))
         self._published = 0
+        self.frozen_at: tuple[int, int] | None = None
+        """The published state that this reader stays at."""
         # A reader that nobody refers to any more closes its files by itself.
         self._close = weakref.finalize(self, _close_all, (self._files, self._lock), self.vector_synchroniser,
                                        self.database)
@@ -380,6 +382,7 @@ class KnowledgeBase:
     def freeze(self) -> None:
         """Stay as it is from here on, for reading alone: graph and all that is read of the ledger are of one moment."""
         self.database.freeze()
+        self.frozen_at = published_state(self.database)
         self.refresh()
 
 

@@ -63,8 +63,7 @@ def _cited_chunks(kb: KnowledgeBase, cited: Sequence[CitedPlace]) -> Iterator[tu
     of: dict[str, list[CitedPlace]] = {}
     for place in cited:
         of.setdefault(place.document, []).append(place)
-    ids = sorted(chunk for chunk, document in kb.documents.of_chunks().items() if document in of)
-    for chunk in kb.documents.chunks(ids):
+    for chunk in kb.documents.chunks_of(of):
         spans = of[chunk.document_id]
         if any(span.start < chunk.end and span.end > chunk.start for span in spans):
             yield chunk, spans

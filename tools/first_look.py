@@ -61,7 +61,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         tokens: the budget, estimated tokens.
         tools: the lookups that are switched on.
         switches: what the ranking of passages uses.
-        reasons: whether a model reads it; otherwise the table that the question asks for comes a row an item.
+        reasons: whether a model reads it; otherwise it is the table that the question asks for, a row an item, or what
+            can be quoted.
 
     Returns:
         The table that the question asks for; passages; then lines of cards and tables whose words no shown passage
@@ -75,19 +76,19 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     asked = asked_table(retriever.index, schema, question) if "triple_search" in tools else None
     if asked and not reasons and (rows := asked_rows(retriever.index, schema, question, asked)):
         return rows
-    asked_for = _asked(retriever, schema, asked, int(tokens * _ASKED_SHARE)) if asked else []
-    blocks = [*asked_for]
+    blocks = _asked(retriever, schema, asked, int(tokens * _ASKED_SHARE)) if asked and reasons else []
+    is_table = bool(blocks)
     if "community_search" in tools:
         reports = _reports(retriever, schema, question, named, int(tokens * _REPORTS_SHARE))
         if not reasons and any(item.kind == "row" for block in reports for item in block.items):
             return reports
         blocks += reports
     graph = list[Block]()
-    if "entity_search" in tools:
+    if "entity_search" in tools and reasons:
         graph += _cards(retriever, schema, question, named, int(tokens * _CARDS_SHARE))
-    if "dfs_search" in tools and _CONNECTED.search(question):
+    if "dfs_search" in tools and reasons and _CONNECTED.search(question):
         graph += _paths(retriever.index, named, int(tokens * _CARDS_SHARE))
-    if "triple_search" in tools and not asked_for:
+    if "triple_search" in tools and reasons and not is_table:
         graph += _tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
     left = tokens - sum(item_cost(item) for block in (*blocks, *graph) for item in block.items)
     if "passage_search" in tools:

@@ -69,7 +69,7 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
             continue
         # A document says of itself in its first words what `about` repeats.
         repeats = ranked.document in documents or ranked.start == 0
-        passage = ranked.model_copy(update={"about": ""}) if repeats else ranked
+        passage = ranked if repeats else retriever.described(ranked)
         cost = item_cost(passage)
         if cost > tokens and not shown:
             return [cut_passage(passage, tokens)]

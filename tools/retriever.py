@@ -174,15 +174,19 @@ class Retriever:
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
         """Return the best chunks as (id, weight), best first; chunks without weight are left out."""
-        order = [int(row) for row in best_rows(scores, limit) if scores[row] > 0]
-        return [(self.index.chunk_row.at(row), float(scores[row])) for row in order]
+        order = best_rows(scores, min(limit, int(np.count_nonzero(scores > 0))))
+        return [(self.index.chunk_row.at(row), float(scores[row])) for row in order.tolist()]
 
     def passage(self, chunk_id: str, score: float) -> Passage:
-        """Return a ranked chunk with its text and its document's metadata, cut if that is long."""
+        """Return a ranked chunk with its text."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
-                       heading=chunk.heading, start=chunk.start, score=score,
-                       about=self._about(chunk.document_id))
+                       heading=chunk.heading, start=chunk.start, score=score)
+
+    def described(self, passage: Passage) -> Passage:
+        """Return a passage with its document's metadata, cut if that is long."""
+        about = self._about(passage.document)
+        return passage.model_copy(update={"about": about}) if about else passage
 
     def _read_about(self, document_id: str) -> str:
         return metadata_line(self.index.store.documents.metadata(document_id), _ABOUT_TOKENS)

@@ -9,6 +9,7 @@ from langgraph.types import Send
 
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import choose_name
+from ...graph_store.ledger.document_rows import Documents
 from ...graph_store.ledger.instructions import check_instructions
 from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
@@ -16,7 +17,6 @@ from ...schemas.inquiry import Block, Inquiry, Judgement, Round
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, lookup_text
 from ...schemas.references import literal
 from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
-from ...schemas.scope import Scope
 from ...schemas.trace import StepName
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
@@ -58,8 +58,10 @@ class RetrievalNodes:
     def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
         """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
         reasoner = self._resources.reasoner(state["knowledge_base"], context.models)
+        if not reasoner.reasons:
+            return reasoner
         wanted = (self._resources.knowledge_base(state["knowledge_base"]).instructions.get(), context.instructions)
-        instructions = "\n".join(filter(None, wanted)) if reasoner.reasons else ""
+        instructions = "\n".join(filter(None, wanted))
         return reasoner.with_instructions(instructions) if instructions else reasoner
 
     def _retriever(self, state: AskState | LookupInput) -> Retriever:
@@ -85,31 +87,31 @@ class RetrievalNodes:
         check_context(context)
         named, (earlier, question) = state.get("knowledge_base") or "", read_conversation(state)
         name = await in_thread(choose_name, named or context.knowledge_base, self._resources.settings, is_seen)
-        await in_thread(self._check, name, context)
+        retriever = await in_thread(self._checked, name, context)
         if earlier:
             reasoner = await in_thread(self._resources.reasoner, name, context.models)
             rewritten = await reasoner.condense(question, earlier)
             # What a conversation talked a model into is no question, and each later call would pay for it.
             question = rewritten if len(rewritten) <= MAX_QUESTION else question
-        started = await in_thread(self._start_question, state, name, context.scope, question, earlier)
-        return {**started, "named": named}
+        started = await in_thread(self._start_question, state, name, retriever, question, earlier)
+        return {**started, "scope": context.scope, "named": named}
 
-    def _check(self, name: str, context: AskContext) -> None:
-        """Report wrong settings before anything is paid for."""
+    def _checked(self, name: str, context: AskContext) -> Retriever:
+        """Return the retriever of a question; wrong settings are reported before anything is paid for."""
         check_instructions(context.instructions)
-        self._resources.retriever(name, context.scope)
+        retriever = self._resources.retriever(name, context.scope)
         self._caps(context)
         check_models(context.models, self._resources.settings, served=is_served())
         self._resources.reranker  # noqa: B018
+        return retriever
 
-    def _start_question(self, state: AskState, name: str, scope: Scope, question: str,
+    def _start_question(self, state: AskState, name: str, retriever: Retriever, question: str,
                         earlier: list[tuple[str, str]]) -> AskState:
         """Return the state of a new question."""
-        retriever = self._resources.retriever(name, scope)
         question, replaced = respelt(literal(question), retriever.index)
         # An earlier question of the thread may have been asked with its trace.
         old_trace: AskState = {"trace": []} if state.get("trace") else {}
-        return {"knowledge_base": name, "revision": self._states.begin(name, retriever), "scope": scope,
+        return {"knowledge_base": name, "revision": self._states.begin(name, retriever),
                 "question": question, "respelt": replaced, "hinted": is_hinted(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "kept": [], "dropped": [], "draft": None,
                 "iterations": 0, "steps": [trace_steps.data(trace_steps.trace_question(question))], **old_trace}
@@ -165,9 +167,8 @@ class RetrievalNodes:
 
     async def _judge(self, state: AskState, context: AskContext, step: StepName, reasoner: Reasoner) -> AskState:
         """Return the state after a reasoner has answered or chosen lookups."""
-        inquiry = await in_thread(self._inquiry, state, context, reasoner)
+        inquiry, documents = await in_thread(self._inquiry, state, context, reasoner)
         items = list(inquiry.items())
-        documents = (await in_thread(self._knowledge_base, state)).documents
         with showing_claims(items, documents, context.mode) as shown:
             judgement = await reasoner.judge(inquiry)
             if inquiry.is_last and judgement.draft is None:
@@ -175,13 +176,15 @@ class RetrievalNodes:
             shown.settle(judgement.draft, self._abstain_below(context))
         return self._apply(state, context, step, judgement)
 
-    def _inquiry(self, state: AskState, context: AskContext, reasoner: Reasoner) -> Inquiry:
+    def _inquiry(self, state: AskState, context: AskContext, reasoner: Reasoner) -> tuple[Inquiry, Documents]:
+        """Return what a reasoner is asked, and the documents in which its quotes are checked."""
         retriever, question = self._retriever(state), state["question"]
-        schema = retriever.index.store.schemas.current()
-        return Inquiry(question=question, mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]),
-                       terms=terms_text(retriever, schema, question) if reasoner.reasons else "",
-                       dropped=frozenset(state["dropped"]),
-                       is_last=not reasoner.reasons or not context.tools or not self._lookups_left(state, context))
+        store = retriever.index.store
+        terms = terms_text(retriever, store.schemas.current(), question) if reasoner.reasons else ""
+        inquiry = Inquiry(question=question, mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]),
+                          terms=terms, dropped=frozenset(state["dropped"]),
+                          is_last=not reasoner.reasons or not context.tools or not self._lookups_left(state, context))
+        return inquiry, store.documents
 
     def _lookups_left(self, state: AskState, context: AskContext) -> int:
         """Return how many lookups the question may still make; 0 if no further round is allowed."""

@@ -127,7 +127,7 @@ class ArmAsker:
         if not self._answers:
             return _NO_ANSWER, ranking[:settings.top_k]
         shown = ranking[:settings.context_passages]
-        items = [retriever.passage(key, 1 / rank) for rank, key in enumerate(shown, 1)]
+        items = [retriever.described(retriever.passage(key, 1 / rank)) for rank, key in enumerate(shown, 1)]
         # Own knowledge cites nothing, so mode reject would always decline.
         mode: Mode = "open" if arm.method == "zero-shot" else self._mode
         rounds = (Round(blocks=(Block(title="passages", items=tuple(items)),)),) if items else ()

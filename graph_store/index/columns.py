@@ -123,10 +123,12 @@ class Texts(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         places, values = self._lists.starts, self._lists.values
         for first in range(0, self._size, _TEXTS_AT_ONCE):
-            ends = places[first:first + _TEXTS_AT_ONCE + 1].tolist()
-            part = values[ends[0]:ends[-1]].tobytes()
-            for start, end in pairwise(ends):
-                yield part[start - ends[0]:end - ends[0]].decode("utf-8", "surrogatepass")
+            ends = places[first:first + _TEXTS_AT_ONCE + 1]
+            part = values[ends[0]:ends[-1]]
+            # Decoded together, which is faster; bytes 10xxxxxx go on with a character.
+            text = part.tobytes().decode("utf-8", "surrogatepass")
+            characters = np.append(0, np.cumsum(part & 0xC0 != 0x80))[ends - ends[0]]  # noqa: PLR2004
+            yield from [text[start:end] for start, end in pairwise(characters.tolist())]
 
     def raw(self, row: int) -> bytes:
         """Return a text's UTF-8 bytes."""

@@ -191,11 +191,17 @@ class Documents:
         Ids that do not exist are left out.
         """
         if chunk_ids is None:
-            rows = self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal")
-        else:
-            wanted = list(chunk_ids)
-            found = {row.id: row for row in self._db.rows(f"{_CHUNK} WHERE {among('id')}", among=json.dumps(wanted))}
-            rows = [found[chunk] for chunk in wanted if chunk in found]
+            return self._with_texts(self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal"))
+        wanted = list(chunk_ids)
+        found = {row.id: row for row in self._db.rows(f"{_CHUNK} WHERE {among('id')}", among=json.dumps(wanted))}
+        return self._with_texts([found[chunk] for chunk in wanted if chunk in found])
+
+    def chunks_of(self, documents: Iterable[str]) -> list[Chunk]:
+        """Return the chunks in service of some documents, by id."""
+        return self._with_texts(self._db.rows(f"{_CHUNK} WHERE revision = 0 AND {among('document')} ORDER BY id",
+                                              among=json.dumps(list(documents))))
+
+    def _with_texts(self, rows: Sequence[Record]) -> list[Chunk]:
         # Each text is read once and cut here: substr() in SQL counts characters from the text's
         # beginning for every chunk, which is quadratic in a long document.
         documents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))

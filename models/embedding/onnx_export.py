@@ -221,7 +221,8 @@ def word_vectors(words: Sequence[str]) -> Vectors:
 
 @functools.lru_cache(_WORDS_KEPT)
 def _vector(word: str) -> Vectors:
-    pieces = bundled_tokenizer().encode(word, add_special_tokens=False).ids
-    vector = word_table()[pieces].sum(axis=0)
-    length = float(np.linalg.norm(vector))
+    whole = bundled_tokenizer().token_to_id(word) if word.isascii() and word.isalnum() else None
+    vector = word_table()[whole] if whole is not None else word_table()[
+        bundled_tokenizer().encode(word, add_special_tokens=False).ids].sum(axis=0)
+    length = float(np.sqrt(vector.dot(vector)))
     return np.asarray(vector / length if length else vector, np.float32)

@@ -7,6 +7,7 @@ hidden from it. Offsets refer to the original text.
 import re
 import threading
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,6 +22,7 @@ from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_nam
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
+    from thinc.backends import Ops
 
 Needed = Callable[[int, Sequence[str], Lemmas], bool]
 """Returns True for a sentence to parse, given its number, its words, and a function for the lemmas of a word."""
@@ -77,6 +79,7 @@ class Parser:
         with self._lock:
             doc = self._parsed.get((language, text))
             if doc is None:
+                _use_processor()
                 doc = pipeline(_tokens(pipeline, text))
                 if len(doc) <= self._parsed.maxsize:
                     self._parsed[language, text] = doc
@@ -150,10 +153,26 @@ def _recognising(pipeline: "Language") -> Sequence[str]:
 
 def _run(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> list["Doc"]:
     """Run some parts of a pipeline over documents together."""
+    _use_processor()
     for name, part in pipeline.pipeline:
         if name in names:
             docs = list(cast("Any", part).pipe(docs)) if hasattr(part, "pipe") else list(map(part, docs))
     return docs
+
+
+def _use_processor() -> None:
+    """Have thinc compute in this context as it would by itself: it looks through all installed packages each time."""
+    from thinc.backends import context_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
+
+    if context_ops.get() is None:
+        set_current_ops(_processor())
+
+
+@cache
+def _processor() -> "Ops":
+    from thinc.backends import get_ops  # noqa: PLC0415
+
+    return get_ops("cpu")
 
 
 def _tokens(pipeline: "Language", text: str, *, one: bool = False) -> "Doc":

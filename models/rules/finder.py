@@ -8,8 +8,9 @@ and on whether it contains a span of the expected kind.
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from .content_words import spoken_words, stem
 from .lexicon import words
 from .likeness import likeness
 from .question import Question, tells_time
-from .recognition.names import find_names, has_name, names_in
+from .recognition.names import find_names, has_any_name, has_name, names_in
 from .recognition.spans import Span, cue_language, find_spans
 from .units import Unit, find_units
 
@@ -107,7 +108,7 @@ class Finder:
         place = {text: at for at, text in enumerate(self._texts)}
         self._places = [np.array([place[text] for text in texts], np.intp) for texts in around]
         self._names: dict[str, list[Span]] = {}
-        self._languages = {number: cue_language(passage.text, parser) for number, passage in read}
+        self._language = cache(lambda number: cue_language(passages[number - 1].text, parser))
 
     def search(self, question: Question) -> list[Found]:
         """Return all units, best first."""
@@ -134,7 +135,8 @@ class Finder:
         """
         asked, stems = _asked_words(question, question.asking)
         counts = [word != question.count_word for word in asked]
-        says = _says(question, asked, stems, [text])[0][counts] if any(counts) else np.zeros(1)
+        said = {text: frozenset(question.words_of(text))}
+        says = _says(question, asked, stems, said)[0][counts] if any(counts) else np.zeros(1)
         return float(says.mean()), float(says.mean() if question.language == "zh" else says.min())
 
     def quotes(self, found: Sequence[Found], most: int = _MOST) -> list[Found]:
@@ -157,8 +159,7 @@ class Finder:
         if not lead or not lead[0].says:
             return []
         names = [name for name in names_in(lead[0].unit.text) if len(name) > _SHORTEST or not name.isascii()]
-        about = [item for item in found
-                 if any(has_name(f"{item.unit.before} {item.unit.text}", name) for name in names)]
+        about = [item for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
         gains = [sum(max(0.0, other - own) for other, own in zip(item.says, lead[0].says, strict=True))
                  for item in about]
         gain = max(gains, default=0.0)
@@ -184,10 +185,11 @@ class Finder:
             none = np.zeros(len(self.units))
             return none, np.ones(len(self.units)), none, np.zeros((len(self.units), 0))
         asking = frozenset(_asked_words(question, question.asking)[0])
-        counts = Counter(word for unit in self.units for word in set(question.words_of(unit.text)))
+        said = {text: frozenset(question.words_of(text)) for text in self._texts}
+        counts = Counter(word for unit in self.units for word in said[unit.text])
         rare = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
         asks = np.array([word in asking for word in asked])
-        says = _says(question, asked, stems, self._texts)
+        says = _says(question, asked, stems, said)
         own, above, before, after = (says[places] for places in self._places)
         beside = np.array([[_IN_HEADING if _REFERS.match(unit.text) else _BESIDE] for unit in self.units])
         best: Scores = np.maximum.reduce([own, _IN_HEADING * above, beside * before, _BESIDE * after])
@@ -204,7 +206,7 @@ class Finder:
 
     def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
         """Return the cached spans of sentences, including capitalised words of unknown kind."""
-        new = {unit.text: self._languages[unit.passage] for unit in units if unit.text not in self._names}
+        new = {unit.text: self._language(unit.passage) for unit in units if unit.text not in self._names}
         for language in dict.fromkeys(new.values()):
             texts = [text for text, own in new.items() if own == language]
             for text, spans in zip(texts, find_spans(texts, self.parser, language=language), strict=True):
@@ -273,11 +275,18 @@ def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
             and unit.text[: span.start].endswith("by "))
 
 
-def _says(question: Question, asked: Sequence[str], stems: Sequence[str], texts: Sequence[str]) -> Scores:
-    """Return the certainty that each text says each word: 1 for its stem, else in English the best cosine of a word."""
-    sets = [frozenset(question.words_of(text)) for text in texts]
-    exact: Scores = np.array([[float(word in own) for word in stems] for own in sets]).reshape(len(texts), len(stems))
-    return np.maximum(exact, likeness(asked, texts).astype(np.float64)) if question.language == "en" else exact
+def _says(question: Question, asked: Sequence[str], stems: Sequence[str], texts: Mapping[str, Set[str]]) -> Scores:
+    """Return the certainty that each text says each word: 1 for its stem, else in English the best cosine of a word.
+
+    Args:
+        question: the question.
+        asked: its words.
+        stems: the stem of each.
+        texts: texts with the words of each as `Question.words_of` has them.
+    """
+    exact: Scores = np.array([[float(word in own) for word in stems] for own in texts.values()]
+                             ).reshape(len(texts), len(stems))
+    return np.maximum(exact, likeness(asked, [*texts]).astype(np.float64)) if question.language == "en" else exact
 
 
 def _is_apart(left: tuple[str, int, int], right: tuple[str, int, int]) -> bool:

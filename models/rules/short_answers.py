@@ -109,19 +109,20 @@ def _of_titled(question: Question, name: str, titled: Sequence[str], finder: Fin
 
 
 def _short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Short | None:
-    best, usual = found[0], _usual_names(question, finder.passages)
+    best, passages = found[0], finder.passages
     if question.expected == "polar":
         stated = verdict(question, found, finder)
     else:
         stated = listed(question, found, finder) or counted(question, found)
     if stated is not None:
         words, unit = stated
-        return Short(words, unit) if _names_all(question, f"{unit.heading} {unit.opening} {unit.text}", usual) else None
+        text = f"{unit.heading} {unit.opening} {unit.text}"
+        return Short(words, unit) if _names_all(question, text, passages) else None
     if not question.has_form:
-        return _from_field(question, found, usual)
+        return _from_field(question, found, passages)
     if best.unit.row is not None:
-        return _from_cell(question, best.unit, found, usual)
-    return _from_span(question, best, usual) or _from_definition(question, best.unit)
+        return _from_cell(question, best.unit, found, passages)
+    return _from_span(question, best, passages) or _from_definition(question, best.unit)
 
 
 def is_unasked(question: Question, row: Row | None) -> bool:
@@ -136,20 +137,20 @@ def _field(question: Question, row: Row) -> Cell | None:
                  and asked.issuperset(words)), None)
 
 
-def _from_field(question: Question, found: Sequence[Found], usual: frozenset[str]) -> Short | None:
+def _from_field(question: Question, found: Sequence[Found], passages: Sequence[Passage]) -> Short | None:
     """Return the cell under the header that a question such as "what is the status of X" asks for, in the row of X."""
     for unit in (item.unit for item in found[:_LOOKED_AT]):
         cell = _field(question, unit.row) if unit.row else None
         if cell and question.focus and set(question.words_of(question.focus)).issubset(question.words_of(cell.header)):
-            return _from_cell(question, unit, found, usual, cell)
+            return _from_cell(question, unit, found, passages, cell)
     return None
 
 
-def _from_span(question: Question, best: Found, usual: frozenset[str]) -> Short | None:
+def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> Short | None:
     """Return the only span of the expected kind in the best sentence, if the sentence covers the question."""
     unit = best.unit
     is_list = question.lists and question.expected != "number"
-    if best.covered < _COVERED or best.least < _LEAST or is_list or not _speaks_of(question, unit, usual):
+    if best.covered < _COVERED or best.least < _LEAST or is_list or not _speaks_of(question, unit, passages):
         return None
     values = _distinct_values(question, best)
     if len(values) != 1:
@@ -223,14 +224,14 @@ def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, in
     return clauses if start < 0 else [*clauses, (start, len(text))]
 
 
-def _speaks_of(question: Question, unit: Unit, usual: frozenset[str]) -> bool:
+def _speaks_of(question: Question, unit: Unit, passages: Sequence[Passage]) -> bool:
     """Return True if a sentence has the question's limits, is not negated, and has no question word only as owner."""
     text = f"{unit.heading} {unit.text}"
     negated = foreign_forms().get(question.language, {}).get("negated", _NEGATED)
     if (negated.search(unit.text) and not negated.search(question.text)) or not (
             _figures(question.asking) <= _figures(text)):
         return False
-    if not _says_limits(question, text) or not _names_all(question, text, usual):
+    if not _says_limits(question, text) or not _names_all(question, text, passages):
         return False
     owned = {word for owner in _OWNED.findall(unit.text) for word in question.words_of(owner)}
     free = set(question.words_of(_OWNED.sub(" ", unit.text)))
@@ -244,10 +245,11 @@ def _says_limits(question: Question, text: str) -> bool:
                for word in _LIMITING.findall(question.asking))
 
 
-def _names_all(question: Question, text: str, usual: frozenset[str]) -> bool:
+def _names_all(question: Question, text: str, passages: Sequence[Passage]) -> bool:
     """Return True if a text contains the question's names, except the usual names of the documents."""
-    return all(name in usual or has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1]))
-               for name in question.names)
+    missing = [name for name in question.names if not (
+        has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1])))]
+    return not missing or _usual_names(question, passages).issuperset(missing)
 
 
 def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
@@ -296,7 +298,7 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
 def _from_definition(question: Question, unit: Unit) -> Short | None:
     """Return the subject of "a bear is the mascot of the club" for "which animal was chosen as the club's mascot"."""
     match, kind = _DEFINED.match(unit.text), frozenset(question.words_of(question.kind_noun))
-    if match is None or question.expected != "name" or not kind or not _speaks_of(question, unit, frozenset()):
+    if match is None or question.expected != "name" or not kind or not _speaks_of(question, unit, ()):
         return None
     asked = frozenset(question.words_of(_CHOSEN.sub(" ", question.asking))) - kind
     subject = " ".join(match["subject"].split())
@@ -304,7 +306,7 @@ def _from_definition(question: Question, unit: Unit) -> Short | None:
     return Short(subject, unit) if said and asked.isdisjoint(question.words_of(subject)) else None
 
 
-def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: frozenset[str],
+def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages: Sequence[Passage],
                cell: Cell | None = None) -> Short | None:
     """Return the cell under the requested header, in the only table row that the question names."""
     row = unit.row
@@ -314,7 +316,7 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], usual: fr
     text = f"{unit.heading} {unit.text}"
     if not shared or cell is None or not _figures(question.asking) <= _figures(text):
         return None
-    if not _says_limits(question, text) or not _names_all(question, text, usual):
+    if not _says_limits(question, text) or not _names_all(question, text, passages):
         return None
     for other in (item.unit.row for item in found if item.unit.row is not None and (
             item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT)):

@@ -4,7 +4,7 @@ Precision comes before recall: uncertain words are left to the content words.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ....schemas.naming import canonical_name, normalise
 from ....text.languages import function_words
@@ -63,7 +63,16 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def has_name(text: str, name: str) -> bool:
     """Return True if a text contains a whole name, regardless of case and width; Chinese has no word boundaries."""
-    folded, wanted = normalise(text), canonical_name(name)
+    return has_any_name(text, [name])
+
+
+def has_any_name(text: str, names: Iterable[str]) -> bool:
+    """Return True if a text contains one of several names; see `has_name`."""
+    folded = normalise(text)
+    return any(_stands_in(folded, canonical_name(name)) for name in names)
+
+
+def _stands_in(folded: str, wanted: str) -> bool:
     at = folded.find(wanted)
     while wanted and at >= 0:
         before, after = folded[at - 1 : at], folded[at + len(wanted) : at + len(wanted) + 1]

@@ -117,8 +117,10 @@ def test_entities_facts_and_communities(kb):
 
 
 def test_an_answer_has_its_citations_facts_and_trace(kb):
+    rows = kb.resources.knowledge_base(kb.name).ledger_graph
+    rows.unload()
     answer = kb.ask("Who is the employer of Ada?", context=AskContext(abstain_below=0.0))
-    assert not answer.abstained
+    assert (answer.abstained, rows._mentions) == (False, None), "facts are read from the index"
     assert (str(answer), 0 < answer.confidence <= 1) == (answer.text, True)
     cited = answer.citations[0]
     assert (cited.document, cited.quote in TEXTS["ada"]) == ("ada", True)

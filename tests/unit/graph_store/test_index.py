@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from banyan.graph_store.index import array_file
+from banyan.graph_store.index import array_file, columns
 from banyan.graph_store.index.array_file import IndexDamagedError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
@@ -89,6 +89,14 @@ def grown(kb):
                        triples=[("Eve Byron", "born_in", "Ulm")], attributes=[("Eve Byron", "name", "Eve")])
         small_base.finish(kb)
         kb.save_index()
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 100])
+def test_texts_are_the_same_one_by_one_and_in_a_row(at_once, monkeypatch):
+    monkeypatch.setattr(columns, "_TEXTS_AT_ONCE", at_once)
+    said = ["Ada", "", "Étienne", "云溪市", "", "\ud83d", "\udc00 🎉", "x"]
+    stored = columns.Texts(columns.texts("said", said), "said")
+    assert [*stored] == [stored[row] for row in range(len(stored))] == said
 
 
 def test_a_question_needs_neither_the_graph_nor_chroma(opened):

@@ -1,5 +1,6 @@
 """spaCy's pipelines and parses: what is loaded is verified, and no text takes more than linear time."""
 
+import contextvars
 import shutil
 
 import pytest
@@ -23,6 +24,13 @@ def test_a_parse_has_our_sentences_and_the_texts_offsets(parser):
     first_words = {sentence[0].idx for sentence in doc.sents}
     assert {start for start, _ in split_sentences(TEXT)} <= first_words
     assert ("Anna Brandt", "PERSON") in {(entity.text, entity.label_) for entity in doc.ents}
+
+
+def test_no_parse_looks_through_the_installed_packages_again(parser, monkeypatch):
+    parser.parse("Ada met Bob in Ulm.")
+    monkeypatch.setattr("thinc.backends.require_cpu", lambda: pytest.fail("thinc chose its backend again"))
+    for read in (lambda: parser.parse("Bob met Ada in Bonn."), lambda: parser.entities(["Ada left Bonn."])):
+        contextvars.Context().run(read)  # as in another thread
 
 
 @pytest.mark.parametrize("pattern", [") ", "a. ", "a", "(", " ", "和", "[", "\n", "the cat "])

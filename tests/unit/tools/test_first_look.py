@@ -1,8 +1,11 @@
-"""What a question begins with: the chain between two things that it asks to connect."""
+"""What a question begins with: passages, and for a model the chain between two things that it asks to connect."""
 
+import numpy as np
 import pytest
 from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.lookups import TOOLS
 from banyan.tools.first_look import first_look
+from banyan.tools.passages import passage_items
 from banyan.tools.retriever import Retriever
 
 from ... import small_base as base
@@ -33,6 +36,32 @@ def test_a_question_that_connects_two_things_begins_with_the_chain_between_them(
 def test_the_chain_is_read_in_the_order_of_the_question(retriever):
     assert looked_up(retriever, "What links the Danube to Ada Byron?") == [
         ("Danube … Ada Byron", "Danube <-lies on- Ulm <-born in- Ada Byron (ulm, ada)")]
+
+
+@pytest.mark.parametrize("question", ["How is Ada Byron connected with the Danube?", "Where was Ada Byron born?"])
+def test_without_a_model_nothing_is_looked_up_that_is_not_quoted(retriever, question):
+    tools = [tool for tool in TOOLS if tool != "passage_search"]
+    found = {reasons: [item.kind for block in first_look(retriever, open_schema(), question, 2000, tools,
+                                                         reasons=reasons) for item in block.items]
+             for reasons in (True, False)}
+    assert (set(found[True]), found[False]) == ({"fact"}, [])
+
+
+def test_metadata_is_read_only_where_it_is_shown(retriever, monkeypatch):
+    read = []
+    monkeypatch.setattr(retriever, "_about", lambda document: read.append(document) or "written by Ana Ruiz")
+    chunks = [chunk.id for chunk in retriever.index.chunks]
+    shown = passage_items(retriever, [(chunk, 1.0) for chunk in chunks], 2000)
+    assert (len(shown), read) == (len(chunks), []), "each begins its document, which says of itself what it is"
+    assert retriever.described(shown[0]).header.endswith("(written by Ana Ruiz)")
+
+
+def test_a_ranking_has_no_passage_without_weight(retriever):
+    scores = np.zeros(len(retriever.index.chunks), np.float32)
+    scores[[0, 2]] = 0.5, 0.7
+    keys = [chunk.id for chunk in retriever.index.chunks]
+    for limit, rows in ((0, []), (1, [2]), (2, [2, 0]), (99, [2, 0])):
+        assert [key for key, _ in retriever.ranking(scores, limit)] == [keys[row] for row in rows]
 
 
 def test_no_chain_is_there_between_things_that_no_facts_join(retriever):
