@@ -57,8 +57,8 @@ def sections(text: str) -> Iterator[Section]:
         text: any text.
 
     Yields:
-        The parts between the headings. A heading with neither text nor a deeper heading under it ends the section before
-        it, or begins the first one where none is before it, so no words are lost and no section is a heading alone.
+        The parts between the headings. A heading with neither text nor a deeper heading under it ends the section
+        before it, or begins the first one where none is before it: no words are lost, and no section is a heading.
     """
     path: list[Heading] = []
     begin, found, lone = 0, list[Section](), list[Heading]()

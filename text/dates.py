@@ -144,8 +144,8 @@ def spell_dates(text: str, *, chinese: bool) -> str:
 def date_terms(spoken: Sequence[str]) -> Iterator[str]:
     """Yield the day ("2020-02-18") and the month ("2020-02") of each date among the words of a text.
 
-    So a question about 18 February 2020 finds the minutes of 2020.2.18 by a word. Words are read, not the text: patterns
-    would take longer than all else that an index reads of a passage. A day that could be a month is left out.
+    So a question about 18 February 2020 finds the minutes of 2020.2.18 by a word. Words are read, not the text:
+    patterns would take longer than all else that an index reads of a passage. A day that could be a month is left out.
 
     Args:
         spoken: the words, without marks and folded as by `normalise`.

@@ -120,7 +120,8 @@ def test_long_document_is_cut_by_headings_then_paragraphs():
 
 
 def test_a_heading_without_text_belongs_to_the_text_beside_it():
-    text = "# Book\n## Preface\n# Towns\nUlm is a town of bakers.\n## Agenda\n## Votes\n# End\nIt ends with a vote of all bakers of the town.\n## AOB"
+    text = ("# Book\n## Preface\n# Towns\nUlm is a town of bakers.\n## Agenda\n## Votes\n"
+            "# End\nIt ends with a vote of all bakers of the town.\n## AOB")
     chunks = chunked(text, max_tokens=28)
     assert [(chunk.heading, chunk.text) for chunk in chunks] == [
         ("Towns", "## Preface\n# Towns\nUlm is a town of bakers.\n## Agenda\n## Votes"),
