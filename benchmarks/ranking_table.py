@@ -1,11 +1,11 @@
 """Compare the fused ranking with BM25 and dense passages, collection by collection.
 
 Run `BANYAN_HOME=... python benchmarks/ranking_table.py DATA [KB ...]` after building the knowledge bases that
-`COLLECTIONS` names, without a model (the commands are in benchmarks/README.md; newcomers' folders give theirs the
-name). DATA is the folder with the collections. Gold passages are a file's own, or the documents of `sources`, counted once each; for the one gold document
-of a newcomer's question those of `also` are as good. Questions that have only `must` are scored by the share of these
-strings that the first k passages have; strings that many passages have, as "no", are left out. `--failed` lists the
-questions on which BM25 or dense passages are better than the fused ranking.
+`COLLECTIONS` names, without a model (the commands are in benchmarks/README.md; a newcomer's folder gives its knowledge
+base its name). DATA is the folder with the collections. Gold passages are a file's own, or the documents of `sources`,
+counted once each; for the one gold document of a newcomer's question those of `also` are as good. Questions that have
+only `must` are scored by the share of these strings that the first k passages have; strings that many passages have,
+as "no", are left out. `--failed` lists the questions on which BM25 or dense passages are better than the fused ranking.
 """
 
 import argparse

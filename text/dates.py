@@ -81,8 +81,8 @@ _NORMAL_DAY = re.compile(r"(?P<sign>-?)(?P<year>\d{4}|XXXX)(?:-(?P<month>\d\d)(?
 _FIGURES = re.compile(_IN_FIGURES)
 _NORMAL_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
 _SMALL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º)?")
-_COMPACT = 8
-"""The figures of a day without marks: 20200218."""
+_YEAR_FIGURES, _COMPACT = 4, 8
+"""The figures of a year, and of a day without marks: 20200218."""
 _BETWEEN_PARTS = frozenset(("of", "de", "del", "年", "月", "月份"))
 _FIRST_YEAR, _LAST_YEAR = 1000, 2199
 
@@ -155,7 +155,7 @@ def date_terms(spoken: Sequence[str]) -> Iterator[str]:
             continue
         if len(word) == _COMPACT:
             yield from _terms_of(word[:4], word[4:6], word[6:])
-        elif len(word) == _COMPACT // 2:
+        elif len(word) == _YEAR_FIGURES:
             before = [one for one in spoken[max(at - 4, 0):at] if one not in _BETWEEN_PARTS][-2:]
             after = [one for one in spoken[at + 1:at + 6] if one not in _BETWEEN_PARTS][:2]
             if spoken[at + 1:at + 2] == ["年"]:
@@ -167,12 +167,14 @@ def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Ite
     first, second = ["", "", *before][-2:]
     if second in _MONTHS:
         yield from _terms_of(year, second, first)
-    elif first in _MONTHS or (_number(first) <= _MONTHS_A_YEAR < _number(second)):
+    elif first in _MONTHS:
         yield from _terms_of(year, first, second)
-    elif _number(second) <= _MONTHS_A_YEAR < _number(first):
+    elif after and (found := list(_terms_of(year, *after))):
+        yield from found
+    elif 1 <= _number(first) <= _MONTHS_A_YEAR < _number(second):
+        yield from _terms_of(year, first, second)
+    elif 1 <= _number(second) <= _MONTHS_A_YEAR < _number(first):
         yield from _terms_of(year, second, first)
-    elif after:
-        yield from _terms_of(year, *after)
 
 
 def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
