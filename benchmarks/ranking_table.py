@@ -1,14 +1,16 @@
 """Compare the fused ranking with BM25 and dense passages, collection by collection.
 
 Run `BANYAN_HOME=... python benchmarks/ranking_table.py DATA [KB ...]` after building the knowledge bases that
-`COLLECTIONS` names, without a model (the commands are in benchmarks/README.md). DATA is the folder with the
-collections. Gold passages are a file's own, or the documents of `sources`, counted once each; questions that have only
-`must` are scored by the share of these strings that stand in the first k passages. `--failed` lists the questions on
-which BM25 or dense passages are better than the fused ranking.
+`COLLECTIONS` names, without a model (the commands are in benchmarks/README.md; a newcomer's folder gives its knowledge
+base its name). DATA is the folder with the collections. Gold passages are a file's own, or the documents of `sources`,
+counted once each; for the one gold document of a newcomer's question those of `also` are as good. Questions that have
+only `must` are scored by the share of these strings that the first k passages have; strings that many passages have,
+as "no", are left out. `--failed` lists the questions on which BM25 or dense passages are better than the fused ranking.
 """
 
 import argparse
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,7 +28,10 @@ from rich.table import Table
 
 
 class Collection(NamedTuple):
-    """A knowledge base's name, its questions below DATA with their format, the cut-offs, and how many to leave out."""
+    """A knowledge base's name, its questions with their format, the cut-offs, and which share of them is asked.
+
+    A path that is not absolute is below DATA.
+    """
 
     kb: str
     questions: str
@@ -35,6 +40,7 @@ class Collection(NamedTuple):
     every: int = 1
 
 
+_NEWCOMERS = Path(__file__).parent / "newcomer"
 COLLECTIONS = (
     Collection("musique", "musique_train100/musique_train.json", "musique", (2, 5, 10, 20)),
     Collection("hotpot", "hotpotqa_train100/hotpotqa_train.json", "hotpotqa", (2, 5, 10, 20)),
@@ -44,7 +50,10 @@ COLLECTIONS = (
     Collection("eth", "ethereum_upgrades/questions.jsonl", "sources"),
     Collection("company", "company_folder/questions.jsonl", "must"),
     Collection("chinese", "chinese_folder/questions.jsonl", "must"),
+    *(Collection(path.stem, str(path), "newcomer") for path in sorted(_NEWCOMERS.glob("*.jsonl"))),
 )
+_TELLING = 0.1
+"""The largest share of passages that may have a string of `must`: one that more have does not tell what is right."""
 Ranking = Callable[[str], Sequence[Chunk]]
 Score = Callable[[Sequence[Chunk], int], float]
 
@@ -64,30 +73,40 @@ def cases(data: Path, collection: Collection, chunks: Sequence[Chunk]) -> list[C
                 for one in load_questions(path, collection.form)]  # type: ignore[arg-type]  (checked above)
     records = [json.loads(line) for line in path.read_text().splitlines()]
     if collection.form == "sources":
-        return [Case(one["question"], _by_gold([GoldPassage(id=_document(name, chunks)) for name in one["sources"]]))
+        return [Case(one["question"], _by_gold([_of_document(name, chunks) for name in one["sources"]]))
                 for one in records if one["sources"]]
-    texts = {one.id: one.text for one in chunks}
-    found = [(one["question"], [must for must in one["must"] if any(must in text for text in texts.values())])
-             for one in records]
+    if collection.form == "newcomer":
+        return [Case(one["question"], _by_gold([_of_document(name, chunks) for name in one["gold"]], [
+            _of_document(name, chunks) for name in one.get("also", ())])) for one in records if one["gold"]]
+    found = [(one["question"], [must for must in map(_pattern, one["must"]) if 0 < np.mean(
+        [bool(must.search(chunk.text)) for chunk in chunks]) <= _TELLING]) for one in records]
     return [Case(question, _by_words(must)) for question, must in found if must]
 
 
+def _pattern(must: str) -> re.Pattern[str]:
+    """Return a pattern for a string as words of their own; Chinese words have no borders."""
+    return re.compile(rf"(?<![a-z0-9]){re.escape(must)}(?![a-z0-9])", re.IGNORECASE)
+
+
 def _located(gold: Sequence[GoldPassage], chunks: Sequence[Chunk]) -> list[GoldPassage]:
-    return [GoldPassage(id=_document(one.id, chunks)) if one.id else one for one in gold]
+    return [_of_document(one.id, chunks) if one.id else one for one in gold]
 
 
-def _document(name: str, chunks: Sequence[Chunk]) -> str:
-    """Return the id of the document that a file calls `name`, as itself or as the end of a path."""
+def _of_document(name: str, chunks: Sequence[Chunk]) -> GoldPassage:
+    """Return the document that a file calls `name`, as itself or as the end of a path."""
     known = {one.document_id for one in chunks}
-    return name if name in known else next((key for key in sorted(known) if key.endswith(f"/{name}")), name)
+    return GoldPassage(id=name if name in known else next(
+        (key for key in sorted(known) if key.endswith(f"/{name}")), name))
 
 
-def _by_gold(gold: Sequence[GoldPassage]) -> Score:
-    return lambda ranked, k: float(np.mean([(gold_rank(one, ranked) or k + 1) <= k for one in gold]))
+def _by_gold(gold: Sequence[GoldPassage], also: Sequence[GoldPassage] = ()) -> Score:
+    others = also if len(gold) == 1 else ()
+    return lambda ranked, k: float(np.mean([any((gold_rank(same, ranked) or k + 1) <= k for same in (one, *others))
+                                            for one in gold]))
 
 
-def _by_words(must: Sequence[str]) -> Score:
-    return lambda ranked, k: float(np.mean([any(one in chunk.text for chunk in ranked[:k]) for one in must]))
+def _by_words(must: Sequence[re.Pattern[str]]) -> Score:
+    return lambda ranked, k: float(np.mean([any(one.search(chunk.text) for chunk in ranked[:k]) for one in must]))
 
 
 def rankings(retriever: Retriever) -> dict[str, Ranking]:

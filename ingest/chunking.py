@@ -59,10 +59,10 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
 
     Returns:
         The chunks in order: none for a blank text, and a single one, headings included, if all of it fits. Otherwise
-        each chunk lies within one section, and its heading lines are in `Chunk.heading`. Every character that is not
-        white space is in a chunk or a heading. A chunk's id depends on the document's id, on everything that is read
-        and embedded with the chunk (title, headings, the list's opening, text), and on the number of equal chunks
-        before it.
+        each chunk lies within one section, and its heading lines are in `Chunk.heading`; a heading with nothing below
+        it is in the text of the chunk beside it. Every character that is not white space is in a chunk or a heading.
+        A chunk's id depends on the document's id, on everything that is read and embedded with the chunk (title,
+        headings, the list's opening, text), and on the number of equal chunks before it.
 
     Raises:
         ValueError: `overlap_tokens` is negative or not below `max_tokens`.

@@ -57,22 +57,23 @@ def sections(text: str) -> Iterator[Section]:
         text: any text.
 
     Yields:
-        The parts between the headings. A heading with neither text nor a deeper heading under it is the text of its
-        section, so no words are lost.
+        The parts between the headings. A heading with neither text nor a deeper heading under it ends the section
+        before it, or begins the first one where none is before it: no words are lost, and no section is a heading.
     """
     path: list[Heading] = []
-    begin = 0
-    for heading in headings(text):
-        yield from _section(text, path, begin, heading.start, heading.level)
+    begin, found, lone = 0, list[Section](), list[Heading]()
+    for heading in [*headings(text), Heading(0, "", len(text), len(text))]:
+        if text[begin:heading.start].strip():
+            start = lone[0].start if lone else begin
+            found.append(Section(_SEPARATOR.join(above.title for above in path), start, heading.start))
+            lone = []
+        elif path and heading.level <= path[-1].level:
+            if found:
+                found[-1] = found[-1]._replace(end=path[-1].end)
+            else:
+                lone.append(path[-1])
         path = [above for above in path if above.level < heading.level] + [heading]
         begin = heading.end
-    yield from _section(text, path, begin, len(text), 0)
-
-
-def _section(text: str, path: list[Heading], start: int, end: int, next_level: int) -> Iterator[Section]:
-    """Yield the section from `start` to `end` under `path`, before a heading of `next_level` (0 at the end)."""
-    if text[start:end].strip():
-        yield Section(_SEPARATOR.join(heading.title for heading in path), start, end)
-    elif path and next_level <= path[-1].level:
-        above = _SEPARATOR.join(heading.title for heading in path[:-1])
-        yield Section(above, path[-1].start, end)
+    if lone:
+        found.append(Section("", lone[0].start, lone[-1].end))
+    yield from found

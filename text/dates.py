@@ -7,7 +7,7 @@ about then, "2019-35" the third quarter, "XXXX-03-05" a day of no stated year, "
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..schemas.naming import normalise
@@ -80,6 +80,11 @@ _SINGLE_DATES = re.compile(rf"{_WRITTEN}|\b{_RECENT}-(?:0[1-9]|1[0-2])\b|{_bare_
 _NORMAL_DAY = re.compile(r"(?P<sign>-?)(?P<year>\d{4}|XXXX)(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?~?")
 _FIGURES = re.compile(_IN_FIGURES)
 _NORMAL_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
+_SMALL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º)?")
+_YEAR_FIGURES, _COMPACT = 4, 8
+"""The figures of a year, and of a day without marks: 20200218."""
+_BETWEEN_PARTS = frozenset(("of", "de", "del", "年", "月", "月份"))
+_FIRST_YEAR, _LAST_YEAR = 1000, 2199
 
 
 def find_dates(text: str, *, intervals: bool = True) -> Iterator[tuple[int, int]]:
@@ -134,6 +139,58 @@ def spell_dates(text: str, *, chinese: bool) -> str:
         return f"{year}年{month}月{day}日" if chinese else f"{day} {name} {year}"
 
     return _FIGURES.sub(spelled, text)
+
+
+def date_terms(spoken: Sequence[str]) -> Iterator[str]:
+    """Yield the day ("2020-02-18") and the month ("2020-02") of each date among the words of a text.
+
+    So a question about 18 February 2020 finds the minutes of 2020.2.18 by a word. Words are read, not the text:
+    patterns would take longer than all else that an index reads of a passage. A day that could be a month is left out.
+
+    Args:
+        spoken: the words, without marks and folded as by `normalise`.
+    """
+    for at, word in enumerate(spoken):
+        if not word.isdecimal():
+            continue
+        if len(word) == _COMPACT:
+            yield from _terms_of(word[:4], word[4:6], word[6:])
+        elif len(word) == _YEAR_FIGURES:
+            before = [one for one in spoken[max(at - 4, 0):at] if one not in _BETWEEN_PARTS][-2:]
+            after = [one for one in spoken[at + 1:at + 6] if one not in _BETWEEN_PARTS][:2]
+            if spoken[at + 1:at + 2] == ["年"]:
+                after = [one.zfill(2) for one in after]
+            yield from _terms_around(word, before, after)
+
+
+def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    first, second = ["", "", *before][-2:]
+    if second in _MONTHS:
+        yield from _terms_of(year, second, first)
+    elif first in _MONTHS:
+        yield from _terms_of(year, first, second)
+    elif after and (found := list(_terms_of(year, *after))):
+        yield from found
+    elif 1 <= _number(first) <= _MONTHS_A_YEAR < _number(second):
+        yield from _terms_of(year, first, second)
+    elif 1 <= _number(second) <= _MONTHS_A_YEAR < _number(first):
+        yield from _terms_of(year, second, first)
+
+
+def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
+    months, days = _MONTHS.get(month, 0) or _number(month), _number(day)
+    if _FIRST_YEAR <= int(year) <= _LAST_YEAR and 1 <= months <= _MONTHS_A_YEAR:
+        is_day = 1 <= days <= _DAYS_A_MONTH
+        if is_day:
+            yield f"{int(year)}-{months:02d}-{days:02d}"
+        if is_day or not month.isdecimal() or len(month) == len("02"):
+            yield f"{int(year)}-{months:02d}"
+
+
+def _number(word: str) -> int:
+    """Return the number of a month or day in figures, as "2", "02" or "2nd"; 0 if it is none."""
+    match = _SMALL.fullmatch(word)
+    return int(match[1]) if match else 0
 
 
 def is_month(word: str) -> bool:

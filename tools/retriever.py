@@ -159,17 +159,19 @@ class Retriever:
         """Return the chunks' weights for several sub-queries, shape (chunks,).
 
         Each sub-query's weights are scaled to its best chunk and added up: chunks found by several sub-queries rank
-        above those of a single one. A query that follows another does not name what it asks about and finds it by
-        meaning rather than by words, so it is weighted by the trust in vectors.
+        above those of a single one. The question and its first steps have names in common, so n of them count as root
+        n: added up they would outweigh what the last step asks for. A query that follows another does not name what it
+        asks about and finds it by meaning rather than by words, so it is weighted by the trust in vectors.
         """
         total = np.zeros(len(self.index.chunks), np.float32)
+        beginning = max(1, sum(not query.follows for query in queries)) ** -0.5
         walks: dict[Query, fusion.Walk] = {}
         for query in queries:
             before = [walks[earlier] for earlier in query.follows]
             walks[query] = fusion.walk(self.index, query, switches, before)
             best = float(walks[query].chunks.max(initial=0.0))
             if best > 0:
-                total += walks[query].chunks * np.float32((query.embedded.trust if query.follows else 1.0) / best)
+                total += walks[query].chunks * np.float32((query.embedded.trust if query.follows else beginning) / best)
         return total
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.naming import normalise
+from ...text.dates import date_terms
 from ...text.scripts import MARKS, UNSPACED
 from .array_file import Arrays
 from .columns import Words, narrow, words
@@ -24,18 +25,19 @@ ONCE = 1 / (1 + _K1)
 def terms(text: str) -> list[str]:
     """Return a text's index terms: folded words, and in scripts without spaces the bigrams of each run of letters.
 
-    A run of a single letter is a term itself.
+    A run of a single letter is a term itself. Dates are terms of their own, however they are written.
     """
     runs: list[str] = _RUN.findall(normalise(text))
+    dates = list(date_terms(runs))
     if not _UNSPACED.search(text):
-        return runs
+        return runs + dates
     indexed: list[str] = []
     for run in runs:
         if _UNSPACED.match(run) and len(run) > 1:
             indexed.extend(a + b for a, b in pairwise(run))
         else:
             indexed.append(run)
-    return indexed
+    return indexed + dates
 
 
 def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:

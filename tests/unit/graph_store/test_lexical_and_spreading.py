@@ -17,6 +17,14 @@ def test_only_texts_that_share_a_term_have_a_score():
     assert np.flatnonzero(index.scores("净利润率")).tolist() == [1]
 
 
+def test_a_date_finds_the_text_that_writes_it_otherwise():
+    index = LexicalIndex.of(["minutes 2020.2.18", "minutes 2020.3.31", "minutes 2018.2.20", "minutes 2019-10-15"])
+    for asked, best in [("minutes of 18 February 2020", 0), ("2020年3月31日", 1), ("minutes of October 2019", 3)]:
+        scores = index.scores(asked)
+        assert scores.argmax() == best
+        assert scores[best] > np.delete(scores, best).max() + 0.5 * index.idf(1), asked
+
+
 _NODES = 8
 
 

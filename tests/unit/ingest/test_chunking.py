@@ -119,6 +119,20 @@ def test_long_document_is_cut_by_headings_then_paragraphs():
     assert [chunk.text.count("Roots") for chunk in chunks] == [4, 3, 1]
 
 
+def test_a_heading_without_text_belongs_to_the_text_beside_it():
+    text = ("# Book\n## Preface\n# Towns\nUlm is a town of bakers.\n## Agenda\n## Votes\n"
+            "# End\nIt ends with a vote of all bakers of the town.\n## AOB")
+    chunks = chunked(text, max_tokens=28)
+    assert [(chunk.heading, chunk.text) for chunk in chunks] == [
+        ("Towns", "## Preface\n# Towns\nUlm is a town of bakers.\n## Agenda\n## Votes"),
+        ("End", "It ends with a vote of all bakers of the town.\n## AOB")]
+    assert all(text[chunk.start:chunk.end] == chunk.text for chunk in chunks)
+    [alone] = chunked("# Housekeeping\n\n# Any other business of the day\n", max_tokens=60)
+    assert alone.text == "# Housekeeping\n\n# Any other business of the day", "it is all that the document says"
+    listed = "\n".join(f"# Item {number} of the agenda" for number in range(20))
+    assert [chunk.heading for chunk in chunked(listed)] == [""] * len(chunked(listed))
+
+
 LIST = ["Elected in Ulm in 2019:", *(f"- {name} of the party of the {name}s" for name in ("Ada", "Bo", "Cy", "Dan"))]
 
 

@@ -7,7 +7,7 @@ from banyan.models.parsing.parser import Parser
 from banyan.models.rules.follow_ups import condense
 from banyan.models.rules.question import analyse
 from banyan.schemas.references import references
-from banyan.tools.ranking.steps import unfold
+from banyan.tools.ranking.steps import split_question, unfold
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -86,6 +86,16 @@ def test_follow_ups_are_made_to_stand_alone(messages, question, expected):
 def test_a_question_that_stands_alone_is_unchanged(question):
     assert condense(question, COUNTRY) == question
     assert condense(question, []) == question
+
+
+def test_a_question_whose_steps_cut_a_bracket_is_not_split():
+    def parts(question: str) -> list[str]:
+        return [part.question for part in split_question(question, PARSER, lambda _: [])]
+
+    assert len(parts("Who is the mother of the director of film Blue Harbour?")) > 1
+    question = "Who is the mother of the director of film Blue Harbour (Film)?"
+    assert steps(question)[0].count("(") > steps(question)[0].count(")"), "the parser reads half of the name"
+    assert parts(question) == [question]
 
 
 PIECES = ("the of who which that where whose in was born does lie Marie Curie 's author city # #1 , ? first or and "

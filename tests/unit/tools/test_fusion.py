@@ -112,6 +112,18 @@ def test_the_walk_finds_the_second_passage_of_a_chain_sooner(retriever):
     assert place[True] < 0.8 * place[False]
 
 
+def test_a_question_and_its_first_step_do_not_outweigh_the_step_that_follows(retriever):
+    def rank(*parts: SubQuery):
+        return retriever.rank(retriever.queries(parts))
+
+    question, asked = SubQuery(question="Where was the teacher of Ada Byron born?"), "Where was he born?"
+    alone = rank(question)
+    hop = rank(question, SubQuery(question=asked, follows=(0,))) - alone
+    assert hop.max() > 0
+    together = rank(question, question, SubQuery(question=asked, follows=(1,)))
+    np.testing.assert_allclose(together, np.sqrt(2) * alone + hop, rtol=1e-4, atol=1e-5)
+
+
 def test_rankings_are_deterministic_and_queries_do_not_affect_each_other(kb, retriever):
     together = retriever.queries([SubQuery(question=question) for question in QUESTIONS])
     fresh = Retriever(kb)
