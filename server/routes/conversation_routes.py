@@ -1,23 +1,69 @@
-"""Conversations: list them, show them with their sources, rename, rate, share and delete them."""
+"""Questions, answered in one response or as a stream, and the conversations that they belong to."""
 
+from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+import anyio
+from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...graph_store.layout import Layout
-from ..error_responses import NotFoundError
-from ..parameters import errors
-from ..responses import Conversation, ConversationItem, Items, Message, SharedConversation
+from ..error_responses import NotFoundError, UnavailableError, error_told
+from ..parameters import KbName, errors
+from ..responses import AskAnswer, Conversation, ConversationItem, Items, Message, SharedConversation
 from ..runs.conversations import THREAD_NAME, Thread, no_link
-from ..security.access import Asking, Seeing
-from ..service import Serving
+from ..runs.questions import GONE, Question
+from ..security.access import AFFORDABLE, Asking, Seeing
+from ..service import Service, Serving
+from ..streaming import event, event_stream, stopping_with
 
 router = APIRouter(prefix="/api", tags=["questions"])
 _MOST_TITLE = 200
 
 ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description="the knowledge base asked")]
+
+
+@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True,
+             dependencies=[AFFORDABLE])
+async def ask(kb: KbName, question: Question, request: Request, service: Serving, client: Asking) -> AskAnswer:
+    """Answer a question from a knowledge base, with citations, or abstain."""
+    async with service.questions.answering(client, kb, question) as events:
+        async for item in events:
+            if item.event == "answer":
+                return AskAnswer(**item.data)
+            if await request.is_disconnected():
+                break
+    raise UnavailableError(GONE)
+
+
+@router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
+             response_class=EventSourceResponse, dependencies=[AFFORDABLE])
+async def ask_stream(kb: KbName, question: Question, request: Request, service: Serving, client: Asking,
+                     ) -> EventSourceResponse:
+    """Stream an answer as events: `step`, `claim`, `token`, `withdrawn`, then `answer`; or `error`.
+
+    A `claim` is a line of the answer whose citations were checked, while the model still writes; `token`s are the
+    pieces of the checked answer. `withdrawn` takes back all claims and tokens before it.
+    """
+    stopping = anyio.Event()
+    return event_stream(_events(kb, question, request, service, client, stopping), stopping)
+
+
+async def _events(kb: str, question: Question, request: Request, service: Service, client: str,
+                  stopping: anyio.Event) -> AsyncIterator[ServerSentEvent]:
+    failure: Exception = UnavailableError(GONE)
+    try:
+        async with (service.questions.answering(client, kb, question) as events,
+                    stopping_with(stopping, events.stop)):
+            async for item in events:
+                yield event(item.event, item.data)
+                if item.event == "answer":
+                    return
+    except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
+        failure = error
+    yield event("error", error_told(failure, request).model_dump())
 
 
 class Change(BaseModel):

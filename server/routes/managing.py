@@ -57,7 +57,7 @@ def drop_knowledge_base(kb: KbName, service: Serving) -> None:
             dependencies=[may("read")])
 async def back_up_knowledge_base(kb: KbName, service: Serving) -> BackupResponse:
     """Download a zip file for `banyan restore`; the server makes one backup at a time."""
-    return BackupResponse(service.backups, kb)
+    return BackupResponse(service.resources, kb)
 
 
 @router.post("/documents/delete", status_code=204, responses=errors(404, 409), response_class=Response,

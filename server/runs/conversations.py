@@ -23,7 +23,7 @@ from ...text.cleaning import clean_json, clean_text
 from ..error_responses import NotFoundError, StateError
 from ..responses import ConversationItem, ConversationTurn, SharedConversation
 from ..server_database import FILE, ServerDatabase
-from .process_lock import FileProcessLock, ProcessLock
+from .processes import Processes
 
 MAX_THREAD_NAME = 128
 THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
@@ -65,15 +65,10 @@ class Thread(NamedTuple):
 class Conversations:
     """The conversations of a server, shared by its processes."""
 
-    def __init__(self, database: ServerDatabase, process: ProcessLock) -> None:
-        """Store conversations in the server's database.
-
-        Args:
-            database: the server's database.
-            process: identifies this process, and knows which other processes run.
-        """
+    def __init__(self, database: ServerDatabase, processes: Processes) -> None:
+        """Store conversations in the server's database, which its processes share."""
         self._db = database
-        self._process = process
+        self._processes = processes
 
     def add(self, thread: Thread, question: str, answer: dict[str, Any], scope: Scope = EVERYTHING) -> int:
         """Store a turn with its scope, starting the conversation with the first; return the turn's number, from 1.
@@ -119,7 +114,7 @@ class Conversations:
         Raises:
             StateError: another turn of the same thread has not ended.
         """
-        key, process = thread.key, self._process.id
+        key, process = thread.key, self._processes.id
         if not self._reserve(key, process):
             raise StateError(f"a question of the thread {thread.name!r} is being answered; wait until it is")
         try:
@@ -137,7 +132,7 @@ class Conversations:
                                   turn).rowcount:
                 return True
             holder = connection.execute(text("SELECT process FROM banyan_busy WHERE conversation = :id"), turn).scalar()
-            if holder is None or self._process.runs(holder):
+            if holder is None or holder in self._processes.running(connection):
                 return False
             return bool(connection.execute(
                 text("UPDATE banyan_busy SET process = :process WHERE conversation = :id AND process = :holder"),
@@ -292,7 +287,7 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
     if settings.database is None and not (settings.home / FILE).is_file():
         return
     with closing(ServerDatabase.of(settings)) as database:
-        conversations = Conversations(database, FileProcessLock(settings.home))
+        conversations = Conversations(database, Processes(database))
         if new:
             conversations.rename_base(old, new)
         else:

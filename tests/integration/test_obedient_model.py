@@ -12,7 +12,7 @@ from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
-from banyan.server.runs.process_lock import FileProcessLock
+from banyan.server.runs.processes import Processes
 from banyan.server.runs.questions import Question, Questions
 from banyan.server.security.gate import LOCAL
 from banyan.server.server_database import ServerDatabase
@@ -94,8 +94,8 @@ def test_rounds_lookups_and_prompts_stay_within_their_caps(home, earlier):
 async def test_a_question_ends_at_its_deadline(home, tmp_path):
     with llm_server.LlmServer(ObedientModel(), seconds=2) as server, Resources(
             settings_of(home, server, ask_seconds=3), hashed_embedding.HashedEmbedder()) as resources:
-        questions = Questions(resources, Conversations(ServerDatabase.of(Settings(home=tmp_path, _env_file=None)),
-                                                       FileProcessLock(tmp_path)))
+        database = ServerDatabase.of(Settings(home=tmp_path, _env_file=None))
+        questions = Questions(resources, Conversations(database, Processes(database)))
         begun = time.monotonic()
         # Replies to the other tests' question are in the ledger, and would come at once.
         async with questions.answering(LOCAL, "kb", Question(question="Who lights the lamp of Northfield?")) as run:
