@@ -132,7 +132,7 @@ class ConversationTurn(BaseModel):
     rating: int = Field(description="1: good, -1: bad, 0: not rated")
 
 
-class Conversation(BaseModel):
+class StoredConversation(BaseModel):
     """A conversation, oldest turn first."""
 
     title: str = ""
@@ -262,7 +262,7 @@ class Evidence(BaseModel):
     time: str = Field(default="", description="its words for when the fact holds")
 
 
-class Fact(BaseModel):
+class ShownFact(BaseModel):
     """A fact with its evidence."""
 
     id: str
@@ -287,7 +287,7 @@ class EntityAnswer(Node):
     attributes: dict[str, list[str]]
     times: dict[str, dict[str, str]] = Field(description="when values hold, by attribute and value")
     documents: list[str]
-    facts: list[Fact]
+    facts: list[ShownFact]
     together: list[Together] = Field(description="entities that sentences name with it, without a fact between them")
 
 

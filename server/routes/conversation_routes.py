@@ -11,9 +11,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from ...graph_store.layout import Layout
 from ..error_responses import NotFoundError, UnavailableError, error_told
 from ..parameters import KbName, errors
-from ..responses import AskAnswer, Conversation, ConversationItem, Items, Message, SharedConversation
+from ..responses import AskAnswer, ConversationItem, Items, Message, SharedConversation, StoredConversation
 from ..runs.conversations import THREAD_NAME, Thread, no_link
-from ..runs.questions import GONE, Question
+from ..runs.questions import GONE, QuestionRequest
 from ..security.access import AFFORDABLE, Asking, Seeing
 from ..service import Service, Serving
 from ..streaming import event, event_stream, stopping_with
@@ -27,7 +27,7 @@ KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description
 
 @router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True,
              dependencies=[AFFORDABLE])
-async def ask(kb: KbName, question: Question, request: Request, service: Serving, client: Asking) -> AskAnswer:
+async def ask(kb: KbName, question: QuestionRequest, request: Request, service: Serving, client: Asking) -> AskAnswer:
     """Answer a question from a knowledge base, with citations, or abstain."""
     async with service.questions.answering(client, kb, question) as events:
         async for item in events:
@@ -40,7 +40,7 @@ async def ask(kb: KbName, question: Question, request: Request, service: Serving
 
 @router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
              response_class=EventSourceResponse, dependencies=[AFFORDABLE])
-async def ask_stream(kb: KbName, question: Question, request: Request, service: Serving, client: Asking,
+async def ask_stream(kb: KbName, question: QuestionRequest, request: Request, service: Serving, client: Asking,
                      ) -> EventSourceResponse:
     """Stream an answer as events: `step`, `claim`, `token`, `withdrawn`, then `answer`; or `error`.
 
@@ -51,7 +51,7 @@ async def ask_stream(kb: KbName, question: Question, request: Request, service: 
     return event_stream(_events(kb, question, request, service, client, stopping), stopping)
 
 
-async def _events(kb: str, question: Question, request: Request, service: Service, client: str,
+async def _events(kb: str, question: QuestionRequest, request: Request, service: Service, client: str,
                   stopping: anyio.Event) -> AsyncIterator[ServerSentEvent]:
     failure: Exception = UnavailableError(GONE)
     try:
@@ -90,7 +90,7 @@ def list_threads(kb: KnowledgeBaseName, service: Serving, client: Asking) -> Ite
 
 
 @router.get("/threads/{thread}", responses=errors(404))
-def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> Conversation:
+def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> StoredConversation:
     """Show a conversation, oldest turn first."""
     one = Thread(client, kb, thread)
     turns = service.conversations.turns(one)
@@ -99,7 +99,7 @@ def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, cli
     said = [message for turn in turns for message in (Message(role="user", content=turn.question),
                                                       Message(role="assistant", content=turn.answer.answer))]
     entry = service.conversations.entry(one)
-    return Conversation(messages=said, turns=turns, title=entry.title, link=entry.link)
+    return StoredConversation(messages=said, turns=turns, title=entry.title, link=entry.link)
 
 
 @router.patch("/threads/{thread}", responses=errors(404))

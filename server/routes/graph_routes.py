@@ -26,10 +26,10 @@ from ..responses import (
     Count,
     EntityAnswer,
     Evidence,
-    Fact,
     GraphTypes,
     Items,
     Node,
+    ShownFact,
     Subgraph,
     TableField,
     Tree,
@@ -116,7 +116,7 @@ def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: 
 
 @router.get("/graph/fact", responses=errors(404))
 def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
-              relation: Annotated[str, Query(max_length=200)]) -> Fact:
+              relation: Annotated[str, Query(max_length=200)]) -> ShownFact:
     """Show a fact with its sources."""
     kb, view = seen
     fact = (source, relation, target)
@@ -179,9 +179,9 @@ def _community(kb: KnowledgeBase, community: str) -> TreeCommunity:
     return found
 
 
-def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> Fact:
+def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> ShownFact:
     head, relation, tail = key
-    return Fact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
+    return ShownFact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
                 time=view.validity(key).note(),
                 evidence=[Evidence(**source) for source in sources.of(view.support(key))])
 

@@ -44,7 +44,7 @@ _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
 _ANSWER = tuple(name for name in AskAnswer.model_fields if name not in {"rows", "trace", "turn"})
 
 
-class Question(BaseModel):
+class QuestionRequest(BaseModel):
     """A question, and the options for its answer."""
 
     model_config = ConfigDict(extra="forbid")
@@ -64,7 +64,7 @@ class Question(BaseModel):
                                                                                 "so follow-ups refer to it")
 
 
-def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], Question]:
+def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], QuestionRequest]:
     """Return the conversation before the question, and the question, which is the last message.
 
     Args:
@@ -80,7 +80,7 @@ def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequenc
     if not last.text.strip():
         raise QuestionError("the question is empty: ask something")
     try:
-        return earlier, Question(question=last.text, **options)
+        return earlier, QuestionRequest(question=last.text, **options)
     except ValidationError as error:
         first = error.errors()[0]
         raise QuestionError(f"the {'.'.join(map(str, first['loc']))} is not allowed: {first['msg']}") from error
@@ -164,7 +164,7 @@ class Questions:
             raise
 
     @asynccontextmanager
-    async def answering(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage] = (),
+    async def answering(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage] = (),
                         ) -> AsyncIterator[Answering]:
         """Follow the answering of a question: its steps, pieces of the checked answer, and the answer.
 
@@ -200,7 +200,7 @@ class Questions:
             answering.stop()
             receive.close()
 
-    async def _answer(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage],
+    async def _answer(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
                       ) -> AsyncGenerator[Event]:
         if question.thread is None:
             async for event in self._steps(kb, question, earlier):
@@ -228,7 +228,7 @@ class Questions:
             await asyncio.wait([entering])
             await asyncio.shield(asyncio.to_thread(stack.close))
 
-    async def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> AsyncGenerator[Event]:
+    async def _steps(self, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage]) -> AsyncGenerator[Event]:
         context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
                              decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
                              documents=tuple(question.documents), where=question.where)

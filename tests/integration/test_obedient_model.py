@@ -13,7 +13,7 @@ from banyan.config import Settings
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.processes import Processes
-from banyan.server.runs.questions import Question, Questions
+from banyan.server.runs.questions import QuestionRequest, Questions
 from banyan.server.security.gate import LOCAL
 from banyan.server.server_database import ServerDatabase
 from langchain_core.messages import AIMessage, HumanMessage
@@ -98,7 +98,8 @@ async def test_a_question_ends_at_its_deadline(home, tmp_path):
         questions = Questions(resources, Conversations(database, Processes(database)))
         begun = time.monotonic()
         # Replies to the other tests' question are in the ledger, and would come at once.
-        async with questions.answering(LOCAL, "kb", Question(question="Who lights the lamp of Northfield?")) as run:
+        asked = QuestionRequest(question="Who lights the lamp of Northfield?")
+        async with questions.answering(LOCAL, "kb", asked) as run:
             with pytest.raises(DeadlineError, match="not answered within 3 s"):
                 _ = [event async for event in run]
         assert time.monotonic() - begun < 60, "a busy machine is slow, an endless question is slower"

@@ -10,7 +10,7 @@ from banyan.config import Settings
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.processes import Processes
-from banyan.server.runs.questions import Event, Question, Questions
+from banyan.server.runs.questions import Event, QuestionRequest, Questions
 from banyan.server.security.gate import LOCAL
 from banyan.server.server_database import ServerDatabase
 
@@ -28,7 +28,7 @@ class Scripted(Questions):
     def answers(self, events):
         """Answer by the events of an asynchronous generator; each has a number or word."""
         self._answer = lambda *_: events()
-        return self.answering(LOCAL, "kb", Question(question="Where?"))
+        return self.answering(LOCAL, "kb", QuestionRequest(question="Where?"))
 
 
 @pytest.fixture
