@@ -149,12 +149,6 @@ class GraphView:
             rows = rows[[self.index.graph.validity_of(row).holds(*day) for row in rows.tolist()]]
         return LazySequence(len(rows), lambda place: self.index.edges[int(rows[place])])
 
-    def count(self, head: str, relation: str) -> int:
-        """Return the number of facts with this head and relation."""
-        rows = self.index.incident(head)
-        return int(np.count_nonzero((self.index.triples[rows, 0] == self.index.entity_at(head))
-                                    & np.isin(self.index.triples[rows, 1], self.index.relation_rows([relation]))))
-
     def validity(self, fact: EdgeKey) -> Validity:
         """Return when a fact holds."""
         row = self.index.graph.find_triple(fact)
