@@ -27,7 +27,7 @@ from ...runtime.budgets import charge
 from ...runtime.panics import is_panic
 from ...schemas.delta import Candidate, Decision
 from ..checkpoints import delete_checkpoints, saver_in
-from ..error_responses import UnavailableError, detail_of, status_of
+from ..error_responses import detail_of, status_of
 from ..responses import Build, BuildError, BuildProgress, BuildReview
 from ..security.allowances import Allowances
 from ..server_database import ServerDatabase
@@ -70,7 +70,7 @@ class Builds:
         self._open_saver = saver_in(database)
         self.jobs = Jobs(database, processes, resources.settings.builds_at_once)
         self._running: dict[str, _Running] = {}
-        self._turns: dict[str, asyncio.Future[None]] = {}
+        self._turns = set[str]()
         self._tasks: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
         self._thread = anyio.CapacityLimiter(1)
@@ -102,13 +102,8 @@ class Builds:
         for job in news.taken:
             if job.kind == "build":
                 self._begin(job)
-            elif (turn := self._turns.get(job.build.id)) is not None and not turn.done():
-                turn.set_result(None)
-        for lost in news.lost:
-            if lost in self._running:
-                self._running[lost].leave()
-            elif (turn := self._turns.get(lost)) is not None and not turn.done():
-                turn.set_exception(UnavailableError("the place in the queue of builds was lost: try again"))
+        for lost in news.lost & self._running.keys():
+            self._running[lost].leave()
         for cancelled in news.cancelled & self._running.keys():
             self._running[cancelled].work.cancel()
         for ended in news.ended:
@@ -208,16 +203,18 @@ class Builds:
             KnowledgeBaseNameError: no knowledge base can have this name.
         """
         job = new_job(check_name(kb), kind="turn")
-        self._turns[job.build.id] = taken = asyncio.get_running_loop().create_future()
+        turn = job.build.id
+        self._turns.add(turn)
         try:
             await anyio.to_thread.run_sync(self.jobs.add, job)
             self._news.set()
-            await taken
+            while (await anyio.to_thread.run_sync(self.one, turn)).state == "queued":
+                await asyncio.sleep(_BEAT)
             yield
         finally:
-            del self._turns[job.build.id]
+            self._turns.remove(turn)
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self.jobs.remove, job.build.id)
+                await anyio.to_thread.run_sync(self.jobs.remove, turn)
             self._news.set()
 
     def _begin(self, job: Job) -> None:
