@@ -1,4 +1,4 @@
-"""The responses of the REST API, from whose models its description is generated."""
+"""The responses of the REST API, and the form of its requests, from whose models its description is generated."""
 
 from typing import Any, Generic, Literal, TypeVar
 
@@ -12,6 +12,12 @@ from ..schemas.retrieval import AnswerRow
 from ..subagent.tool_answers import AskResult, DocumentLine, DocumentText
 
 _T = TypeVar("_T")
+
+
+class Body(BaseModel):
+    """The body of a request; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class Items(BaseModel, Generic[_T]):
@@ -333,10 +339,8 @@ class SchemaChange(BaseModel):
     decided_at: str
 
 
-class Decisions(BaseModel):
+class Decisions(Body):
     """A person's decisions."""
-
-    model_config = ConfigDict(extra="forbid")
 
     decisions: list[Decision] = Field(max_length=1000, description="empty: all candidates stay pending")
     who: str = Field(min_length=1, max_length=100)

@@ -5,13 +5,13 @@ from typing import Annotated, Literal
 
 import anyio
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...graph_store.layout import Layout
 from ..error_responses import NotFoundError, UnavailableError, error_told
 from ..parameters import KbName, errors
-from ..responses import AskAnswer, ConversationItem, Items, Message, SharedConversation, StoredConversation
+from ..responses import AskAnswer, Body, ConversationItem, Items, Message, SharedConversation, StoredConversation
 from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..runs.questions import GONE, QuestionRequest
 from ..security.access import AFFORDABLE, Asking, Seeing
@@ -66,19 +66,15 @@ async def _events(kb: str, question: QuestionRequest, request: Request, service:
     yield event("error", error_told(failure, request).model_dump())
 
 
-class Change(BaseModel):
+class Change(Body):
     """Changes of a conversation; omitted fields stay the same."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: str | None = Field(default=None, min_length=1, max_length=_MOST_TITLE)
     shared: bool | None = Field(default=None, description="whether it can be read by its link")
 
 
-class Rating(BaseModel):
+class Rating(Body):
     """A person's rating of an answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     rating: Literal[-1, 0, 1] = Field(description="1: good, -1: bad, 0: no rating")
 

@@ -107,7 +107,7 @@ class Jobs:
             TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
             StateError: another build of the knowledge base is to be reviewed.
         """
-        with self._changing() as connection:
+        with self._db.transaction() as connection:  # without a lock, because large files take long
             if job.kind == "build":
                 check_quotas([one for one in _read(connection, ~_IS_OVER) if one.kind == "build"], job)
             process = "" if job.kind == "build" else self._processes.id

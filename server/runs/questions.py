@@ -11,7 +11,7 @@ import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream
 from cachetools import LRUCache
 from langchain_core.messages import AnyMessage, HumanMessage
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
@@ -22,7 +22,7 @@ from ...schemas.retrieval import Mode
 from ...schemas.scope import DocumentNames, MetadataValues, Scope
 from ..error_responses import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
-from ..responses import AskAnswer
+from ..responses import AskAnswer, Body
 from ..security.gate import LOCAL
 from .conversations import THREAD_NAME, Conversations, Thread
 
@@ -44,10 +44,8 @@ _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
 _ANSWER = tuple(name for name in AskAnswer.model_fields if name not in {"rows", "trace", "turn"})
 
 
-class QuestionRequest(BaseModel):
+class QuestionRequest(Body):
     """A question, and the options for its answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION)
     mode: Mode = Field(default="reject", description="strict: no inferred answers; open: own knowledge allowed, "
@@ -57,8 +55,8 @@ class QuestionRequest(BaseModel):
     routes: list[ToolName] = Field(default=list(TOOL_NAMES), max_length=len(TOOL_NAMES), description="lookups to use")
     instructions: str = Field(default="", max_length=MOST_INSTRUCTIONS, description="how a model is to word the "
                               "answer: tone, length, format, language")
-    documents: DocumentNames = []
-    where: MetadataValues = {}
+    documents: DocumentNames = Field(default=[])
+    where: MetadataValues = Field(default={})
     trace: bool = Field(default=False, description="include every step in the answer")
     thread: str | None = Field(default=None, pattern=THREAD_NAME, description="store the conversation under this name, "
                                                                                 "so follow-ups refer to it")
