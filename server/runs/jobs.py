@@ -107,12 +107,13 @@ class Jobs:
             TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
             StateError: another build of the knowledge base is to be reviewed.
         """
-        with self._db.transaction() as connection:  # without a lock, because large files take long
+        with self._db.transaction() as connection:
             if job.kind == "build":
                 check_quotas([one for one in _read(connection, ~_IS_OVER) if one.kind == "build"], job)
+            # First, because large files take long, and jobs cannot be taken while one is added.
+            store_files(connection, job.build.id, uploads, job.build.files)
             process = "" if job.kind == "build" else self._processes.id
             connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, **_columns(job, process)))
-            store_files(connection, job.build.id, uploads, job.build.files)
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
 
@@ -134,17 +135,17 @@ class Jobs:
             running, busy = self._processes.running(connection), set[str]()
             queue: list[Job] = []
             for state, process, record in rows:
-                job = Job.model_validate_json(record)
-                mine = process == self._processes.id
+                job, mine = Job.model_validate_json(record), process == self._processes.id
                 if mine:
                     news.lost.discard(job.build.id)
-                if state == "queued" and (job.kind == "build" or process in running):
-                    queue += [job] if job.kind == "build" or mine else []
-                elif process in running and (not mine or job.build.id in ours):
-                    busy.add(job.build.kb)
-                    news.cancelled.update({job.build.id} if mine and state == "cancelling" else ())
-                else:
+                if state == "queued" and (job.kind == "build" or mine):
+                    queue.append(job)
+                elif process not in running or (mine and job.build.id not in ours):
                     self._take_back(connection, job, state, news.ended)
+                elif state != "queued":
+                    busy.add(job.build.kb)
+                    if mine and state == "cancelling":
+                        news.cancelled.add(job.build.id)
             for job in queue:
                 if len(busy) < self._at_once and job.build.kb not in busy:
                     busy.add(job.build.kb)
