@@ -297,7 +297,7 @@ class KnowledgeBase:
 
     def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
         context = cast("AskContext", arguments["context"])
-        return answer_of(self._within(context.documents, context.where), cast("AskOutput", output))
+        return answer_of(self.resources.retriever(self.name, context.scope).index, cast("AskOutput", output))
 
     def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
                context: AskContext | None = None) -> list[RetrievedPassage]:

@@ -17,6 +17,7 @@ from ..schemas.retrieval import Grade
 from ..schemas.trace import TraceStep
 from ..subagent.answer_facts import CitedPlace, stated_by
 from ..text.visible_text import visible
+from ..tools.index import RetrievalIndex
 
 if TYPE_CHECKING:
     from ..graph_store.integrity.status import Status
@@ -105,14 +106,14 @@ class Step(Frozen):
     found: tuple[str, ...]
 
 
-def answer_of(kb: KnowledgeBase, output: AskOutput) -> Answer:
-    """Return the retrieval graph's answer, with the facts behind it."""
+def answer_of(index: RetrievalIndex, output: AskOutput) -> Answer:
+    """Return the retrieval graph's answer, with the facts behind it, from the index of what it was asked of."""
     citations = tuple(Citation(**cited) for cited in output["citations"])
     places = [CitedPlace(cited.document, cited.start, cited.end) for cited in citations]
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
         citations=citations,
-        facts=facts_of(kb, stated_by(kb, kb.graph, places).facts) if not output["abstained"] else (),
+        facts=facts_of(index.store, stated_by(index, places).facts) if not output["abstained"] else (),
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
         iterations=output["iterations"], grade=output["grade"])
 

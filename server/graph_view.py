@@ -13,7 +13,7 @@ from ..graph_store.index.columns import LazySequence, Rows, distinct
 from ..models.rules.recognition.names import has_name
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
-from ..text.times import Validity, read_day
+from ..text.times import read_day
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import has_any_name, link_by_sentences, prose_sentences
 from .responses import Edge, Evidence, Node, Subgraph, Together
@@ -124,7 +124,7 @@ class GraphView:
     def edge(self, key: EdgeKey) -> Edge:
         """Return a fact as it is drawn, with the dates between which it holds."""
         head, relation, tail = key
-        start, end = self.validity(key).bounds()
+        start, end = self.index.graph.validity(key).bounds()
         return Edge(id=triple_id(*key), source=head, target=tail, relation=relation, start=start, end=end)
 
     def drawn(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
@@ -148,11 +148,6 @@ class GraphView:
             day = read_day(at)
             rows = rows[[self.index.graph.validity_of(row).holds(*day) for row in rows.tolist()]]
         return LazySequence(len(rows), lambda place: self.index.edges[int(rows[place])])
-
-    def validity(self, fact: EdgeKey) -> Validity:
-        """Return when a fact holds."""
-        row = self.index.graph.find_triple(fact)
-        return Validity() if row is None else self.index.graph.validity_of(row)
 
     def support(self, fact: EdgeKey) -> dict[str, tuple[int, int]]:
         """Return the chunks that state a fact, each with its position there; empty if there is no such fact."""

@@ -37,8 +37,8 @@ class Cited(Body):
 @router.post("/graph/evidence", tags=["graph"], responses=errors(404))
 def evidence(seen: Seen, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
-    kb, view = seen
-    known, named = stated_by(kb, view.index, [CitedPlace(**dict(span)) for span in cited.citations])
+    view = seen.view
+    known, named = stated_by(view.index, [CitedPlace(**dict(span)) for span in cited.citations])
     nodes = view.find(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
     shown = {node.id for node in nodes}
     return view.drawn(nodes, [view.edge(key) for key in known if key[0] in shown and key[2] in shown], len(nodes))

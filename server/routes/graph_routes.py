@@ -182,7 +182,7 @@ def _community(kb: KnowledgeBase, community: str) -> TreeCommunity:
 def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> ShownFact:
     head, relation, tail = key
     return ShownFact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
-                time=view.validity(key).note(),
+                time=view.index.graph.validity(key).note(),
                 evidence=[Evidence(**source) for source in sources.of(view.support(key))])
 
 
