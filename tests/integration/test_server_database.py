@@ -16,7 +16,7 @@ from banyan.server.error_responses import StateError
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs import processes
 from banyan.server.runs.conversations import KEPT_TURNS, Conversations, Thread
-from banyan.server.runs.jobs import KEPT, Job, Jobs
+from banyan.server.runs.jobs import KEPT, Job, Jobs, News
 from banyan.server.runs.processes import Processes
 from banyan.server.server_database import ServerDatabase
 from langgraph.checkpoint.base import empty_checkpoint
@@ -113,28 +113,41 @@ def test_old_jobs_are_forgotten(database):
     assert len(jobs.all()) == KEPT + 1
 
 
-def test_jobs_of_a_process_that_is_gone_are_taken_up_unless_all_were_kept_from_their_notes(database, monkeypatch):
-    ours, theirs = (Jobs(database, Processes(database), 3) for _ in range(2))
-    theirs.add(job(1))
-    theirs.add(job(2, kind="turn"))
-    theirs.add(job(3))
+def test_jobs_of_a_process_that_is_gone_are_taken_up(database):
+    first, second = Processes(database), Processes(database)
+    ours, theirs = Jobs(database, first, 3), Jobs(database, second, 3)
+    for one in (job(1), job(2, kind="turn"), job(3)):
+        theirs.add(one)
     assert len(theirs.exchange(()).taken) == 3
     theirs.cancel("20260003")
+    assert ours.exchange(()) == News([], set(), set(), [])
     with database.transaction() as connection:
-        connection.exec_driver_sql("UPDATE banyan_processes SET seen = seen - 100")
-    assert ours.exchange(()).ended == [], "it has only begun to look itself"
-    clock = time.monotonic
-    for later in (4.0, 8.0, 11.0):
-        monkeypatch.setattr(processes.time, "monotonic", lambda later=later: clock() + later)
-        if later < processes.GONE:
-            assert ours.exchange(()).taken == []
+        assert first.running(connection) == {first.id, second.id}
+        second.leave(connection)
     assert ours.exchange(()).ended == ["20260003"]
     assert ours.one("20260003").build.state == "cancelled"
     (taken,) = ours.exchange(()).taken
     assert (taken.build.id, taken.taken_up) == ("20260001", 1)
-    assert theirs.exchange({"20260001", "20260002"}).lost == {"20260001", "20260002"}
+    assert theirs.exchange({"20260001", "20260002"}).lost == {"20260001", "20260002"}, "it has not ended after all"
     ours.leave()
     assert (ids(theirs.exchange(()).taken), theirs.one("20260001").taken_up) == (["20260001"], 1), "it was handed over"
+
+
+def test_a_replica_without_notes_is_gone_unless_all_were_kept_from_theirs(postgresql, monkeypatch):
+    with closing(ServerDatabase(SecretStr(postgresql.database("server-notes")))) as database:
+        ours, theirs, clock = Processes(database), Processes(database), time.monotonic
+
+        def running(later):
+            monkeypatch.setattr(processes.time, "monotonic", lambda: clock() + later)
+            with database.transaction() as connection:
+                ours.note(connection)
+                return ours.running(connection) - {ours.id}
+
+        with database.transaction() as connection:
+            theirs.note(connection)
+            connection.exec_driver_sql("UPDATE banyan_processes SET seen = seen - 100")
+        assert [running(later) for later in (0, 8, 16)] == [{theirs.id}] * 3, "it has only begun to look itself"
+        assert running(24) == set()
 
 
 def test_jobs_of_earlier_versions_are_taken_up(database):
