@@ -275,6 +275,7 @@ class Builds:
         build, folder = job.build, ""
         config: Any = {"configurable": {"thread_id": build.id}}
         async with AsyncExitStack() as stack:
+            await self._allowances.refresh()
             stack.enter_context(self._allowances.spending(job.client))
             await anyio.to_thread.run_sync(charge().look)
             saver = await stack.enter_async_context(self._open_saver())
