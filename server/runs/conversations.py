@@ -136,7 +136,7 @@ class Conversations:
             rows = connection.execute(_ENTRIES.where(
                 CONVERSATIONS.c.client == client, CONVERSATIONS.c.kb == kb).order_by(
                 CONVERSATIONS.c.used_at.desc()).limit(_LISTED)).mappings().fetchall()
-        return [ConversationItem(**row) for row in rows]
+        return [ConversationItem.model_validate(dict(row)) for row in rows]
 
     def entry(self, thread: Thread) -> ConversationItem:
         """Return a conversation.
@@ -144,8 +144,9 @@ class Conversations:
         Raises:
             NotFoundError: there is no such conversation.
         """
-        return ConversationItem(**self._one(_ENTRIES.where(CONVERSATIONS.c.id == thread.key), NotFoundError(
-            f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}")))
+        row = self._one(_ENTRIES.where(CONVERSATIONS.c.id == thread.key), NotFoundError(
+            f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}"))
+        return ConversationItem.model_validate(dict(row))
 
     def by_link(self, link: str) -> SharedConversation:
         """Return a conversation by its link.
