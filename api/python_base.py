@@ -500,10 +500,10 @@ class KnowledgeBase:
         """Return a subagent for deepagents, supervisors and your own graphs; see `banyan.as_subagent`."""
         return as_subagent(self.name, name=name, about=about, context=context, resources=self.resources)
 
-    def as_retriever(self, *, k: int = 4, agent: bool = False, documents: Sequence[str] | str = (),
+    def as_retriever(self, *, k: int = 4, documents: Sequence[str] | str = (),
                      where: Where = None) -> BanyanRetriever:
         """Return a LangChain retriever of its passages, or of some documents'; see `banyan.BanyanRetriever`."""
-        return BanyanRetriever(kb=self.name, k=k, agent=agent, documents=Scope.of(documents).documents,
+        return BanyanRetriever(kb=self.name, k=k, documents=Scope.of(documents).documents,
                                where=dict(where or {}), resources=self.resources)
 
 

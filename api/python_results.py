@@ -119,7 +119,7 @@ def answer_of(index: Callable[[], RetrievalIndex], output: AskOutput) -> Answer:
 
 
 def _facts_behind(index: RetrievalIndex, places: Sequence[CitedPlace]) -> tuple[Fact, ...]:
-    return facts_of(index.store, index.graph, stated_by(index.store, index, places).facts)
+    return facts_of(index.store, index.graph, stated_by(index, places).facts)
 
 
 def step_of(event: dict[str, Any]) -> Step:

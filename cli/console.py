@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
+from rich.table import Table
 
 from ..config import Settings
 from ..text.visible_text import ACTING, code_point, visible
@@ -24,10 +25,12 @@ __all__ = [
     "escape",
     "format_count",
     "json_line",
+    "left_out",
     "money",
     "on_a_line",
     "out",
     "print_json",
+    "table_of",
     "tell_reasoner",
     "visible",
 ]
@@ -73,6 +76,19 @@ def print_json(data: object) -> None:
 def format_count(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun; `many` is the plural if it is not `one` with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def left_out(number: int) -> str:
+    """Return the line that says how many items `--limit` left out; empty if none."""
+    return f"[dim]and {number} more (--limit)[/dim]" if number > 0 else ""
+
+
+def table_of(columns: Iterable[str], rows: Iterable[Iterable[object]], **options: Any) -> Table:
+    """Return a table of texts and numbers from documents, none of which is markup; `options` are Rich's."""
+    table = Table(*map(on_a_line, columns), **options)
+    for row in rows:
+        table.add_row(*(on_a_line(str(cell)) for cell in row))
+    return table
 
 
 def money(cost: float | None) -> str:

@@ -91,7 +91,7 @@ class EntityMention(Frozen):
     span: Span
 
 
-class Fact(Frozen):
+class RelationFact(Frozen):
     """An admitted triple; names and types are those of two `EntityMention`s of the same chunk."""
 
     head: str
@@ -159,7 +159,7 @@ class BoundedExtraction(Frozen):
     """The facts that one chunk adds to the graph, and the rejected items."""
 
     mentions: tuple[EntityMention, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[RelationFact, ...] = ()
     attributes: tuple[AttributeFact, ...] = ()
     rejections: tuple[Rejection, ...] = ()
     asks: tuple[Ask, ...] = ()

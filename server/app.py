@@ -2,10 +2,14 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
 from fastapi import FastAPI
+from fastapi.responses import FileResponse, RedirectResponse, Response
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
 from ..runtime.budgets import charge
@@ -18,22 +22,20 @@ from .routes import edit_routes as routes_edits
 from .routes import evidence_routes as routes_evidence
 from .routes import graph_routes as routes_graph
 from .routes import managing as routes_managing
-from .routes import metrics_routes as routes_metrics
 from .routes import model as routes_model
 from .routes import openai_chat as routes_openai
-from .routes import question_routes as routes_asking
 from .routes import reading_routes as routes_reading
 from .routes import schema_routes as routes_schema
-from .routes import table_routes as routes_tables
 from .routes.chat_routes import add_chat_routes
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .service import Service
-from .web_files import add_pages
 
-_ROUTERS = (routes_reading.router, routes_builds.router, routes_asking.router, routes_conversations.router,
-            routes_graph.router, routes_evidence.router, routes_tables.router, routes_schema.router,
-            routes_model.router, routes_managing.router, routes_edits.router, routes_openai.router)
+_ROUTERS = (routes_reading.router, routes_builds.router, routes_conversations.router,
+            routes_graph.router, routes_evidence.router, routes_schema.router, routes_model.router,
+            routes_managing.router, routes_edits.router, routes_openai.router)
+WEB = Path(__file__).parent / "web"
+"""The web page, for anybody who can reach the server."""
 
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,
@@ -77,12 +79,42 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     for router in _ROUTERS:
         app.include_router(router)
     if not hosted:  # LangGraph's server has a route of that name
-        app.include_router(routes_metrics.router)
+        app.include_router(routes_reading.metrics_router)
     count_calls()
     add_chat_routes(app, service)
     app.router.routes.extend(mcp.routes)
-    add_pages(app, hosted=hosted)
+    _add_pages(app, hosted=hosted)
     app.add_middleware(Gate, settings=settings, clients=service.clients, allowances=service.allowances, hosts=hosts,
                        needs_keys=needs_keys, workers=workers)
     app.add_middleware(Envelope)
     return app
+
+
+class _Assets(StaticFiles):
+    """Files that a browser caches and revalidates; they contain no user data."""
+
+    def file_response(self, *given: Any, **named: Any) -> Response:
+        """See Starlette."""
+        response = super().file_response(*given, **named)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def _add_pages(app: FastAPI, *, hosted: bool = False) -> None:
+    """Serve the page at `/`, the API description at `/docs`, and the page's files below `/assets`.
+
+    Args:
+        app: the app.
+        hosted: whether LangGraph's server mounts the app; it has its own description at `/docs`.
+    """
+
+    @app.get("/", include_in_schema=False)
+    async def index() -> FileResponse:
+        return FileResponse(WEB / "index.html")
+
+    if not hosted:
+        @app.get("/docs", include_in_schema=False)
+        async def docs() -> RedirectResponse:
+            return RedirectResponse("/#/api")
+
+    app.mount("/assets", _Assets(directory=WEB, check_dir=False), name="assets")

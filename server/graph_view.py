@@ -1,19 +1,26 @@
 """The graph of a knowledge base for browsing, by type, by name and by neighbourhood."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
+from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.index.columns import LazySequence, Rows, distinct
+from ..models.rules.recognition.names import has_name
+from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
-from ..text.times import Validity, read_day
+from ..text.times import read_day
 from ..tools.index import RetrievalIndex
-from ..tools.sentence_links import link_by_sentences
-from .responses import Edge, Node, Subgraph
+from ..tools.sentence_links import has_any_name, link_by_sentences, prose_sentences
+from .responses import Edge, Evidence, Node, Subgraph, Together
+
+_READ = 40
+"""The most chunks that are read for an entity."""
+_SHOWN = 20
 
 
 class GraphView:
@@ -117,7 +124,7 @@ class GraphView:
     def edge(self, key: EdgeKey) -> Edge:
         """Return a fact as it is drawn, with the dates between which it holds."""
         head, relation, tail = key
-        start, end = self.validity(key).bounds()
+        start, end = self.index.graph.validity(key).bounds()
         return Edge(id=triple_id(*key), source=head, target=tail, relation=relation, start=start, end=end)
 
     def drawn(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
@@ -141,17 +148,6 @@ class GraphView:
             day = read_day(at)
             rows = rows[[self.index.graph.validity_of(row).holds(*day) for row in rows.tolist()]]
         return LazySequence(len(rows), lambda place: self.index.edges[int(rows[place])])
-
-    def count(self, head: str, relation: str) -> int:
-        """Return the number of facts with this head and relation."""
-        rows = self.index.incident(head)
-        return int(np.count_nonzero((self.index.triples[rows, 0] == self.index.entity_at(head))
-                                    & np.isin(self.index.triples[rows, 1], self.index.relation_rows([relation]))))
-
-    def validity(self, fact: EdgeKey) -> Validity:
-        """Return when a fact holds."""
-        row = self.index.graph.find_triple(fact)
-        return Validity() if row is None else self.index.graph.validity_of(row)
 
     def support(self, fact: EdgeKey) -> dict[str, tuple[int, int]]:
         """Return the chunks that state a fact, each with its position there; empty if there is no such fact."""
@@ -184,3 +180,38 @@ class GraphView:
         marked = np.zeros(len(self.nodes), bool)
         marked[rows] = True
         return marked
+
+
+def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
+                       others: Sequence[Node] = ()) -> list[Together]:
+    """Return the entities that a sentence names with an entity and that share no fact with it, the most frequent first.
+
+    That is a link, which is shown with the sentence, and no fact.
+
+    Args:
+        view: the graph.
+        entity: one of its entities.
+        chunks: the chunks that mention the entity.
+        others: only these; by default all that the chunks mention.
+    """
+    known = {entity.id, *(node.id for node in view.neighbours(entity.id))}
+    names, read = [entity.name, *view.aliases(entity.id)], chunks[:_READ]
+    others = [node for node in others or view.matching("", "", {chunk.id for chunk in read}, None)
+              if node.id not in known]
+    places: dict[str, list[tuple[str, int, int]]] = {}
+    for chunk, start, end in _sentences(read, names):
+        for other in others:
+            if has_name(chunk.text[start:end], other.name):
+                places.setdefault(other.id, []).append((chunk.id, start, end))
+    sources = Sources(read)
+    ranked = sorted((node for node in others if node.id in places), key=lambda node: -len(places[node.id]))
+    return [Together(entity=node, evidence=[Evidence(**one) for chunk, start, end in places[node.id]
+                                            for one in sources.of({chunk: (start, end)})]) for node in ranked[:_SHOWN]]
+
+
+def _sentences(chunks: Sequence[Chunk], names: Sequence[str]) -> Iterator[tuple[Chunk, int, int]]:
+    """Yield the sentences that have one of the names."""
+    for chunk in chunks:
+        for start, end in prose_sentences(chunk):
+            if has_any_name(chunk.text[start:end], names):
+                yield chunk, start, end

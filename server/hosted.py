@@ -5,12 +5,16 @@ origin, must be able to reach LangGraph's routes. Those have a separate gate, wh
 would admit, and closes what upstream leaves open to everybody.
 """
 
+import asyncio
 import json
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from uuid import UUID, uuid5
 
 from fastapi import FastAPI
+from langgraph_sdk import get_client
+from langgraph_sdk.errors import NotFoundError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Match
@@ -18,8 +22,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..agents.resources import default_resources
 from ..config import Settings
+from ..graph_store.layout import knowledge_bases
 from .app import create_app
-from .assistants import OfferedAssistants
 from .error_responses import error_response
 from .responses import ErrorDetail
 from .security.clients import Clients
@@ -35,6 +39,10 @@ CLOSED = ("/internal", "/deploy")
 _METRICS = "/metrics"
 _IN_PROCESS = "/noauth"
 """The `root_path` of the server's requests to itself; no client's request can have it."""
+LISTINGS = ("/assistants/search", "/assistants/count")
+_NAMESPACE = UUID("b7b3f1a5-0e9c-4c0b-9f0e-6d1c2f3a4b5c")
+_MARK = {"created_by": "banyan"}
+_MOST = 1000
 
 
 def is_ours(scope: Scope) -> bool:
@@ -92,6 +100,38 @@ class LangGraphGate:
                 "the key lacks the scope 'metrics': ask for another key")))(scope, receive, send)
         else:
             await self._app(scope, receive, send)
+
+
+class OfferedAssistants:
+    """Offers an assistant for each knowledge base to Studio and other front ends, before they list assistants."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        self._alone = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] == "http" and scope["path"] in LISTINGS and not scope.get("root_path"):
+            async with self._alone:
+                await self._update()
+        await self._app(scope, receive, send)
+
+    async def _update(self) -> None:
+        names = set(await asyncio.to_thread(knowledge_bases, self._settings))
+        # A client within this process: it needs no key.
+        async with get_client() as client:
+            offered = {(assistant["metadata"] or {}).get("knowledge_base"): assistant["assistant_id"]
+                       for assistant in await client.assistants.search(metadata=_MARK, limit=_MOST)}
+            for name in sorted(names - offered.keys()):
+                await client.assistants.create(
+                    "retrieval", context={"knowledge_base": name}, metadata={**_MARK, "knowledge_base": name},
+                    assistant_id=str(uuid5(_NAMESPACE, name)), name=name, if_exists="do_nothing",
+                    description=f"Answers questions from the documents of the knowledge base {name!r}, with citations "
+                                "that were checked, or says that the documents do not answer.")
+            for gone in offered.keys() - names:
+                with suppress(NotFoundError):  # another process may do the same
+                    await client.assistants.delete(offered[gone])
 
 
 def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:

@@ -1,4 +1,4 @@
-"""The metrics at `/metrics` for Prometheus: requests, questions, builds, and model calls.
+"""The metrics at `/metrics` for Prometheus: requests, questions, builds, and model calls; and a span for each request.
 
 Labels are route templates, states, statuses and names of steps, never client input, so their number is limited.
 Each of several processes writes to files in the folder PROMETHEUS_MULTIPROC_DIR, which `banyan serve --workers`
@@ -6,16 +6,22 @@ creates, and the process that answers adds them up.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from opentelemetry.trace import SpanKind
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from ..models.llm import observing
 from ..runtime.once import once
+from ..runtime.telemetry import mark_failed, span
 from .responses import Build
 
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -33,6 +39,9 @@ _calls = Counter("banyan_llm_calls", "Calls of a model.", ["step"])
 _failures = Counter("banyan_llm_failures", "Calls of a model that failed.", ["step"])
 _tokens = Counter("banyan_llm_tokens", "Tokens of answered calls; cached ones are part of the prompt's.",
                   ["step", "kind"])
+
+_PROPAGATOR = TraceContextTextMapPropagator()
+_SENDER = ("traceparent", "tracestate")
 
 
 def route_of(scope: Scope) -> str:
@@ -56,6 +65,34 @@ def count_request(scope: Scope, status: int, seconds: float) -> None:
     route, method = route_of(scope) or "none", method_of(scope)
     _requests.labels(method, route, str(status)).inc()
     _seconds.labels(method, route).observe(seconds)
+
+
+@contextmanager
+def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
+    """Open a span for a request, with the route's template but without path, query or the client's name.
+
+    It is a child of the sender's span (W3C Trace Context) if the request's headers name one.
+
+    Args:
+        scope: ASGI's scope.
+
+    Yields:
+        A function to call with the response's status when the response has ended, including streams.
+    """
+    headers = Headers(scope=scope)
+    sender = _PROPAGATOR.extract({name: headers[name] for name in _SENDER if name in headers})
+    method = method_of(scope)
+    with span(method, {"http.request.method": method}, SpanKind.SERVER, within=sender) as current:
+
+        def finish(status: int) -> None:
+            route = route_of(scope)
+            current.update_name(f"{method} {route}".strip())
+            current.set_attributes({"http.response.status_code": status, **({"http.route": route} if route else {}),
+                                    "banyan.request": str(scope["state"]["request_id"])})
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                mark_failed(current, str(status))
+
+        yield finish
 
 
 @once

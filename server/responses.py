@@ -1,4 +1,4 @@
-"""The responses of the REST API, from whose models its description is generated."""
+"""The responses of the REST API, and the form of its requests, from whose models its description is generated."""
 
 from typing import Any, Generic, Literal, TypeVar
 
@@ -12,6 +12,12 @@ from ..schemas.retrieval import AnswerRow
 from ..subagent.tool_answers import AskResult, DocumentLine, DocumentText
 
 _T = TypeVar("_T")
+
+
+class Body(BaseModel):
+    """The body of a request; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class Items(BaseModel, Generic[_T]):
@@ -132,7 +138,7 @@ class ConversationTurn(BaseModel):
     rating: int = Field(description="1: good, -1: bad, 0: not rated")
 
 
-class Conversation(BaseModel):
+class StoredConversation(BaseModel):
     """A conversation, oldest turn first."""
 
     title: str = ""
@@ -262,7 +268,7 @@ class Evidence(BaseModel):
     time: str = Field(default="", description="its words for when the fact holds")
 
 
-class Fact(BaseModel):
+class ShownFact(BaseModel):
     """A fact with its evidence."""
 
     id: str
@@ -287,7 +293,7 @@ class EntityAnswer(Node):
     attributes: dict[str, list[str]]
     times: dict[str, dict[str, str]] = Field(description="when values hold, by attribute and value")
     documents: list[str]
-    facts: list[Fact]
+    facts: list[ShownFact]
     together: list[Together] = Field(description="entities that sentences name with it, without a fact between them")
 
 
@@ -333,10 +339,8 @@ class SchemaChange(BaseModel):
     decided_at: str
 
 
-class Decisions(BaseModel):
+class Decisions(Body):
     """A person's decisions."""
-
-    model_config = ConfigDict(extra="forbid")
 
     decisions: list[Decision] = Field(max_length=1000, description="empty: all candidates stay pending")
     who: str = Field(min_length=1, max_length=100)

@@ -4,7 +4,7 @@ By default this is the file `server.sqlite` in the home folder. With BANYAN_DATA
 that PostgreSQL database, which servers on several machines share. LangGraph's checkpoints are stored there as well
 (`checkpoints.py`).
 
-To add a table, define it in `server_tables.py`; it is created when a server or command next opens the database. Put its
+To add a table, define it below; it is created when a server or command next opens the database. Put its
 statements in a separate module: SQL that both databases support, or SQLAlchemy's Core, inside `transaction` or
 `reading`:
 
@@ -19,14 +19,26 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, create_engine, event
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    create_engine,
+    event,
+    text,
+)
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ..config import Settings
 from ..graph_store.ledger.sqlite import make_private, write_ahead
+from ..graph_store.ledger.tables import TEXT
 from ..graph_store.postgresql_bases import engine, explain_error, unreachable
 from ..graph_store.store_errors import DatabaseError
-from .server_tables import METADATA
 
 FILE = "server.sqlite"
 """A file in the home folder; no knowledge base can have this name."""
@@ -40,6 +52,38 @@ _CONNECTIONS, _MORE_CONNECTIONS = 5, 20
 _MAKING = 0x62616E79616E
 """The advisory lock to hold while creating the tables."""
 _READING = "banyan_reading"
+METADATA = MetaData()
+
+
+def _text(name: str, *, key: bool = False) -> Column[str]:
+    return Column(name, TEXT, primary_key=key, nullable=False)
+
+
+def _number(name: str, *, key: bool = False) -> Column[int]:
+    return Column(name, Integer, primary_key=key, nullable=False, autoincrement=False)
+
+
+CONVERSATIONS = Table(
+    "banyan_conversations", METADATA, _text("id", key=True), _text("client"), _text("kb"), _text("name"),
+    _text("title"), Column("link", TEXT, unique=True), _text("started_at"), _text("used_at"))
+TURNS = Table(
+    "banyan_turns", METADATA, _text("conversation", key=True), _number("number", key=True), _text("asked_at"),
+    _text("question"), _text("answer"), Column("rating", Integer, nullable=False, server_default=text("0")))
+BUSY = Table("banyan_busy", METADATA, _text("conversation", key=True), _text("process"))
+
+JOBS = Table(
+    "banyan_jobs", METADATA, _text("id", key=True), _text("kb"), _text("state"), _text("process"), _text("record"),
+    Index("banyan_jobs_by_state", "state"))
+PROCESSES = Table("banyan_processes", METADATA, _text("id", key=True), Column("seen", BigInteger, nullable=False))
+UPLOADS = Table(
+    "banyan_uploads", METADATA, _text("build", key=True), _number("file", key=True), _number("part", key=True),
+    _text("name"), Column("content", LargeBinary, nullable=False))
+
+USAGE = Table(
+    "banyan_usage", METADATA, _text("client", key=True), _text("day", key=True),
+    Column("tokens", BigInteger, nullable=False))
+KEYS = Table("banyan_keys", METADATA, _text("name", key=True), Column("record", TEXT))
+"""The keys of servers that share PostgreSQL: a record, or null for a revoked key."""
 
 
 class ServerDatabase:

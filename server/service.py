@@ -1,10 +1,10 @@
 """The server's shared objects, with which the routes work."""
 
 import logging
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
-from pathlib import Path
 from typing import Annotated, cast
 
 import anyio
@@ -16,10 +16,10 @@ from ..agents.resources import Resources
 from ..graph_store.layout import knowledge_bases, sweep
 from ..graph_store.store_errors import DatabaseError
 from ..schemas.errors import BanyanError
-from .runs.backups import Backups
+from .runs.backups import sweep_backups
 from .runs.builds import Builds
 from .runs.conversations import Conversations
-from .runs.process_lock import FileProcessLock, ProcessLock, SessionProcessLock
+from .runs.processes import Processes
 from .runs.questions import Questions
 from .security.allowances import Allowances
 from .security.clients import Clients
@@ -48,16 +48,13 @@ class Service:
         """Whether the model was set at run time."""
         resources.settings.home.mkdir(parents=True, exist_ok=True)
         self.database = ServerDatabase.of(resources.settings)
-        self._process: ProcessLock = (FileProcessLock(resources.settings.home)
-                                      if isinstance(self.database.place, Path)
-                                      else SessionProcessLock(self.database.place))
-        self.conversations = Conversations(self.database, self._process)
+        processes = Processes(self.database)
+        self.conversations = Conversations(self.database, processes)
         self.questions = Questions(resources, self.conversations)
         self.tried = TriedQuestions(resources)
         self.clients = Clients.of(resources.settings, self.database)
         self.allowances = Allowances(self.database, self.clients)
-        self.backups = Backups(resources)
-        self.builds = Builds(resources, self.database, self._process, self.allowances)
+        self.builds = Builds(resources, self.database, processes, self.allowances)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -71,24 +68,22 @@ class Service:
             tasks.cancel_scope.cancel()
         self.builds.stop()
         self.idle = await self.builds.wait_for_end(_BUILDS_END_IN)
-        if self.database.is_shared:
-            await anyio.to_thread.run_sync(self._leave)
-        await anyio.to_thread.run_sync(self._process.release)
+        await anyio.to_thread.run_sync(self._leave)
         if self.idle:
             self.database.close()
 
     def _begin(self) -> None:
-        self._process.acquire()
-        self.builds.sweep()
-        self.backups.sweep()
+        self.builds.begin()
+        sweep_backups(self.resources.settings.home)
         sweep(self.resources.settings)
         self.conversations.sweep(knowledge_bases(self.resources.settings))
 
     def _leave(self) -> None:
         try:
-            self.builds.hand_over()
-        except DatabaseError as error:
-            _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s", error.here)
+            self.builds.leave()
+        except (sqlite3.OperationalError, DatabaseError) as error:
+            _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s",
+                         getattr(error, "here", error))
 
     async def _follow(self) -> None:
         """Update open knowledge bases with the changes of builds and other servers."""

@@ -1,12 +1,13 @@
 """Facts of the graph that support an answer: those stated by its citations."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..schemas.documents import Chunk, Span
 from ..schemas.naming import entity_id
+from ..tools.index import RetrievalIndex
 
 
 class CitedPlace(NamedTuple):
@@ -17,18 +18,6 @@ class CitedPlace(NamedTuple):
     end: int
 
 
-class Resolved(Protocol):
-    """The statements of documents as resolved in the graph: a `ResolvedGraph`, or its index."""
-
-    def canonical(self, entity: str, /) -> str:
-        """Return the canonical entity of an entity."""
-        ...
-
-    def edge_of(self, fact: EdgeKey, /) -> EdgeKey | None:
-        """Return the triple that a fact belongs to, or None."""
-        ...
-
-
 class CitedFacts(NamedTuple):
     """The statements of cited text: sorted keys of facts, and ids of the entities named there."""
 
@@ -36,25 +25,19 @@ class CitedFacts(NamedTuple):
     entities: set[str]
 
 
-def stated_by(kb: KnowledgeBase, graph: Resolved, cited: Sequence[CitedPlace]) -> CitedFacts:
-    """Return the facts that the cited text states, and the entities that it names.
-
-    Args:
-        kb: the knowledge base with the facts of each chunk.
-        graph: its graph or index.
-        cited: the cited text.
-    """
+def stated_by(index: RetrievalIndex, cited: Sequence[CitedPlace]) -> CitedFacts:
+    """Return the facts that the cited text states, and the entities that it names."""
     facts: set[EdgeKey] = set()
     named: set[str] = set()
-    for chunk, spans in _cited_chunks(kb, cited):
-        contribution = kb.extractions.admitted(chunk)
+    for chunk, spans in _cited_chunks(index.store, cited):
+        contribution = index.store.extractions.admitted(chunk)
         for fact in contribution.facts:
             said = entity_id(fact.head, fact.head_type), fact.relation, entity_id(fact.tail, fact.tail_type)
-            if _overlaps(chunk, fact.span, spans) and (edge := graph.edge_of(said)):
+            if _overlaps(chunk, fact.span, spans) and (edge := index.edge_of(said)):
                 facts.add(edge)
         for mention in contribution.mentions:
             if _overlaps(chunk, mention.span, spans):
-                named.add(graph.canonical(entity_id(mention.name, mention.type)))
+                named.add(index.canonical(entity_id(mention.name, mention.type)))
     return CitedFacts(sorted(facts), named)
 
 

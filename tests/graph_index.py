@@ -11,7 +11,7 @@ from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
-from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
+from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.naming import entity_id, triple_id
 from banyan.tools.index import RetrievalIndex
 from banyan.tools.query import EmbeddedQuery, Query
@@ -69,7 +69,7 @@ def contribution(triples: Triples, entities: Sequence[str] = ()) -> BoundedExtra
     names = dict.fromkeys([*entities, *(name for head, _, tail in triples for name in (head, tail))])
     return BoundedExtraction(
         mentions=tuple(EntityMention(name=name, type=TYPE, span=_SPAN) for name in names),
-        facts=tuple(Fact(head=head, head_type=TYPE, relation=relation, tail=tail, tail_type=TYPE, span=_SPAN)
+        facts=tuple(RelationFact(head=head, head_type=TYPE, relation=relation, tail=tail, tail_type=TYPE, span=_SPAN)
                     for head, relation, tail in triples))
 
 

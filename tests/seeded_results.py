@@ -16,7 +16,7 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.tree.community_digests import find_tree
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
+from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from hashed_embedding import HashedEmbedder
 
 SPAN = Span(start=0, end=1, quote="x")
@@ -50,7 +50,8 @@ def tree(shuffling: int) -> Any:
     graph = KnowledgeGraph.of(
         (f"{head} {tail}", BoundedExtraction(
             mentions=tuple(EntityMention(name=name, type="thing", span=SPAN) for name in {head, tail}),
-            facts=(Fact(head=head, head_type="thing", relation=relation, tail=tail, tail_type="thing", span=SPAN),)))
+            facts=(RelationFact(head=head, head_type="thing", relation=relation, tail=tail, tail_type="thing",
+                                span=SPAN),)))
         for head, relation, tail in facts)
     return [community.model_dump() for community in find_tree(graph, Vectors(), CommunitySettings())]
 

@@ -4,7 +4,6 @@ import shlex
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.tree import Tree
 
 from ...api.progress import track
@@ -13,7 +12,7 @@ from ...graph_store.integrity.verify import damages_on_disk
 from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
 from ...graph_store.ledger.instructions import Purpose
-from ..console import err, escape, format_count, on_a_line, out, print_json
+from ..console import err, escape, format_count, on_a_line, out, print_json, table_of
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
@@ -30,11 +29,8 @@ def documents(kb: Kb, *, as_json: AsJson = False) -> None:
     if as_json:
         print_json([entry.model_dump() for entry in entries])
         return
-    table = Table("document", "title", "characters", "chunks", "failed", "added")
-    for entry in entries:
-        table.add_row(on_a_line(entry.id), on_a_line(entry.title), str(entry.characters), str(entry.chunks),
-                      str(entry.failed), entry.added_at)
-    out.print(table)
+    out.print(table_of(("document", "title", "characters", "chunks", "failed", "added"), (
+        (entry.id, entry.title, entry.characters, entry.chunks, entry.failed, entry.added_at) for entry in entries)))
 
 
 @app.command()

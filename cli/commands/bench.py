@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 from rich import box
-from rich.table import Table
 
 from ...agents.resources import Resources
 from ...api.progress import track
@@ -19,7 +18,7 @@ from ...evaluation.bench.published_datasets import load_dataset
 from ...evaluation.bench.results import Results
 from ...evaluation.bench.running import Plan, identity, run
 from ...export.export_file import write_file
-from ..console import err, escape, on_a_line, out, print_json
+from ..console import err, escape, on_a_line, out, print_json, table_of
 from ..error_messages import CommandError
 from ..session import AnswerMode, AsJson, MaxTokens, open_resources
 
@@ -110,10 +109,7 @@ def finish(report: BenchReport, output: Path, *, as_json: bool) -> None:
     else:
         out.print(escape(headline(report)), soft_wrap=True)
         for made in tables(report):
-            shown = Table(*map(escape, made.head), title=escape(made.title), box=box.SIMPLE)
-            for row in made.rows:
-                shown.add_row(*map(on_a_line, row))
-            out.print(shown)
+            out.print(table_of(made.head, made.rows, title=escape(made.title), box=box.SIMPLE))
         out.print(f"written: {escape(str(output))}/report.html, report.md, report.json", soft_wrap=True)
     if report.failures:
         err.print(f"[red]{len(report.failures)} failed[/red], the first: {on_a_line(report.failures[0])}; run the same "

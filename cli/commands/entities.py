@@ -18,7 +18,7 @@ from ...schemas.resolution import Alias, EntityGroup
 from ...text.times import Validity
 from ...tools.index import RetrievalIndex
 from ...tools.schema_names import find_type
-from ..console import err, on_a_line, out, print_json
+from ..console import err, left_out, on_a_line, out, print_json, table_of
 from ..error_messages import CommandError
 from ..session import AsJson, At, Kb, day_of, default_kb, open_resources
 
@@ -61,7 +61,8 @@ def entities(
             else:
                 out.print(entity_table(listed) if listed else f"no name contains {on_a_line(search)!r}" if search
                           else "there are no entities yet")
-                _print_left_out(total - len(listed))
+                if left := left_out(total - len(listed)):
+                    out.print(left)
             return
         knowledge_base = resources.knowledge_base(kb or default_kb())
         wanted = canonical_name(search)
@@ -73,11 +74,6 @@ def entities(
             _show(knowledge_base, groups, limit or _SHOWN)
 
 
-def _print_left_out(left: int) -> None:
-    if left > 0:
-        out.print(f"[dim]and {left} more (--limit)[/dim]")
-
-
 def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
     root = Tree(f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} entities with several names"
                 + (" [yellow](facts have changed since: build again)[/yellow]"
@@ -87,8 +83,8 @@ def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) 
         for alias in group.aliases:
             branch.add(f"{on_a_line(alias.name)} [dim]{alias.rule.replace('_', ' ')}, {alias.score:.2f}: "
                        f"{on_a_line(_words(knowledge_base, alias))}[/dim]")
-    if len(groups) > limit:
-        root.add(f"[dim]and {len(groups) - limit} more (--limit)[/dim]")
+    if left := left_out(len(groups) - limit):
+        root.add(left)
     out.print(root)
 
 
@@ -157,7 +153,8 @@ def print_facts(kb: str, entity: str, at: str = "", limit: int | None = None, *,
         note = validity.note()
         out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + (f" [dim]({on_a_line(note)})[/dim]" if note else ""),
                   soft_wrap=True)
-    _print_left_out(len(said) - len(said[:limit]))
+    if left := left_out(len(said) - len(said[:limit])):
+        out.print(left)
 
 
 def _facts(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, Validity]]:
@@ -288,10 +285,8 @@ def _list_entity(index: RetrievalIndex, row: int, document_of: dict[str, str]) -
 
 def entity_table(entities: Sequence[ListedEntity]) -> Table:
     """Return entities as a table for the terminal."""
-    table = Table("name", "type", "facts", "values", "documents", box=box.SIMPLE)
+    table = table_of(("name", "type", "facts", "values", "documents"), (entity[1:] for entity in entities),
+                     box=box.SIMPLE)
     for column in table.columns[2:]:
         column.justify = "right"
-    for entity in entities:
-        table.add_row(on_a_line(entity.name), on_a_line(entity.type), str(entity.facts), str(entity.values),
-                      str(entity.documents))
     return table

@@ -13,7 +13,7 @@ from ...schemas.lookups import EXTREMES, Calculation, TripleLookup
 from ...tools.table_query import shown_number
 from ...tools.table_results import MOST_ROWS, ComputedTable, tabulate
 from ...tools.table_results import fields as fields_of
-from ..console import format_count, on_a_line, out, print_json, visible
+from ..console import format_count, left_out, on_a_line, out, print_json, table_of, visible
 from ..error_messages import CommandError
 from ..session import AsJson, At, Kb, day_of, open_resources
 from .entities import print_facts
@@ -135,11 +135,10 @@ def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
     if not fields:
         out.print("no facts yet: add documents with `banyan build`")
         return
-    table = Table("name", "rows", "kind", box=box.SIMPLE)
-    for field in shown:
-        table.add_row(on_a_line(field.name), str(field.rows), "attribute" if field.is_attribute else "relation")
-    out.print(table)
-    _print_notes([_left_out(len(fields) - len(shown))])
+    out.print(table_of(("name", "rows", "kind"), (
+        (field.name, field.rows, "attribute" if field.is_attribute else "relation") for field in shown),
+        box=box.SIMPLE))
+    _print_notes(len(fields) - len(shown))
 
 
 def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int | None) -> None:
@@ -151,37 +150,25 @@ def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int 
     else:
         said = f", {table.do}: {on_a_line(number)}" if number else ""
         out.print(f"[bold]{name}[/bold]{said} [dim]({format_count(table.total, 'row')})[/dim]", soft_wrap=True)
-        shown = _groups(table, by, limit) if by else _rows(table, show, limit)
+        shown = (table_of((by, "count" if table.do == "list" else table.do), (
+            (group.key, group.said) for group in table.groups[:limit]), box=box.SIMPLE) if by
+                 else _rows(table, show, limit))
         left = len(table.groups if by else table.rows) - shown.row_count
         if shown.row_count:
             out.print(shown)
         else:
             out.print("no row fits: leave out a condition" if not table.total else "no row has a value for this")
-    _print_notes([_left_out(left), *table.notes])
-
-
-def _groups(table: ComputedTable, by: str, limit: int | None) -> Table:
-    shown = Table(on_a_line(by), "count" if table.do == "list" else table.do, box=box.SIMPLE)
-    for group in table.groups[:limit]:
-        shown.add_row(on_a_line(group.key), on_a_line(group.said))
-    return shown
+    _print_notes(left, table.notes)
 
 
 def _rows(table: ComputedTable, show: Sequence[str], limit: int | None) -> Table:
     rows = table.rows[:limit]
     dated = any(row.time for row in rows)
-    shown = Table("subject", on_a_line(table.relation), *map(on_a_line, show), *(["when"] if dated else []), "document",
-                  box=box.SIMPLE)
-    for row in rows:
-        beside = ["; ".join(row.fields.get(field, ())) for field in show]
-        shown.add_row(*map(on_a_line, [row.head, row.tail, *beside, *([row.time] if dated else []), row.document]))
-    return shown
+    return table_of(("subject", table.relation, *show, *(["when"] if dated else []), "document"), (
+        (row.head, row.tail, *("; ".join(row.fields.get(field, ())) for field in show),
+         *([row.time] if dated else []), row.document) for row in rows), box=box.SIMPLE)
 
 
-def _left_out(left: int) -> str:
-    return f"and {left} more (--limit)" if left > 0 else ""
-
-
-def _print_notes(notes: Sequence[str]) -> None:
-    for note in filter(None, notes):
-        out.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
+def _print_notes(left: int, notes: Sequence[str] = ()) -> None:
+    for note in filter(None, [left_out(left), *(f"[dim]{on_a_line(note)}[/dim]" for note in notes if note)]):
+        out.print(note, soft_wrap=True)

@@ -14,7 +14,7 @@ from ...graph_store.ledger.database import Database
 from ...graph_store.ledger.document_rows import Documents
 from ...graph_store.store_errors import StoreError
 from ...runtime.audit import entries
-from ..console import err, format_count, on_a_line, out, print_json
+from ..console import err, format_count, on_a_line, out, print_json, table_of
 from ..error_messages import CommandError
 from ..session import AsJson
 
@@ -89,11 +89,8 @@ def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this kno
     if as_json:
         print_json([entry.model_dump() for entry in listed])
         return
-    table = Table("time", "who", "action", "knowledge base", "what")
-    for entry in listed:
-        table.add_row(*(on_a_line(value) for value in (entry.time, entry.who, entry.action, entry.knowledge_base,
-                                                       entry.what)))
-    out.print(table)
+    out.print(table_of(("time", "who", "action", "knowledge base", "what"), (
+        (entry.time, entry.who, entry.action, entry.knowledge_base, entry.what) for entry in listed)))
 
 
 def _move_conversations(settings: Settings, old: str, new: str = "") -> None:

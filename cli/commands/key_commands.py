@@ -9,7 +9,7 @@ from ...config import Settings
 from ...graph_store.layout import knowledge_bases
 from ...server.security.allowances import spent_today
 from ...server.security.keys import SCOPES, Keys, Scope
-from ..console import err, on_a_line, out
+from ..console import err, on_a_line, out, table_of
 from ..error_messages import CommandError
 
 app = typer.Typer()
@@ -55,11 +55,9 @@ def key(
 
 
 def _table(settings: Settings, keys: Keys) -> Table:
-    table = Table("client", "scopes", "knowledge bases", "a minute", "tokens a day", "spent today", "created")
     spent = spent_today(settings) if any(known.tokens_per_day for known in keys.all()) else {}
-    for known in keys.all():
-        table.add_row(known.name, ", ".join(known.scopes),
-                      "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
-                      str(known.requests_per_minute or ""), str(known.tokens_per_day or ""),
-                      str(spent.get(known.name, 0) if known.tokens_per_day else ""), known.created_at)
-    return table
+    return table_of(("client", "scopes", "knowledge bases", "a minute", "tokens a day", "spent today", "created"), (
+        (known.name, ", ".join(known.scopes),
+         "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
+         known.requests_per_minute or "", known.tokens_per_day or "",
+         spent.get(known.name, 0) if known.tokens_per_day else "", known.created_at) for known in keys.all()))

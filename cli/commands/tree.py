@@ -17,7 +17,7 @@ from ...schemas.lookups import CommunityLookup
 from ...tools.index import RetrievalIndex
 from ...tools.surveys import MOST_DESCRIBED, described_groups, survey_along, survey_by
 from ...tools.table_query import FieldError
-from ..console import err, on_a_line, out, print_json
+from ..console import err, left_out, on_a_line, out, print_json
 from ..error_messages import CommandError
 from ..session import AsJson, Kb, open_resources
 
@@ -123,8 +123,8 @@ def _show(knowledge_base: KnowledgeBase, communities: Sequence[TreeCommunity], l
                    else ""))
     for community in largest[:limit]:
         _add(root, graph, community)
-    if len(largest) > limit:
-        root.add(f"[dim]and {len(largest) - limit} more (--limit)[/dim]")
+    if left := left_out(len(largest) - limit):
+        root.add(left)
     out.print(root)
 
 

@@ -28,9 +28,9 @@ from ...schemas.extraction import (
     ExtractedAttribute,
     ExtractedTriple,
     Extraction,
-    Fact,
     Reason,
     Rejection,
+    RelationFact,
     RepairKind,
 )
 from ...schemas.graph_schema import ROOT_TYPE
@@ -73,7 +73,7 @@ class _Bounding:
         self._waiting: dict[str, str] = {}
         """Of each entity of unknown type: the key of the type's label."""
         self._mentioned: set[str] = set()
-        self._facts: dict[tuple[str, str, str, str], Fact] = {}
+        self._facts: dict[tuple[str, str, str, str], RelationFact] = {}
         self._attributes: dict[tuple[str, str, str, str], AttributeFact] = {}
         self._rejections: set[Rejection] = set()
         self._asks: dict[tuple[str, ...], Ask] = {}
@@ -268,7 +268,7 @@ class _Bounding:
         head, name, tail = self._one_way(head, name, tail)
         time = self._time(item.time, text)
         key = (head.key, name, tail.key, time)
-        fact = Fact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
+        fact = RelationFact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
                     tail_type=self._type(tail), time=time, confidence=item.confidence,
                     span=self._source.support(item.evidence, item.head, item.relation, item.tail))
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
@@ -420,6 +420,6 @@ def _place_of(part: tuple[str, ...], words: tuple[str, ...], begin: int) -> int:
     return next((at for at in range(begin, len(words) - len(part) + 1) if words[at:at + len(part)] == part), -1)
 
 
-def _preference(fact: Fact | AttributeFact) -> tuple[float, int, int, str]:
+def _preference(fact: RelationFact | AttributeFact) -> tuple[float, int, int, str]:
     """Rank two statements of one fact: the surer, then the earlier one."""
     return -fact.confidence, fact.span.start, fact.span.end, fact.value if isinstance(fact, AttributeFact) else ""

@@ -9,7 +9,7 @@ from sqlalchemy import Table
 
 from ...schemas.delta import ElementKind
 from ...schemas.documents import Chunk, Span
-from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, Fact
+from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, RelationFact
 from ..store_errors import readable
 from .database import Database, Record, now
 from .facts import AdmittedRows, Rows, advance, position, replace_rows, rows_of
@@ -112,7 +112,7 @@ class Extractions:
         mentions, facts, values = self.rows([chunk.id])
         with readable(f"a row of chunk {chunk.id}"):
             return BoundedExtraction(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
-                                     facts=tuple(Fact(**_fields(row, chunk)) for row in facts),
+                                     facts=tuple(RelationFact(**_fields(row, chunk)) for row in facts),
                                      attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
 
     def elements(self) -> set[tuple[ElementKind, str]]:

@@ -17,7 +17,7 @@ from ...schemas.formats.schema_loading import seed_names
 from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
 from ..parameters import BuildId, KbName, errors
 from ..responses import Build, Decisions, Items
-from ..runs.build_records import BuildOptions, no_build
+from ..runs.jobs import BuildOptions, no_build
 from ..runs.uploads import Upload
 from ..security.access import AFFORDABLE, Seeing, check_base, may
 from ..service import Service, Serving

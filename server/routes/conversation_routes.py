@@ -1,17 +1,22 @@
-"""Conversations: list them, show them with their sources, rename, rate, share and delete them."""
+"""Questions, answered in one response or as a stream, and the conversations that they belong to."""
 
+from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+import anyio
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...graph_store.layout import Layout
-from ..error_responses import NotFoundError
-from ..parameters import errors
-from ..responses import Conversation, ConversationItem, Items, Message, SharedConversation
+from ..error_responses import NotFoundError, UnavailableError, error_told
+from ..parameters import KbName, errors
+from ..responses import AskAnswer, Body, ConversationItem, Items, Message, SharedConversation, StoredConversation
 from ..runs.conversations import THREAD_NAME, Thread, no_link
-from ..security.access import Asking, Seeing
-from ..service import Serving
+from ..runs.questions import GONE, QuestionRequest
+from ..security.access import AFFORDABLE, Asking, Seeing
+from ..service import Service, Serving
+from ..streaming import event, event_stream, stopping_with
 
 router = APIRouter(prefix="/api", tags=["questions"])
 _MOST_TITLE = 200
@@ -20,19 +25,56 @@ ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description="the knowledge base asked")]
 
 
-class Change(BaseModel):
-    """Changes of a conversation; omitted fields stay the same."""
+@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True,
+             dependencies=[AFFORDABLE])
+async def ask(kb: KbName, question: QuestionRequest, request: Request, service: Serving, client: Asking) -> AskAnswer:
+    """Answer a question from a knowledge base, with citations, or abstain."""
+    async with service.questions.answering(client, kb, question) as events:
+        async for item in events:
+            if item.event == "answer":
+                return AskAnswer(**item.data)
+            if await request.is_disconnected():
+                break
+    raise UnavailableError(GONE)
 
-    model_config = ConfigDict(extra="forbid")
+
+@router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
+             response_class=EventSourceResponse, dependencies=[AFFORDABLE])
+async def ask_stream(kb: KbName, question: QuestionRequest, request: Request, service: Serving, client: Asking,
+                     ) -> EventSourceResponse:
+    """Stream an answer as events: `step`, `claim`, `token`, `withdrawn`, then `answer`; or `error`.
+
+    A `claim` is a line of the answer whose citations were checked, while the model still writes; `token`s are the
+    pieces of the checked answer. `withdrawn` takes back all claims and tokens before it.
+    """
+    stopping = anyio.Event()
+    return event_stream(_events(kb, question, request, service, client, stopping), stopping)
+
+
+async def _events(kb: str, question: QuestionRequest, request: Request, service: Service, client: str,
+                  stopping: anyio.Event) -> AsyncIterator[ServerSentEvent]:
+    failure: Exception = UnavailableError(GONE)
+    try:
+        async with (service.questions.answering(client, kb, question) as events,
+                    stopping_with(stopping, events.stop)):
+            async for item in events:
+                yield event(item.event, item.data)
+                if item.event == "answer":
+                    return
+    except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
+        failure = error
+    yield event("error", error_told(failure, request).model_dump())
+
+
+class Change(Body):
+    """Changes of a conversation; omitted fields stay the same."""
 
     title: str | None = Field(default=None, min_length=1, max_length=_MOST_TITLE)
     shared: bool | None = Field(default=None, description="whether it can be read by its link")
 
 
-class Rating(BaseModel):
+class Rating(Body):
     """A person's rating of an answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     rating: Literal[-1, 0, 1] = Field(description="1: good, -1: bad, 0: no rating")
 
@@ -44,7 +86,7 @@ def list_threads(kb: KnowledgeBaseName, service: Serving, client: Asking) -> Ite
 
 
 @router.get("/threads/{thread}", responses=errors(404))
-def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> Conversation:
+def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> StoredConversation:
     """Show a conversation, oldest turn first."""
     one = Thread(client, kb, thread)
     turns = service.conversations.turns(one)
@@ -53,7 +95,7 @@ def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, cli
     said = [message for turn in turns for message in (Message(role="user", content=turn.question),
                                                       Message(role="assistant", content=turn.answer.answer))]
     entry = service.conversations.entry(one)
-    return Conversation(messages=said, turns=turns, title=entry.title, link=entry.link)
+    return StoredConversation(messages=said, turns=turns, title=entry.title, link=entry.link)
 
 
 @router.patch("/threads/{thread}", responses=errors(404))

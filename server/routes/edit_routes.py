@@ -6,13 +6,13 @@ Each is recorded, and can be undone.
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ...graph_store.graph_edits import GraphEditor, Said
 from ...schemas.edits import EditDecision, edited_entity
 from ...schemas.resolution import Alias, EntityDecision
 from ..parameters import KbName, NodeId, errors
-from ..responses import Items
+from ..responses import Body, Items
 from ..security.access import may
 from ..service import Serving
 
@@ -24,9 +24,7 @@ _EntityId = Annotated[str, Field(min_length=1, max_length=200)]
 _Who = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class _Change(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Change(Body):
     who: _Who
     why: str = Field(default="", max_length=1000)
 
@@ -55,10 +53,8 @@ class RetypeEntity(_Change):
         return edits.retype(self.entity, self.type, self.who, self.why)
 
 
-class SaidFact(BaseModel):
+class SaidFact(Body):
     """A fact: the object is an entity, or a value of the attribute `relation`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     subject: _Text
     relation: _Text

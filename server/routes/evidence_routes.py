@@ -4,14 +4,14 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ...agents.example_questions import example_questions
 from ...agents.introduction import Introduction, introduce
 from ...subagent.answer_facts import CitedPlace, stated_by
 from ...tools.openings import summarise_documents
 from ..parameters import KbName, Limit, Offset, errors
-from ..responses import Items, Page, Subgraph, Summary
+from ..responses import Body, Items, Page, Subgraph, Summary
 from ..security.access import may
 from ..service import Serving
 from .graph_routes import Seen
@@ -20,20 +20,16 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")
 _MOST = 500
 
 
-class CitedSpan(BaseModel):
+class CitedSpan(Body):
     """A quoted source of an answer: characters `start` to `end` of a document."""
-
-    model_config = ConfigDict(extra="forbid")
 
     document: str = Field(min_length=1, max_length=1000)
     start: int = Field(ge=0, le=2**31)
     end: int = Field(ge=0, le=2**31)
 
 
-class Cited(BaseModel):
+class Cited(Body):
     """The citations of an answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     citations: list[CitedSpan] = Field(min_length=1, max_length=100)
 
@@ -41,8 +37,8 @@ class Cited(BaseModel):
 @router.post("/graph/evidence", tags=["graph"], responses=errors(404))
 def evidence(seen: Seen, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
-    kb, view = seen
-    known, named = stated_by(kb, view.index, [CitedPlace(**dict(span)) for span in cited.citations])
+    view = seen.view
+    known, named = stated_by(view.index, [CitedPlace(**dict(span)) for span in cited.citations])
     nodes = view.find(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
     shown = {node.id for node in nodes}
     return view.drawn(nodes, [view.edge(key) for key in known if key[0] in shown and key[2] in shown], len(nodes))

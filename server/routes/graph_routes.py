@@ -1,10 +1,11 @@
-"""The graph and its tree, sent in the parts that are looked at."""
+"""The graph, its tree and tables of its rows, sent in the parts that are looked at."""
 
 from collections import Counter
 from itertools import pairwise
 from typing import Annotated, NamedTuple
 from urllib.parse import quote
 
+import anyio.to_thread
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
@@ -13,10 +14,11 @@ from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.graph.tree_graph import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import CommunityOutline, TreeCommunity
+from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup
 from ...schemas.naming import triple_id
+from ...tools.table_results import ComputedTable, fields, tabulate
 from ..error_responses import NotFoundError
-from ..graph_view import GraphView
-from ..mentioned_together import mentioned_together
+from ..graph_view import GraphView, mentioned_together
 from ..parameters import At, KbName, Limit, NodeId, Offset, TypeName, errors
 from ..responses import (
     CommunityAnswer,
@@ -24,11 +26,12 @@ from ..responses import (
     Count,
     EntityAnswer,
     Evidence,
-    Fact,
     GraphTypes,
     Items,
     Node,
+    ShownFact,
     Subgraph,
+    TableField,
     Tree,
 )
 from ..security.access import may
@@ -37,6 +40,10 @@ from ..service import Serving
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
 _FACTS = 50
 """Number of facts to send with an entity; the other facts are in the pages of its neighbourhood."""
+_MOST_ROWS = 1000
+_SHOWN = 100
+_MOST_PARTS = 20
+_Part = Annotated[str, Query(max_length=LONGEST)]
 
 
 class _Seen(NamedTuple):
@@ -109,7 +116,7 @@ def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: 
 
 @router.get("/graph/fact", responses=errors(404))
 def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
-              relation: Annotated[str, Query(max_length=200)]) -> Fact:
+              relation: Annotated[str, Query(max_length=200)]) -> ShownFact:
     """Show a fact with its sources."""
     kb, view = seen
     fact = (source, relation, target)
@@ -172,10 +179,10 @@ def _community(kb: KnowledgeBase, community: str) -> TreeCommunity:
     return found
 
 
-def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> Fact:
+def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> ShownFact:
     head, relation, tail = key
-    return Fact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
-                time=view.validity(key).note(),
+    return ShownFact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
+                time=view.index.graph.validity(key).note(),
                 evidence=[Evidence(**source) for source in sources.of(view.support(key))])
 
 
@@ -205,6 +212,45 @@ def _item(outline: CommunityOutline, view: GraphView) -> CommunityItem:
         id=outline.id, name=outline.name, summary=outline.summary, size=outline.size, cohesion=outline.cohesion,
         level=outline.level, parent=outline.parent or None,
         keywords=[node.name for node in view.find(outline.keywords)])
+
+
+@router.get("/table", responses=errors(404, 504))
+async def compute_table(  # noqa: PLR0913  (its parameters)
+    *, seen: Seen, service: Serving, client: Annotated[str, may("read")],
+    relation: Annotated[str, Query(min_length=1, max_length=LONGEST, description="the relation or attribute, as "
+                                                                                 "`fields` lists them")],
+    head: Annotated[_Part, Query(description="only rows whose subject has this name or a part of one; A|B: either",
+                                 )] = "",
+    tail: Annotated[_Part, Query(description="only rows whose object or value is this or has it as a part; with a "
+                                             "sign: !=A, >=2020, 5..10")] = "",
+    where: Annotated[list[_Part], Query(max_length=_MOST_PARTS, description="conditions on fields of the subject, or "
+                                        "of the object as tail.FIELD: status=Final, created>=2020, owner= (has none)",
+                                        )] = [],  # noqa: B006  (FastAPI copies it)
+    by: Annotated[_Part, Query(description="group by head, tail, a field, or year, month or decade of the value or of "
+                                           "a field, as FIELD.year")] = "",
+    do: Annotated[Calculation, Query(description="what to compute of all rows, or of each group")] = "list",
+    show: Annotated[list[_Part], Query(max_length=_MOST_PARTS, description="fields of the subject to add to each row",
+                                       )] = [],  # noqa: B006
+    at: At = "",
+    document: Annotated[_Part, Query(description="only rows of documents with this part in their id or title")] = "",
+    limit: Annotated[int | None, Query(
+        ge=1, le=_MOST_ROWS, description=f"the maximum number of rows or groups, {_SHOWN} if left out; what is "
+                                         "computed counts all. Of smallest, largest, first and last: how many values, "
+                                         "1 if left out")] = None,
+) -> ComputedTable:
+    """Compute a table: the rows of a relation or attribute, filtered, counted and grouped, each with its source."""
+    lookup = TripleLookup(
+        relation=relation, head=head, tail=tail, where=tuple(where), by=by, do=do, show=tuple(show), at=at,
+        document=document, limit=limit or (0 if do in EXTREMES and not by else _SHOWN))
+    # A large one takes as long as a question, so it waits for its turn like one.
+    async with service.questions.turn(client):
+        return await anyio.to_thread.run_sync(lambda: tabulate(seen.view.index, seen.kb.schemas.current(), lookup))
+
+
+@router.get("/fields", responses=errors(404))
+def list_fields(seen: Seen) -> Items[TableField]:
+    """List the relations, then the attributes, the most rows first."""
+    return Items(items=[TableField(**field._asdict()) for field in fields(seen.view.index)])
 
 
 @router.get("/export", responses=errors(404), response_class=StreamingResponse)

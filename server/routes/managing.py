@@ -3,13 +3,14 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ...graph_store.evolution.control import Policy
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
 from ..error_responses import ForbiddenError, StateError
 from ..parameters import KbName, errors
+from ..responses import Body
 from ..runs.backups import BackupResponse
 from ..security.access import Seeing, may
 from ..service import Service, Serving
@@ -18,18 +19,14 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["knowledge bases"])
 _MOST = 1000
 
 
-class NewName(BaseModel):
+class NewName(Body):
     """The new name of a knowledge base."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=64)
 
 
-class DocumentIds(BaseModel):
+class DocumentIds(Body):
     """Documents by their ids."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ids: list[Annotated[str, Field(min_length=1, max_length=1000)]] = Field(min_length=1, max_length=_MOST)
 
@@ -57,7 +54,7 @@ def drop_knowledge_base(kb: KbName, service: Serving) -> None:
             dependencies=[may("read")])
 async def back_up_knowledge_base(kb: KbName, service: Serving) -> BackupResponse:
     """Download a zip file for `banyan restore`; the server makes one backup at a time."""
-    return BackupResponse(service.backups, kb)
+    return BackupResponse(service.resources, kb)
 
 
 @router.post("/documents/delete", status_code=204, responses=errors(404, 409), response_class=Response,
@@ -72,10 +69,8 @@ def _check_idle(kb: str, service: Service) -> None:
         raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
 
 
-class BaseSettings(BaseModel):
+class BaseSettings(Body):
     """The defaults of a knowledge base's builds; options of a build override them and become the new defaults."""
-
-    model_config = ConfigDict(extra="forbid")
 
     growth: Policy = Field(description="how the schema grows: by thresholds (auto), by review (review), not (off)")
     resolve: bool = Field(description="whether several names of one entity are merged")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from ...config import Settings
 from ...models.llm.endpoint import host_of
@@ -15,6 +15,7 @@ from ...runtime import audit
 from ...schemas.service_addresses import check_endpoint
 from ..error_responses import RefusedError, StateError
 from ..parameters import errors
+from ..responses import Body
 from ..security.access import OF_ALL, may
 from ..security.keys import WORK
 from ..service import Serving
@@ -48,10 +49,8 @@ class Model(BaseModel):
     from_page: bool = Field(description="set at run time, until the server stops")
 
 
-class ModelChoice(BaseModel):
+class ModelChoice(Body):
     """The choice of a model; without an endpoint or a provider in its name, the rules answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     endpoint: Annotated[str, Field(max_length=_MOST), AfterValidator(_address)] = ""
     model: str = Field(default="", max_length=_MOST)

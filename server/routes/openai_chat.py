@@ -29,7 +29,7 @@ from ...text.tokens import estimate_tokens
 from ..error_responses import UnavailableError, error_told
 from ..parameters import KbName, errors
 from ..runs.chat import MAX_MESSAGES
-from ..runs.questions import GONE, WITHDRAWN, Question, question_in
+from ..runs.questions import GONE, WITHDRAWN, QuestionRequest, question_in
 from ..security.access import AFFORDABLE, Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
@@ -150,7 +150,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
         {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}])
 
 
-def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], Question]:
+def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
     """Return the conversation before the question, and the question; messages of the system are instructions.
 
     Raises:
@@ -164,7 +164,7 @@ def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], Question]
                        instructions=instructions, documents=asked.documents, where=asked.where)
 
 
-async def _pieces(kb: str, question: Question, earlier: Sequence[AnyMessage], service: Service, client: str,
+async def _pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service, client: str,
                   stopping: anyio.Event) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
     """Yield the pieces of the answer, an empty one at each step; the last one, the list of sources, with the answer."""
     async with (service.questions.answering(client, kb, question, earlier) as events,

@@ -1,10 +1,11 @@
-"""Health, knowledge bases and documents."""
+"""Health, metrics, knowledge bases and documents."""
 
 import sys
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from ...graph_store.integrity.status import status_of
 from ...graph_store.layout import knowledge_bases
@@ -12,6 +13,7 @@ from ...ingest.page_pictures import draw_page
 from ...ingest.reading import UnreadableError
 from ...schemas.errors import BanyanError
 from ..error_responses import NotFoundError, UnavailableError, detail_of
+from ..metrics import exposition
 from ..parameters import DocumentId, KbName, Limit, Offset, errors
 from ..responses import (
     DocumentItem,
@@ -24,11 +26,12 @@ from ..responses import (
     Ready,
     ShownDocument,
 )
-from ..security.access import Seeing, may
+from ..security.access import OF_ALL, Seeing, may
 from ..security.gate import LOCAL
 from ..service import Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"])
+metrics_router = APIRouter(tags=["operations"])
 _MOST_TEXT = 1_000_000
 
 
@@ -45,6 +48,12 @@ async def show_ready(service: Serving) -> Ready:
         raise UnavailableError("the embedding model is being loaded; try again in a few seconds")
     settings = service.resources.settings
     return Ready(reasoner="llm" if settings.uses_llm else "rules", embedding=service.resources.embedder.name)
+
+
+@metrics_router.get("/metrics", responses=errors(), response_class=Response, dependencies=[may("metrics"), OF_ALL])
+def metrics(service: Serving) -> Response:
+    """Return metrics of requests, questions, builds and model calls in Prometheus's text format."""
+    return Response(exposition(service.builds.all()), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/command", responses=errors(), dependencies=[may("read")])

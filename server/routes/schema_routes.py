@@ -1,7 +1,7 @@
 """The schema in force, its history, pending candidates, and a person's decisions."""
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ...agents.construction.asked_review import REVIEWED_AT_ONCE
 from ...agents.thresholds import support_in
@@ -11,15 +11,13 @@ from ...schemas.diff import ElementChange, diff
 from ...schemas.formats.schema_loading import MAX_SCHEMA_BYTES, parse_schema
 from ...subagent.tool_answers import SchemaDecided
 from ..parameters import KbName, errors
-from ..responses import Decisions, Items, SchemaAnswer, SchemaChange
+from ..responses import Body, Decisions, Items, SchemaAnswer, SchemaChange
 from ..security.access import may
 from ..service import Serving
 
 
-class SchemaFile(BaseModel):
+class SchemaFile(Body):
     """The content of a schema file, in any format that `banyan build --schema` reads."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(min_length=1, max_length=MAX_SCHEMA_BYTES)
     file: str = Field(default="schema.json", max_length=200, description="its name: YAML if it ends in .yaml or .yml")

@@ -27,7 +27,7 @@ from ...agents.retrieval.state import QuestionError
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
 from ..security.keys import NONE
-from .questions import WITHDRAWN, Question, question_in
+from .questions import WITHDRAWN, QuestionRequest, question_in
 
 if TYPE_CHECKING:
     from ..service import Service
@@ -136,7 +136,8 @@ async def _detach(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
         yield entered
 
 
-def _question(given: Conversation | ChatInput, settings: dict[str, Any]) -> tuple[Sequence[AnyMessage], Question]:
+def _question(given: Conversation | ChatInput, settings: dict[str, Any],
+              ) -> tuple[Sequence[AnyMessage], QuestionRequest]:
     """Return the conversation before the question, and the question.
 
     Raises:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from sqlalchemy import Connection, text
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, delete, func, insert, select, text, update
 
 from ...config import Settings
 from ...graph_store.layout import check_name
@@ -22,8 +22,8 @@ from ...schemas.scope import EVERYTHING, Scope
 from ...text.cleaning import clean_json, clean_text
 from ..error_responses import NotFoundError, StateError
 from ..responses import ConversationItem, ConversationTurn, SharedConversation
-from ..server_database import FILE, ServerDatabase
-from .process_lock import FileProcessLock, ProcessLock
+from ..server_database import BUSY, CONVERSATIONS, FILE, TURNS, ServerDatabase
+from .processes import Processes
 
 MAX_THREAD_NAME = 128
 THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
@@ -34,7 +34,7 @@ READ_TURNS = 50
 _LISTED = 200
 """The newest conversations to list for a client and a knowledge base."""
 _TITLE = 80
-_ENTRY = "SELECT id, kb, name, title, link, started_at, used_at FROM banyan_conversations"
+_ENTRIES = select(*(CONVERSATIONS.c[name] for name in ConversationItem.model_fields))
 
 
 class ThreadNameError(BanyanError):
@@ -65,15 +65,10 @@ class Thread(NamedTuple):
 class Conversations:
     """The conversations of a server, shared by its processes."""
 
-    def __init__(self, database: ServerDatabase, process: ProcessLock) -> None:
-        """Store conversations in the server's database.
-
-        Args:
-            database: the server's database.
-            process: identifies this process, and knows which other processes run.
-        """
+    def __init__(self, database: ServerDatabase, processes: Processes) -> None:
+        """Store conversations in the server's database, which its processes share."""
         self._db = database
-        self._process = process
+        self._processes = processes
 
     def add(self, thread: Thread, question: str, answer: dict[str, Any], scope: Scope = EVERYTHING) -> int:
         """Store a turn with its scope, starting the conversation with the first; return the turn's number, from 1.
@@ -91,24 +86,19 @@ class Conversations:
                 "ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at"),
                 {"id": key, "client": thread.client, "kb": thread.knowledge_base, "name": thread.name, "title": title,
                  "started": now.isoformat(timespec="seconds"), "used": now.isoformat(timespec="microseconds")})
-            last = int(connection.execute(
-                text("SELECT coalesce(max(number), 0) FROM banyan_turns WHERE conversation = :id"), {"id": key}
-                ).scalar_one())
-            connection.execute(text(
-                "INSERT INTO banyan_turns (conversation, number, asked_at, question, answer) "
-                "VALUES (:id, :number, :asked, :question, :answer)"),
-                {"id": key, "number": last + 1, "asked": now.isoformat(timespec="seconds"), "question": question,
-                 "answer": json.dumps(clean_json(answer | _scope_fields(scope)))})
-            connection.execute(text("DELETE FROM banyan_turns WHERE conversation = :id AND number <= :old"),
-                               {"id": key, "old": last + 1 - KEPT_TURNS})
+            last = connection.execute(select(func.max(TURNS.c.number)).where(TURNS.c.conversation == key)).scalar() or 0
+            connection.execute(insert(TURNS).values(
+                conversation=key, number=last + 1, asked_at=now.isoformat(timespec="seconds"), question=question,
+                answer=json.dumps(clean_json(answer | _scope_fields(scope)))))
+            connection.execute(delete(TURNS).where(TURNS.c.conversation == key,
+                                                   TURNS.c.number <= last + 1 - KEPT_TURNS))
         return last + 1
 
     def messages(self, thread: Thread) -> list[AnyMessage]:
         """Return the newest questions and answers, oldest first; empty for a new thread."""
         with self._db.reading() as connection:
-            rows = connection.execute(text(
-                "SELECT question, answer FROM banyan_turns WHERE conversation = :id ORDER BY number DESC LIMIT :most"),
-                {"id": thread.key, "most": READ_TURNS}).fetchall()
+            rows = connection.execute(select(TURNS.c.question, TURNS.c.answer).where(
+                TURNS.c.conversation == thread.key).order_by(TURNS.c.number.desc()).limit(READ_TURNS)).fetchall()
         return [message for question, answer in reversed(rows)
                 for message in (HumanMessage(question), AIMessage(json.loads(answer)["answer"]))]
 
@@ -119,37 +109,34 @@ class Conversations:
         Raises:
             StateError: another turn of the same thread has not ended.
         """
-        key, process = thread.key, self._process.id
+        key, process = thread.key, self._processes.id
         if not self._reserve(key, process):
             raise StateError(f"a question of the thread {thread.name!r} is being answered; wait until it is")
         try:
             yield self.messages(thread)
         finally:
             with self._db.transaction() as connection:
-                connection.execute(text("DELETE FROM banyan_busy WHERE conversation = :id AND process = :process"),
-                                   {"id": key, "process": process})
+                connection.execute(delete(BUSY).where(BUSY.c.conversation == key, BUSY.c.process == process))
 
     def _reserve(self, key: str, process: str) -> bool:
         """Mark the conversation as busy, unless a running process has already done so."""
-        turn = {"id": key, "process": process}
         with self._db.transaction() as connection:
             if connection.execute(text("INSERT INTO banyan_busy VALUES (:id, :process) ON CONFLICT DO NOTHING"),
-                                  turn).rowcount:
+                                  {"id": key, "process": process}).rowcount:
                 return True
-            holder = connection.execute(text("SELECT process FROM banyan_busy WHERE conversation = :id"), turn).scalar()
-            if holder is None or self._process.runs(holder):
+            holder = connection.execute(select(BUSY.c.process).where(BUSY.c.conversation == key)).scalar()
+            if holder is None or holder in self._processes.running(connection):
                 return False
-            return bool(connection.execute(
-                text("UPDATE banyan_busy SET process = :process WHERE conversation = :id AND process = :holder"),
-                turn | {"holder": holder}).rowcount)
+            return bool(connection.execute(update(BUSY).where(
+                BUSY.c.conversation == key, BUSY.c.process == holder).values(process=process)).rowcount)
 
     def all(self, client: str, kb: str) -> list[ConversationItem]:
         """Return a client's conversations about a knowledge base, most recently used first."""
         with self._db.reading() as connection:
-            rows = connection.execute(
-                text(f"{_ENTRY} WHERE client = :client AND kb = :kb ORDER BY used_at DESC LIMIT :most"),
-                {"client": client, "kb": kb, "most": _LISTED}).fetchall()
-        return [_item(row) for row in rows]
+            rows = connection.execute(_ENTRIES.where(
+                CONVERSATIONS.c.client == client, CONVERSATIONS.c.kb == kb).order_by(
+                CONVERSATIONS.c.used_at.desc()).limit(_LISTED)).mappings().fetchall()
+        return [ConversationItem.model_validate(dict(row)) for row in rows]
 
     def entry(self, thread: Thread) -> ConversationItem:
         """Return a conversation.
@@ -157,8 +144,9 @@ class Conversations:
         Raises:
             NotFoundError: there is no such conversation.
         """
-        return _item(self._one("id", thread.key, f"there is no conversation {thread.name!r} about "
-                                                 f"{thread.knowledge_base!r}"))
+        row = self._one(_ENTRIES.where(CONVERSATIONS.c.id == thread.key), NotFoundError(
+            f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}"))
+        return ConversationItem.model_validate(dict(row))
 
     def by_link(self, link: str) -> SharedConversation:
         """Return a conversation by its link.
@@ -166,8 +154,8 @@ class Conversations:
         Raises:
             NotFoundError: no conversation has this link, or it is no longer shared.
         """
-        row = self._one("link", link, str(no_link()))
-        return SharedConversation(kb=row[1], title=row[3], turns=self._turns(row[0]))
+        row = self._one(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link), no_link())
+        return SharedConversation(kb=row["kb"], title=row["title"], turns=self._turns(row["id"]))
 
     def turns(self, thread: Thread) -> list[ConversationTurn]:
         """Return the turns of a conversation, oldest first; empty if it does not exist."""
@@ -179,7 +167,7 @@ class Conversations:
         Raises:
             NotFoundError: there is no such conversation.
         """
-        self._change(thread, "UPDATE banyan_conversations SET title = :value WHERE id = :id", title)
+        self._change(thread, title=title)
 
     def share(self, thread: Thread, *, shared: bool) -> str | None:
         """Share a conversation through a secret link, or stop sharing it; return the link.
@@ -188,7 +176,7 @@ class Conversations:
             NotFoundError: there is no such conversation.
         """
         link = (self.entry(thread).link or secrets.token_urlsafe(16)) if shared else None
-        self._change(thread, "UPDATE banyan_conversations SET link = :value WHERE id = :id", link)
+        self._change(thread, link=link)
         return link
 
     def rate(self, thread: Thread, number: int, rating: int) -> None:
@@ -198,9 +186,8 @@ class Conversations:
             NotFoundError: there is no such turn.
         """
         with self._db.transaction() as connection:
-            if not connection.execute(text(
-                    "UPDATE banyan_turns SET rating = :rating WHERE conversation = :id AND number = :number"),
-                    {"rating": rating, "id": thread.key, "number": number}).rowcount:
+            if not connection.execute(update(TURNS).where(
+                    TURNS.c.conversation == thread.key, TURNS.c.number == number).values(rating=rating)).rowcount:
                 raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}")
 
     def delete(self, thread: Thread) -> None:
@@ -210,8 +197,7 @@ class Conversations:
             StateError: a turn of it has not ended.
         """
         with self.turn(thread), self._db.transaction() as connection:
-            connection.execute(text("DELETE FROM banyan_turns WHERE conversation = :id"), {"id": thread.key})
-            connection.execute(text("DELETE FROM banyan_conversations WHERE id = :id"), {"id": thread.key})
+            _delete(connection, CONVERSATIONS.c.id == thread.key)
         self._db.empty_log()
 
     def rename_base(self, old: str, new: str) -> None:
@@ -221,7 +207,7 @@ class Conversations:
         """
         names = {"old": old, "new": new}
         with self._db.transaction() as connection:
-            _forget(connection, new)
+            _delete(connection, CONVERSATIONS.c.kb == new)
             connection.execute(text(
                 "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
                 "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
@@ -233,34 +219,32 @@ class Conversations:
     def forget_base(self, kb: str) -> None:
         """Delete the conversations about a deleted knowledge base, and their links."""
         with self._db.transaction() as connection:
-            _forget(connection, kb)
+            _delete(connection, CONVERSATIONS.c.kb == kb)
         self._db.empty_log()
 
     def sweep(self, there: Collection[str]) -> None:
         """Delete the conversations about knowledge bases that no longer exist."""
         with self._db.transaction() as connection:
-            for (kb,) in connection.execute(text("SELECT DISTINCT kb FROM banyan_conversations")).fetchall():
-                if kb not in there:
-                    _forget(connection, kb)
+            _delete(connection, CONVERSATIONS.c.kb.not_in(list(there)))
         self._db.empty_log()
 
-    def _one(self, column: str, value: str, missing: str) -> Any:
+    def _one(self, query: Select[Any], missing: NotFoundError) -> RowMapping:
         with self._db.reading() as connection:
-            row = connection.execute(text(f"{_ENTRY} WHERE {column} = :value"), {"value": value}).first()
+            row = connection.execute(query).mappings().first()
         if row is None:
-            raise NotFoundError(missing)
+            raise missing
         return row
 
     def _turns(self, key: str) -> list[ConversationTurn]:
         with self._db.reading() as connection:
-            rows = connection.execute(text("SELECT number, asked_at, question, answer, rating FROM banyan_turns WHERE "
-                                           "conversation = :id ORDER BY number"), {"id": key}).fetchall()
+            rows = connection.execute(
+                select(TURNS).where(TURNS.c.conversation == key).order_by(TURNS.c.number)).fetchall()
         return [_turn(*row) for row in rows]
 
-    def _change(self, thread: Thread, statement: str, value: str | None) -> None:
+    def _change(self, thread: Thread, **values: str | None) -> None:
         self.entry(thread)
         with self._db.transaction() as connection:
-            connection.execute(text(statement), {"value": value, "id": thread.key})
+            connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
 
 
 def _scope_fields(scope: Scope) -> dict[str, Any]:
@@ -268,7 +252,7 @@ def _scope_fields(scope: Scope) -> dict[str, Any]:
     return {} if scope.is_everything else {"documents": list(scope.documents), "where": dict(scope.where)}
 
 
-def _turn(number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
+def _turn(_: str, number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
     answer = json.loads(stored)
     # Answers of earlier releases have no grade: all that they say is stated.
     answer.setdefault("grade", "none" if answer["abstained"] else "stated")
@@ -292,19 +276,13 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
     if settings.database is None and not (settings.home / FILE).is_file():
         return
     with closing(ServerDatabase.of(settings)) as database:
-        conversations = Conversations(database, FileProcessLock(settings.home))
+        conversations = Conversations(database, Processes(database))
         if new:
             conversations.rename_base(old, new)
         else:
             conversations.forget_base(old)
 
 
-def _forget(connection: Connection, kb: str) -> None:
-    connection.execute(text("DELETE FROM banyan_turns WHERE conversation IN "
-                            "(SELECT id FROM banyan_conversations WHERE kb = :kb)"), {"kb": kb})
-    connection.execute(text("DELETE FROM banyan_conversations WHERE kb = :kb"), {"kb": kb})
-
-
-def _item(row: Any) -> ConversationItem:
-    _, _, name, title, link, started_at, used_at = row
-    return ConversationItem(name=name, title=title, link=link, started_at=started_at, used_at=used_at)
+def _delete(connection: Connection, which: ColumnElement[bool]) -> None:
+    connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(select(CONVERSATIONS.c.id).where(which))))
+    connection.execute(delete(CONVERSATIONS).where(which))

@@ -11,7 +11,7 @@ import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream
 from cachetools import LRUCache
 from langchain_core.messages import AnyMessage, HumanMessage
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
@@ -22,7 +22,7 @@ from ...schemas.retrieval import Mode
 from ...schemas.scope import DocumentNames, MetadataValues, Scope
 from ..error_responses import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
-from ..responses import AskAnswer
+from ..responses import AskAnswer, Body
 from ..security.gate import LOCAL
 from .conversations import THREAD_NAME, Conversations, Thread
 
@@ -44,10 +44,8 @@ _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
 _ANSWER = tuple(name for name in AskAnswer.model_fields if name not in {"rows", "trace", "turn"})
 
 
-class Question(BaseModel):
+class QuestionRequest(Body):
     """A question, and the options for its answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION)
     mode: Mode = Field(default="reject", description="strict: no inferred answers; open: own knowledge allowed, "
@@ -57,14 +55,14 @@ class Question(BaseModel):
     routes: list[ToolName] = Field(default=list(TOOL_NAMES), max_length=len(TOOL_NAMES), description="lookups to use")
     instructions: str = Field(default="", max_length=MOST_INSTRUCTIONS, description="how a model is to word the "
                               "answer: tone, length, format, language")
-    documents: DocumentNames = []
-    where: MetadataValues = {}
+    documents: DocumentNames = Field(default=[])
+    where: MetadataValues = Field(default={})
     trace: bool = Field(default=False, description="include every step in the answer")
     thread: str | None = Field(default=None, pattern=THREAD_NAME, description="store the conversation under this name, "
                                                                                 "so follow-ups refer to it")
 
 
-def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], Question]:
+def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], QuestionRequest]:
     """Return the conversation before the question, and the question, which is the last message.
 
     Args:
@@ -80,7 +78,7 @@ def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequenc
     if not last.text.strip():
         raise QuestionError("the question is empty: ask something")
     try:
-        return earlier, Question(question=last.text, **options)
+        return earlier, QuestionRequest(question=last.text, **options)
     except ValidationError as error:
         first = error.errors()[0]
         raise QuestionError(f"the {'.'.join(map(str, first['loc']))} is not allowed: {first['msg']}") from error
@@ -164,7 +162,7 @@ class Questions:
             raise
 
     @asynccontextmanager
-    async def answering(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage] = (),
+    async def answering(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage] = (),
                         ) -> AsyncIterator[Answering]:
         """Follow the answering of a question: its steps, pieces of the checked answer, and the answer.
 
@@ -200,7 +198,7 @@ class Questions:
             answering.stop()
             receive.close()
 
-    async def _answer(self, client: str, kb: str, question: Question, earlier: Sequence[AnyMessage],
+    async def _answer(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
                       ) -> AsyncGenerator[Event]:
         if question.thread is None:
             async for event in self._steps(kb, question, earlier):
@@ -228,7 +226,7 @@ class Questions:
             await asyncio.wait([entering])
             await asyncio.shield(asyncio.to_thread(stack.close))
 
-    async def _steps(self, kb: str, question: Question, earlier: Sequence[AnyMessage]) -> AsyncGenerator[Event]:
+    async def _steps(self, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage]) -> AsyncGenerator[Event]:
         context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
                              decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
                              documents=tuple(question.documents), where=question.where)

@@ -3,19 +3,19 @@
 import re
 import shutil
 import unicodedata
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import anyio.to_thread
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, delete, insert, select
 
 from ...graph_store.layout import check_name
 from ...ingest.document_ids import MAX_ID
 from ..error_responses import RefusedError
-from ..server_database import ServerDatabase
-from .process_lock import UPLOADS, ProcessLock, kb_lock
+from ..server_database import UPLOADS, ServerDatabase
 
 _MAX_PART = 255
 """Most bytes of a file's name on common file systems."""
@@ -25,8 +25,8 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that are invisible in a name: control characters, format characters including those that change
 the direction of text, line breaks, and unassigned characters."""
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_READ = "read"
-"""The folder of the files being read, by knowledge base."""
+_READ = ".uploads/read"
+"""The folder of the files being read, by knowledge base; no knowledge base can have its name."""
 _PART = 1 << 20
 """Bytes of a file to store in one row."""
 
@@ -91,83 +91,69 @@ def safe_names(names: Sequence[str]) -> list[str]:
     return safe
 
 
-class Uploads:
-    """The uploads of a server, stored in its database until their build ends, so another process can resume it."""
+def store_files(connection: Connection, job: str, uploads: Sequence[Upload], names: Sequence[str]) -> None:
+    """Store the files of a job in the server's database until it has ended, so another process can resume it.
 
-    def __init__(self, database: ServerDatabase, home: Path) -> None:
-        """Set where uploads are stored; nothing is stored yet.
-
-        Args:
-            database: the server's database.
-            home: the home folder, where the files are written while they are read.
-        """
-        self._db = database
-        self._root = home / UPLOADS / _READ
-
-    def add(self, connection: Connection, build: str, uploads: Sequence[Upload], names: Sequence[str]) -> None:
-        """Store the files of a build.
-
-        Args:
-            connection: the transaction to use.
-            build: the build's id.
-            uploads: the files.
-            names: the safe name of each file (see `safe_names`).
-        """
-        for number, (name, upload) in enumerate(zip(names, uploads, strict=True)):
-            for part, content in enumerate(_parts(upload.content)):
-                connection.execute(text(
-                    "INSERT INTO banyan_uploads (build, file, part, name, content) "
-                    "VALUES (:build, :file, :part, :name, :content)"),
-                    {"build": build, "file": number, "part": part, "name": name, "content": content})
-
-    @asynccontextmanager
-    async def reading(self, build: str, kb: str) -> AsyncIterator[Path]:
-        """Write a build's files to a folder, to be read within the block and deleted at its end.
-
-        All builds of a knowledge base use the same folder, because a document's source is the path it was read from.
-        The caller must hold the lock of the knowledge base (see `kb_lock`).
-        """
-        target = self._root / check_name(kb)
-        try:
-            await anyio.to_thread.run_sync(self._write, build, target)
-            yield target
-        finally:
-            await anyio.to_thread.run_sync(_empty, target)
-
-    def _write(self, build: str, target: Path) -> None:
-        _empty(target)
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target.mkdir(mode=0o700)
-        with self._db.reading() as connection:
-            parts = connection.execute(
-                text("SELECT file, part, name FROM banyan_uploads WHERE build = :build ORDER BY file, part"),
-                {"build": build}).fetchall()
-            for number, part, name in parts:
-                content = connection.execute(
-                    text("SELECT content FROM banyan_uploads WHERE build = :build AND file = :file AND part = :part"),
-                    {"build": build, "file": number, "part": part}).scalar_one()
-                file = target / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                with file.open("ab" if part else "xb") as written:
-                    written.write(content)
-
-    def remove(self, connection: Connection, build: str) -> None:
-        """Delete the files of a build."""
-        connection.execute(text("DELETE FROM banyan_uploads WHERE build = :build"), {"build": build})
-
-    def sweep(self, process: ProcessLock) -> None:
-        """Remove files of killed processes from this home folder: those whose lock is free."""
-        for folder in self._root.glob("*/"):
-            if process.try_lock(kb_lock(folder.name)):
-                _empty(folder)
-                process.unlock(kb_lock(folder.name))
+    Args:
+        connection: the transaction to use.
+        job: the job's id.
+        uploads: the files.
+        names: the safe name of each file (see `safe_names`).
+    """
+    for number, (name, upload) in enumerate(zip(names, uploads, strict=True)):
+        for part in count():
+            content = upload.content.read(_PART)
+            if part and not content:  # an empty file has one empty part
+                break
+            connection.execute(insert(UPLOADS).values(build=job, file=number, part=part, name=name, content=content))
 
 
-def _parts(content: BinaryIO) -> Iterator[bytes]:
-    """Split a file into parts that fit into memory and a row; an empty file has one empty part."""
-    yield content.read(_PART)
-    while part := content.read(_PART):
-        yield part
+def remove_files(connection: Connection, job: str) -> None:
+    """Delete the files of a job."""
+    connection.execute(delete(UPLOADS).where(UPLOADS.c.build == job))
+
+
+def files_folder(kb: str) -> str:
+    """Return the folder within the home folder to which the files of a knowledge base's jobs are written."""
+    return f"{_READ}/{kb}"
+
+
+@asynccontextmanager
+async def reading_files(database: ServerDatabase, home: Path, job: str, kb: str) -> AsyncIterator[Path]:
+    """Write a job's files to a folder, to be read within the block and deleted at its end.
+
+    All jobs of a knowledge base, of which one runs at a time, use the same folder, because a document's source is the
+    path it was read from.
+    """
+    folder = home / files_folder(check_name(kb))
+    try:
+        await anyio.to_thread.run_sync(_write, database, job, folder)
+        yield folder
+    finally:
+        await anyio.to_thread.run_sync(_empty, folder)
+
+
+def _write(database: ServerDatabase, job: str, folder: Path) -> None:
+    _empty(folder)
+    for place in (folder.parent.parent, folder.parent, folder):
+        place.mkdir(mode=0o700, exist_ok=True)
+    with database.reading() as connection:
+        parts = connection.execute(select(UPLOADS.c.file, UPLOADS.c.part, UPLOADS.c.name).where(
+            UPLOADS.c.build == job).order_by(UPLOADS.c.file, UPLOADS.c.part)).fetchall()
+        for number, part, name in parts:
+            content = connection.execute(select(UPLOADS.c.content).where(
+                UPLOADS.c.build == job, UPLOADS.c.file == number, UPLOADS.c.part == part)).scalar_one()
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("ab" if part else "xb") as written:
+                written.write(content)
+
+
+def sweep_files(home: Path, in_use: Collection[str]) -> None:
+    """Remove files that killed processes were reading, but for those of the given knowledge bases."""
+    for folder in home.glob(files_folder("*/")):
+        if folder.name not in in_use:
+            _empty(folder)
 
 
 def _empty(folder: Path) -> None:

@@ -97,6 +97,10 @@ class Allowances:
         self._known: LRUCache[str, DailyAllowance] = LRUCache(_CLIENTS)
         self._lock = Lock()
 
+    async def refresh(self) -> None:
+        """Read new limits, before work that no request has begun."""
+        await self._clients.refresh()
+
     def of(self, client: str) -> DailyAllowance | None:
         """Return a client's allowance by its name; None means no limit.
 

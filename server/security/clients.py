@@ -1,24 +1,11 @@
 """Identification of clients by a key, or by a token of the issuer in the settings."""
 
-from typing import NamedTuple
-
 import anyio.to_thread
 
 from ...config import Settings
 from ..server_database import ServerDatabase
-from .keys import Bases, Keys
+from .keys import Client, Keys
 from .oidc import SUBJECT, Tokens
-
-
-class Client(NamedTuple):
-    """A client and its permissions."""
-
-    name: str
-    """The key's name, or `oidc|SUBJECT`; no key has a name with a `|`."""
-    scopes: frozenset[str]
-    bases: Bases
-    requests_per_minute: int | None = None
-    """None means the default limit of the settings."""
 
 
 class Clients:
@@ -82,5 +69,4 @@ class Clients:
         # A token has three parts. Anything else was meant as a key, so an error about tokens would confuse.
         if self._tokens is None or secret.count(".") != 2:  # noqa: PLR2004
             return None
-        granted = await self._tokens.check(secret)
-        return Client(granted.name, granted.scopes, granted.bases)
+        return await self._tokens.check(secret)

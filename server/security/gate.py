@@ -28,8 +28,7 @@ from ..error_responses import (
     error_response,
     status_of,
 )
-from ..metrics import count_request
-from ..request_spans import request_span
+from ..metrics import count_request, request_span
 from .allowances import Allowances
 from .clients import Clients
 from .hosts import Hosts, is_local, same_origin

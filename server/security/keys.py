@@ -51,6 +51,17 @@ class Bases(NamedTuple):
 NONE = Bases(frozenset())
 
 
+class Client(NamedTuple):
+    """A client and its permissions."""
+
+    name: str
+    """The key's name, or `oidc|SUBJECT`; no key has a name with a `|`."""
+    scopes: frozenset[str]
+    bases: Bases
+    requests_per_minute: int | None = None
+    """None means the default limit of the settings."""
+
+
 class KeysError(BanyanError):
     """The keys cannot be read, or a key cannot be created like this."""
 

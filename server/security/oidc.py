@@ -9,7 +9,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -22,7 +22,7 @@ from ...config import Settings
 from ...schemas.service_addresses import is_trustworthy
 from ...text.cleaning import clean_text
 from ..error_responses import UnauthorizedError, UnavailableError
-from .keys import NONE, SCOPES, Bases
+from .keys import NONE, SCOPES, Bases, Client
 
 _LOG = logging.getLogger("banyan.server")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
@@ -52,14 +52,6 @@ class IssuerError(UnavailableError):
     """The issuer's keys cannot be read."""
 
 
-class Granted(NamedTuple):
-    """The client and its permissions, according to a token."""
-
-    name: str
-    scopes: frozenset[str]
-    bases: Bases
-
-
 class Tokens:
     """Verifies tokens on one event loop; the issuer's keys are read in a thread, once at a time."""
 
@@ -75,7 +67,7 @@ class Tokens:
         self._failure = ""
         self._lock = asyncio.Lock()
 
-    async def check(self, token: str) -> Granted:
+    async def check(self, token: str) -> Client:
         """Verify a token, and return what it grants.
 
         Raises:
@@ -130,7 +122,7 @@ class Tokens:
         finally:
             self._looked_at = time.monotonic()
 
-    def _grant(self, claims: Claims) -> Granted:
+    def _grant(self, claims: Claims) -> Client:
         settings, subject = self._settings, claims["sub"]
         if not isinstance(subject, str) or not 0 < len(subject) <= _MOST_SUBJECT or clean_text(subject) != subject:
             raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode")
@@ -142,7 +134,7 @@ class Tokens:
             names = _values(claims, settings.oidc_bases_claim)
             bases = Bases() if _ALL in names else Bases(frozenset(names)) if names else NONE
         # Names appear in log lines, and before a colon (langgraph_auth.py).
-        return Granted(SUBJECT + quote(subject, safe="@|"), frozenset(SCOPES) & scopes, bases)
+        return Client(SUBJECT + quote(subject, safe="@|"), frozenset(SCOPES) & scopes, bases)
 
 
 def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:

@@ -12,8 +12,8 @@ from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
-from banyan.server.runs.process_lock import FileProcessLock
-from banyan.server.runs.questions import Question, Questions
+from banyan.server.runs.processes import Processes
+from banyan.server.runs.questions import QuestionRequest, Questions
 from banyan.server.security.gate import LOCAL
 from banyan.server.server_database import ServerDatabase
 from langchain_core.messages import AIMessage, HumanMessage
@@ -94,11 +94,12 @@ def test_rounds_lookups_and_prompts_stay_within_their_caps(home, earlier):
 async def test_a_question_ends_at_its_deadline(home, tmp_path):
     with llm_server.LlmServer(ObedientModel(), seconds=2) as server, Resources(
             settings_of(home, server, ask_seconds=3), hashed_embedding.HashedEmbedder()) as resources:
-        questions = Questions(resources, Conversations(ServerDatabase.of(Settings(home=tmp_path, _env_file=None)),
-                                                       FileProcessLock(tmp_path)))
+        database = ServerDatabase.of(Settings(home=tmp_path, _env_file=None))
+        questions = Questions(resources, Conversations(database, Processes(database)))
         begun = time.monotonic()
         # Replies to the other tests' question are in the ledger, and would come at once.
-        async with questions.answering(LOCAL, "kb", Question(question="Who lights the lamp of Northfield?")) as run:
+        asked = QuestionRequest(question="Who lights the lamp of Northfield?")
+        async with questions.answering(LOCAL, "kb", asked) as run:
             with pytest.raises(DeadlineError, match="not answered within 3 s"):
                 _ = [event async for event in run]
         assert time.monotonic() - begun < 60, "a busy machine is slow, an endless question is slower"

@@ -2,25 +2,26 @@
 
 import asyncio
 import hashlib
+import json
 import signal
+import time
 from contextlib import closing
 
 import pytest
-from banyan.agents.construction.state import BuildContext
 from banyan.config import Settings
 from banyan.graph_store.layout import knowledge_bases
 from banyan.graph_store.store_errors import DatabaseError
 from banyan.server.checkpoints import delete_checkpoints, saver_in
 from banyan.server.error_responses import StateError
 from banyan.server.responses import Build, BuildProgress
-from banyan.server.runs.build_records import KEPT, BuildOptions, BuildRecord, BuildRecords
+from banyan.server.runs import processes
 from banyan.server.runs.conversations import KEPT_TURNS, Conversations, Thread
-from banyan.server.runs.process_lock import FileProcessLock, SessionProcessLock, kb_lock
+from banyan.server.runs.jobs import KEPT, Job, Jobs, News
+from banyan.server.runs.processes import Processes
 from banyan.server.server_database import ServerDatabase
 from langgraph.checkpoint.base import empty_checkpoint
 from pydantic import SecretStr
-
-from ..waiting import wait_for
+from sqlalchemy import text
 
 pytestmark = pytest.mark.integration
 ONE, OTHERS = Thread("", "kb", "one"), Thread("bob", "kb", "one")
@@ -42,24 +43,8 @@ def database(place):
         yield database
 
 
-@pytest.fixture
-def locks(place, tmp_path):
-    both = [SessionProcessLock(place) if isinstance(place, SecretStr) else FileProcessLock(tmp_path) for _ in range(2)]
-    for lock in both:
-        lock.acquire()
-    yield both
-    for lock in both:
-        lock.release()
-
-
-def record(number=1, state="queued", **more):
-    build = Build(id=f"2026{number:04}", kb="people", state=state, created_at="2026-01-01", files=[],
-                  progress=BuildProgress(step="", done=0, total=None))
-    return BuildRecord(build=build, options=BuildOptions(context=BuildContext()), **more)
-
-
-def test_conversations(database, tmp_path):
-    kept = Conversations(database, FileProcessLock(tmp_path))
+def test_conversations(database):
+    kept = Conversations(database, Processes(database))
     for thread in (ONE, OTHERS, ONE):
         kept.add(thread, "Where was  Zofia born?", ANSWER)
     assert [message.text for message in kept.messages(ONE)] == ["Where was  Zofia born?", "Radom [1]"] * 2
@@ -82,71 +67,101 @@ def test_conversations(database, tmp_path):
     assert kept.all("bob", "new") == []
 
 
-def add(database, *records):
+def job(number, kb="", **fields):
+    return Job(**fields, build=Build(id=f"2026{number:04}", kb=kb or f"kb{number}", state="queued", files=[],
+                                     created_at="2026-01-01", progress=BuildProgress(step="", done=0, total=None)))
+
+
+def ids(jobs):
+    return [one.build.id for one in jobs]
+
+
+def test_jobs_are_taken_in_turn_saved_and_cancelled(database):
+    ours, theirs = (Jobs(database, Processes(database), 2) for _ in range(2))
+    for number in range(4):
+        ours.add(job(number, kb="kb0") if number == 1 else job(number))
+    first, third = ours.exchange(()).taken
+    assert ids([first, third]) == ["20260000", "20260002"], "one of each knowledge base, two in all"
+    at_work = {first.build.id, third.build.id}
+    assert theirs.exchange(()).taken == []
+    seen = first.having(progress=BuildProgress(step="read", done=1, total=2))
+    ours.exchange(at_work, [seen])
+    assert theirs.one(first.build.id) == seen
+    assert theirs.cancel(first.build.id).build.state == "running"
+    assert ours.exchange(at_work, [seen]).cancelled == {first.build.id}, "progress leaves the order"
+    theirs.end(seen.having(state="done"))
+    assert ours.one(first.build.id) == seen, "it is another one's"
+    ours.end(seen.having(state="cancelled"))
+    assert ids(theirs.exchange(()).taken) == ["20260001"], "the knowledge base is free again"
+    ours.end(third.having(state="waiting"))
+    assert ids(ours.all(unfinished=True)) == ["20260001", "20260002", "20260003"]
+    theirs.resume(third.build.id, {"who": "Ann"})
+    with pytest.raises(StateError, match="waits for no decision"):
+        theirs.resume(third.build.id, {"who": "Bob"})
+    assert ours.exchange(()).taken[0].resume == {"who": "Ann"}
+    assert theirs.cancel("20260003").build.state == "cancelled", "it was only queued"
+    with pytest.raises(StateError, match="nothing to cancel"):
+        theirs.cancel("20260003")
+
+
+def test_old_jobs_are_forgotten(database):
+    jobs = Jobs(database, Processes(database), 1)
+    for number in range(KEPT + 2):
+        jobs.add(job(number).having(state="done"))
+    jobs.add(job(500))
+    assert ids(jobs.all())[:2] == ["20260002", "20260003"]
+    assert len(jobs.all()) == KEPT + 1
+
+
+def test_jobs_of_a_process_that_is_gone_are_taken_up(database):
+    first, second = Processes(database), Processes(database)
+    ours, theirs = Jobs(database, first, 3), Jobs(database, second, 3)
+    for one in (job(1), job(2, kind="turn"), job(3)):
+        theirs.add(one)
+    assert len(theirs.exchange(()).taken) == 3
+    theirs.cancel("20260003")
+    assert ours.exchange(()) == News([], set(), set(), [])
     with database.transaction() as connection:
-        for one in records:
-            BuildRecords(database).add(connection, one)
+        assert first.running(connection) == {first.id, second.id}
+        second.leave(connection)
+    assert ours.exchange(()).ended == ["20260003"]
+    assert ours.one("20260003").build.state == "cancelled"
+    (taken,) = ours.exchange(()).taken
+    assert (taken.build.id, taken.taken_up) == ("20260001", 1)
+    assert theirs.exchange({"20260001", "20260002"}).lost == {"20260001", "20260002"}, "it has not ended after all"
+    ours.leave()
+    assert (ids(theirs.exchange(()).taken), theirs.one("20260001").taken_up) == (["20260001"], 1), "it was handed over"
 
 
-def test_builds(database):
-    records = BuildRecords(database)
-    add(database, *(record(number, "done") for number in range(KEPT + 2)), record(500, process="ours"))
-    records.forget_old()
-    assert len(records.all()) == KEPT + 1
-    assert records.all()[0] == record(2, "done")
-    records.order_cancel("20260500")
-    records.order_cancel("20260007")
-    assert records.to_cancel() == {"20260500"}
-    queued, running = record(500, process="ours"), record(500, "running", process="theirs", taken_up=1)
-    assert records.take(queued, running)
-    assert not records.take(queued, record(500, "running", process="others"))
+def test_a_replica_without_notes_is_gone_unless_all_were_kept_from_theirs(postgresql, monkeypatch):
+    with closing(ServerDatabase(SecretStr(postgresql.database("server-notes")))) as database:
+        ours, theirs, clock = Processes(database), Processes(database), time.monotonic
+
+        def running(later):
+            monkeypatch.setattr(processes.time, "monotonic", lambda: clock() + later)
+            with database.transaction() as connection:
+                ours.note(connection)
+                return ours.running(connection) - {ours.id}
+
+        with database.transaction() as connection:
+            theirs.note(connection)
+            connection.exec_driver_sql("UPDATE banyan_processes SET seen = seen - 100")
+        assert [running(later) for later in (0, 8, 16)] == [{theirs.id}] * 3, "it has only begun to look itself"
+        assert running(24) == set()
+
+
+def test_jobs_of_earlier_versions_are_taken_up(database):
+    """Their rows name a process that has a lock of its own and notes nothing."""
+    jobs = Jobs(database, Processes(database), 1)
+    jobs.add(job(1))
     with database.transaction() as connection:
-        assert not records.keep(connection, record(500, "failed", process="ours")), "it is another one's"
-    assert records.list_unfinished() == [running]
-    with database.transaction() as connection:
-        assert records.keep(connection, running)
-    assert records.to_cancel() == {"20260500"}, "another process and progress leave the order"
-    done = record(500, "done", process="theirs")
-    with database.transaction() as connection:
-        assert records.keep(connection, done)
-    assert (records.to_cancel(), records.list_unfinished(), records.one("20260500")) == (set(), [], done)
-
-
-def test_locks_end_with_their_process(locks):
-    ours, theirs = locks
-    assert ours.runs(ours.id)
-    assert theirs.runs(ours.id)
-    assert not theirs.runs("")
-    assert not theirs.runs("never")
-    assert ours.try_lock(kb_lock("Größe"))
-    assert not ours.try_lock(kb_lock("Größe")), "another thread of this process has it"
-    assert not theirs.try_lock(kb_lock("Größe"))
-    ours.unlock(kb_lock("Größe"))
-    assert theirs.try_lock(kb_lock("Größe"))
-    ended = theirs.id
-    theirs.release()
-    assert not ours.runs(ended)
-
-
-def test_a_session_that_is_lost_has_lost_its_locks_and_gets_another_id(postgresql):
-    url = SecretStr(postgresql.database("server-sessions"))
-    ours, theirs = SessionProcessLock(url), SessionProcessLock(url)
-    for lock in (ours, theirs):
-        lock.acquire()
-    before = ours.id
-    assert ours.try_lock("build-0")
-    postgresql.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%try_advisory_lock%' "
-                   "AND pid <> pg_backend_pid()")
-    assert not ours.holds()
-    with pytest.raises(DatabaseError, match="opened again as soon as the server answers"):
-        ours.try_lock("build-0")
-    wait_for(lambda: theirs.try_lock("build-0"))  # a session says that it ends before it gives its locks back
-    ours.unlock("build-0")
-    ours.acquire()
-    assert (ours.holds(), before in ours.past, theirs.runs(ours.id), theirs.runs(before)) == (True, True, True, False)
-    assert not ours.try_lock("build-0")
-    for lock in (ours, theirs):
-        lock.release()
+        record = json.loads(connection.exec_driver_sql("SELECT record FROM banyan_jobs").scalar_one())
+        del record["kind"]
+        earlier = json.dumps(record | {"process": "gone", "build": record["build"] | {"state": "running"}})
+        connection.execute(text("UPDATE banyan_jobs SET state = 'running', process = 'gone', record = :record"),
+                           {"record": earlier})
+    assert jobs.exchange(()).taken == []
+    assert ids(jobs.exchange(()).taken) == ["20260001"]
 
 
 @pytest.mark.anyio
@@ -179,7 +194,7 @@ async def test_deleted_checkpoints_leave_no_text(tmp_path):
 
 def test_deleted_conversations_leave_no_text(tmp_path):
     with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
-        kept = Conversations(database, FileProcessLock(tmp_path))
+        kept = Conversations(database, Processes(database))
         for delete in (lambda: kept.delete(ONE), lambda: kept.forget_base(ONE.knowledge_base), lambda: kept.sweep([])):
             kept.add(ONE, "Secret words?", ANSWER)
             assert any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
@@ -192,7 +207,7 @@ def test_it_is_no_knowledge_base_and_works_again_after_postgresql_was_restarted(
     settings = Settings(home=tmp_path, database_url=url, _env_file=None)
     with closing(ServerDatabase.of(settings)) as database:
         assert database.is_shared
-        kept, open_saver = Conversations(database, FileProcessLock(tmp_path)), saver_in(database)
+        kept, open_saver = Conversations(database, Processes(database)), saver_in(database)
         kept.add(ONE, "Where?", ANSWER)
         assert knowledge_bases(settings) == []
         postgresql.stop(signal.SIGINT)

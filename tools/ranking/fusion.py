@@ -135,10 +135,10 @@ def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Seeds:
         named = [index.entity_row[node] for name in earlier.embedded.names for node in name.entities]
         best = best_rows(walked.entities, _LEAD_SEEDS + len(named))
         best = np.sort(best[~np.isin(best, named)][:_LEAD_SEEDS])
-        for row, weight in zip(best.tolist(), _shared_out(walked.entities[best] ** _LEAD_SHARPNESS), strict=True):
+        for row, weight in zip(best.tolist(), _normalise(walked.entities[best] ** _LEAD_SHARPNESS), strict=True):
             lead[row] += float(weight)
     nodes, weights = _seeds(lead)
-    return Seeds(nodes, _shared_out(weights))
+    return Seeds(nodes, _normalise(weights))
 
 
 def _sharpen(scores: Scores, power: float) -> Seeds:
@@ -148,7 +148,7 @@ def _sharpen(scores: Scores, power: float) -> Seeds:
 
 def _best_seeds(weights: Scores) -> Seeds:
     best = np.sort(best_rows(weights, _CHUNK_SEEDS))
-    return Seeds.of(_shared_out(weights[best]), best)
+    return Seeds.of(_normalise(weights[best]), best)
 
 
 def _to_one(scores: Scores) -> Scores:
@@ -157,6 +157,6 @@ def _to_one(scores: Scores) -> Scores:
     return scores / best if best > 0 else scores
 
 
-def _shared_out(weights: Scores) -> Scores:
+def _normalise(weights: Scores) -> Scores:
     total = float(weights.sum())
     return weights / np.float32(total) if total > 0 else weights

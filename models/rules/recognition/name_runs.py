@@ -24,7 +24,7 @@ _NO_HEAD = _NO_NAME | ROLES | words(
     "knight provost rector opposition")
 
 
-class Runs:
+class NameRuns:
     """The runs of capitalised words of a text."""
 
     def __init__(self, text: str, barriers: Sequence[tuple[int, int]]) -> None:

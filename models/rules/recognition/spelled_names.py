@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..lexicon import ENGLISH_STOP, words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import is_known, may_be
-from .name_runs import Runs
+from .name_runs import NameRuns
 from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES
 from .typed_span import Span, name_of, without_overlaps
 
@@ -91,7 +91,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     shut = bytearray(len(text))
     for start, end in hidden:
         shut[start:end] = b"\1" * (end - start)
-    runs = Runs(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS])
+    runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS])
     recognised = []
     for ent in doc.ents:
         kind = _KINDS.get(ent.label_)

@@ -8,7 +8,7 @@ from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.stored_graph import graph_arrays, stored_graph
 from banyan.graph_store.store_errors import LedgerDamagedError
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Fact
+from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.graph_schema import ANY, GraphSchema
 from banyan.schemas.naming import entity_id
 from banyan.schemas.resolution import AliasRow
@@ -31,8 +31,8 @@ def admitted(stated, valued):
     return BoundedExtraction(
         mentions=tuple(EntityMention(name=name, type=kind, span=Span(start=0, end=1, quote="x"))
                        for name, kind in ends),
-        facts=tuple(Fact(head=head[0], head_type=head[1], relation=relation, tail=tail[0], tail_type=tail[1], time=time,
-                         span=span, confidence=confidence)
+        facts=tuple(RelationFact(head=head[0], head_type=head[1], relation=relation, tail=tail[0], tail_type=tail[1],
+                                 time=time, span=span, confidence=confidence)
                     for head, relation, tail, time, span, confidence in stated),
         attributes=tuple(AttributeFact(entity=owner[0], entity_type=owner[1], attribute=attribute, value=value,
                                        time=time, span=span) for owner, attribute, value, time, span in valued))
@@ -108,7 +108,7 @@ def test_a_stored_graph_is_the_graph_but_for_other_triples_and_chunks(drawn, sam
 
 
 def test_a_fact_about_an_entity_that_nothing_mentions_is_damage():
-    fact = Fact(head="Ada", head_type="Person", relation="knows", tail="Bob", tail_type="Person",
+    fact = RelationFact(head="Ada", head_type="Person", relation="knows", tail="Bob", tail_type="Person",
                 span=Span(start=0, end=1, quote="x"))
     with pytest.raises(LedgerDamagedError, match="no chunk mentions"):
         KnowledgeGraph.of([("c", BoundedExtraction(facts=(fact,)))])

@@ -15,7 +15,7 @@ from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.stated_aliases import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
+from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
 from banyan.schemas.naming import entity_id
 from banyan.schemas.resolution import EntityDecision, pair_of
@@ -30,8 +30,8 @@ def facts(*triples: tuple[str, str, str], names: tuple[str, ...] = (), kind: str
     """A contribution whose entities are all of one type."""
     every = dict.fromkeys([*names, *(end for head, _, tail in triples for end in (head, tail))])
     return BoundedExtraction(mentions=tuple(EntityMention(name=name, type=kind, span=NOWHERE) for name in every),
-                        facts=tuple(Fact(head=h, head_type=kind, relation=r, tail=t, tail_type=kind, span=NOWHERE)
-                                    for h, r, t in triples))
+                        facts=tuple(RelationFact(head=h, head_type=kind, relation=r, tail=t, tail_type=kind,
+                                                 span=NOWHERE) for h, r, t in triples))
 
 
 def graph_of(**chunks: BoundedExtraction) -> KnowledgeGraph:

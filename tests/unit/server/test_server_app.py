@@ -6,23 +6,25 @@ import time
 from pathlib import Path
 
 import pytest
-from banyan.agents.construction.state import BuildContext
 from banyan.agents.retrieval.state import QuestionError
 from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.threads import in_thread, is_cancelled
-from banyan.server.app import create_app
 from banyan.server.error_responses import detail_of, status_of
 from banyan.server.responses import Build, BuildProgress
-from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
+from banyan.server.runs.jobs import Job, Jobs
+from banyan.server.runs.processes import Processes
 from banyan.server.security.keys import KEYS_FILE, Keys
 from typer.testing import CliRunner
 
 from ... import in_process
+from ...waiting import wait_for
 
 KB = "/api/knowledge-bases"
+BUILD = Build(id="20260101", kb="people", state="queued", created_at="2026-01-01", files=[],
+              progress=BuildProgress(step="read", done=0, total=None))
 
 
 @pytest.mark.parametrize(("error", "status"), [
@@ -61,37 +63,28 @@ def test_a_damaged_knowledge_base_does_not_hide_the_others(client, tmp_path):
 
 
 def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them_alone(app):
-    resources, records = app.state.service.resources, BuildRecords(app.state.service.database)
-    build = Build(id="20260101", kb="people", state="running", created_at="2026-01-01", files=[],
-                  progress=BuildProgress(step="read", done=0, total=None))
-    record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build,
-                         process=app.state.service._process.id)
-    with in_process.client(app):
-        with app.state.service.database.transaction() as connection:
-            records.add(connection, record)
-        with in_process.client(create_app(resources)) as second:
-            assert second.get("/api/builds").json()["items"] == [build.model_dump(mode="json")]
-            assert second.get(f"{KB}/people").json()["building"] == build.id
-        assert records.all() == [record]
-    with in_process.client(create_app(resources)) as third:
-        until = time.monotonic() + 60
-        while (build := third.get("/api/builds").json()["items"][0])["state"] in {"queued", "running"}:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-    assert (build["state"], records.all()[0].taken_up) == ("done", 1), "the first one has ended"
+    database = app.state.service.database
+    first, job = Processes(database), Job(build=BUILD)
+    jobs = Jobs(database, first, 1)
+    jobs.add(job)
+    (taken,) = jobs.exchange(()).taken
+    assert taken.build.state == "running"
+    with in_process.client(app) as second:
+        assert second.get("/api/builds").json()["items"] == [BUILD.model_dump(mode="json") | {"state": "running"}]
+        assert second.get(f"{KB}/people").json()["building"] == BUILD.id
+        assert jobs.exchange({BUILD.id}).lost == set()
+        with database.transaction() as connection:
+            first.leave(connection)
+        wait_for(lambda: second.get("/api/builds").json()["items"][0]["state"] == "done")
+    assert jobs.one(BUILD.id).taken_up == 1, "the first one has ended"
+    assert jobs.exchange({BUILD.id}).lost == {BUILD.id}, "and hears of it if it has not"
 
 
 def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):
-    build = Build(id="20260101", kb="people", state="running", created_at="2026-01-01", files=[],
-                  progress=BuildProgress(step="read", done=0, total=None))
-    record = BuildRecord(options=BuildOptions(context=BuildContext()), build=build, process="gone", taken_up=3)
-    with app.state.service.database.transaction() as connection:
-        BuildRecords(app.state.service.database).add(connection, record)
+    app.state.service.builds.jobs.add(Job(build=BUILD.model_copy(update={"state": "running"}), taken_up=3))
     with in_process.client(app) as client:
-        until = time.monotonic() + 60
-        while (shown := client.get("/api/builds").json()["items"][0])["state"] == "running":
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        wait_for(lambda: client.get("/api/builds").json()["items"][0]["state"] != "running")
+        shown = client.get("/api/builds").json()["items"][0]
     assert (shown["state"], shown["error"]["type"]) == ("failed", "ServerStopped")
     assert "ended 4 times while it ran this build" in shown["error"]["message"]
 

@@ -6,48 +6,39 @@ import pytest
 from banyan.agents.construction.state import BuildContext
 from banyan.server.error_responses import StateError, TooManyRequestsError
 from banyan.server.responses import Build, BuildProgress
-from banyan.server.runs.build_records import (
-    MOST_OF_ONE,
-    MOST_QUEUED,
-    BuildOptions,
-    BuildRecord,
-    BuildRecords,
-    check_quotas,
-)
+from banyan.server.runs.jobs import MOST_OF_ONE, MOST_QUEUED, BuildOptions, Job, check_quotas, new_job
 
 from ... import in_process, waiting
 
 PLAIN, REVIEWED = BuildOptions(context=BuildContext()), BuildOptions(context=BuildContext(review=True))
 
 
-def records(count, state, *, kb="kb{}", client="client{}", options=PLAIN):
-    return [BuildRecord(client=client.format(number), options=options, build=Build(
+def jobs(count, state, *, kb="kb{}", client="client{}", options=PLAIN):
+    return [Job(client=client.format(number), options=options, build=Build(
         id=f"{state}{number}", kb=kb.format(number), state=state, files=[], created_at="2026-01-01",
         progress=BuildProgress(step="", done=0, total=None))) for number in range(count)]
 
 
 @pytest.mark.parametrize(("unfinished", "told"), [
-    (records(MOST_QUEUED, "queued"), f"{MOST_QUEUED} builds are queued or running"),
-    (records(MOST_OF_ONE, "queued", client="eve"), f"{MOST_OF_ONE} builds of yours are queued or running"),
-    (records(MOST_OF_ONE, "running", kb="kb"), f"{MOST_OF_ONE} builds of 'kb' are queued or running")])
+    (jobs(MOST_QUEUED, "queued"), f"{MOST_QUEUED} builds are queued or running"),
+    (jobs(MOST_OF_ONE, "queued", client="eve"), f"{MOST_OF_ONE} builds of yours are queued or running"),
+    (jobs(MOST_OF_ONE, "running", kb="kb"), f"{MOST_OF_ONE} builds of 'kb' are queued or running")])
 def test_what_is_too_many_is_told_and_one_less_is_not(unfinished, told):
     with pytest.raises(TooManyRequestsError, match=told):
-        check_quotas(unfinished, "kb", PLAIN, "eve")
-    check_quotas(unfinished[1:], "kb", PLAIN, "eve")
+        check_quotas(unfinished, new_job("kb", client="eve"))
+    check_quotas(unfinished[1:], new_job("kb", client="eve"))
     if "of" in told:
-        check_quotas(unfinished, "other", PLAIN, "bob")
+        check_quotas(unfinished, new_job("other", client="bob"))
 
 
 def test_builds_that_wait_for_a_person_keep_nobody_out_but_a_second_one_of_their_base(app):
-    waiting = records(10 * MOST_QUEUED, "waiting", client="eve", options=REVIEWED)
-    service = app.state.service
-    for record in waiting:
-        with service.database.transaction() as connection:
-            BuildRecords(service.database).add(connection, record)
-    check_quotas(waiting, "kb7", PLAIN, "eve")
-    check_quotas(waiting, "new", REVIEWED, "eve")
+    waiting = jobs(10 * MOST_QUEUED, "waiting", client="eve", options=REVIEWED)
+    for job in waiting:
+        app.state.service.builds.jobs.add(job)
+    check_quotas(waiting, new_job("kb7", client="eve"))
+    check_quotas(waiting, new_job("new", client="eve", options=REVIEWED))
     with pytest.raises(StateError, match=r"'waiting7' of 'kb7' is to be reviewed: decide on it or cancel it"):
-        check_quotas(waiting, "kb7", REVIEWED, "eve")
+        check_quotas(waiting, new_job("kb7", client="eve", options=REVIEWED))
     with in_process.client(app) as client:
         file = [("files", ("a.md", "Ada was born in Bonn.", "text/plain"))]
         at_kb7 = "/api/knowledge-bases/kb7/builds"
@@ -72,6 +63,6 @@ def test_an_uploaded_document_that_is_deleted_is_in_no_file_of_the_home_folder(a
             time.sleep(0.05)
         assert build["state"] == "done"
         assert {"ledger.sqlite", "graph.json"} & set(has_words())
-        assert not {"server.sqlite", "server.sqlite-wal"} & set(has_words())
+        waiting.wait_for(lambda: not {"server.sqlite", "server.sqlite-wal"} & set(has_words()))
         assert client.delete("/api/knowledge-bases/kb/document", params={"id": "secret.md"}).status_code == 204
         waiting.wait_for(lambda: not has_words())

@@ -6,7 +6,7 @@ import pytest
 from banyan.config import Settings
 from banyan.server.error_responses import NotFoundError, StateError
 from banyan.server.runs.conversations import Conversations, Thread, move_conversations
-from banyan.server.runs.process_lock import FileProcessLock
+from banyan.server.runs.processes import Processes
 from banyan.server.server_database import ServerDatabase
 
 ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
@@ -23,7 +23,7 @@ def said(kept, thread):
 @pytest.fixture
 def kept(tmp_path):
     with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
-        yield Conversations(database, FileProcessLock(tmp_path))
+        yield Conversations(database, Processes(database))
 
 
 def test_a_turn_is_kept_as_it_was_given_and_names_its_conversation(kept):
@@ -76,9 +76,9 @@ def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_serv
     for _ in range(2):
         with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
             for number, thread in enumerate(every):
-                Conversations(database, FileProcessLock(tmp_path)).add(thread, f"question {number}", ANSWER)
+                Conversations(database, Processes(database)).add(thread, f"question {number}", ANSWER)
     with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
-        assert [said(Conversations(database, FileProcessLock(tmp_path)), thread) for thread in every] == [
+        assert [said(Conversations(database, Processes(database)), thread) for thread in every] == [
             [f"question {number}", "Radom [1]"] * 2 for number in range(5)]
 
 

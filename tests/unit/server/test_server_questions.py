@@ -9,8 +9,8 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
-from banyan.server.runs.process_lock import FileProcessLock
-from banyan.server.runs.questions import Event, Question, Questions
+from banyan.server.runs.processes import Processes
+from banyan.server.runs.questions import Event, QuestionRequest, Questions
 from banyan.server.security.gate import LOCAL
 from banyan.server.server_database import ServerDatabase
 
@@ -28,14 +28,15 @@ class Scripted(Questions):
     def answers(self, events):
         """Answer by the events of an asynchronous generator; each has a number or word."""
         self._answer = lambda *_: events()
-        return self.answering(LOCAL, "kb", Question(question="Where?"))
+        return self.answering(LOCAL, "kb", QuestionRequest(question="Where?"))
 
 
 @pytest.fixture
 def questions_of(tmp_path):
     def make(**settings):
         resources = Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None, **settings))
-        return Scripted(resources, Conversations(ServerDatabase.of(resources.settings), FileProcessLock(tmp_path)))
+        database = ServerDatabase.of(resources.settings)
+        return Scripted(resources, Conversations(database, Processes(database)))
 
     return make
 

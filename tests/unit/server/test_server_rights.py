@@ -10,13 +10,12 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pytest
-from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.server.app import create_app
 from banyan.server.responses import Build, BuildProgress
-from banyan.server.runs.build_records import BuildOptions, BuildRecord, BuildRecords
 from banyan.server.runs.conversations import Thread
+from banyan.server.runs.jobs import Job
 from banyan.server.security import oidc
 from banyan.server.security.keys import SCOPES, Keys
 from langserve.lzstring import LZString
@@ -112,9 +111,7 @@ def there(app, client):
     link = service.conversations.share(Thread("ann", SECRET, "t1"), shared=True)
     build = Build(id="20260101-secret", kb=SECRET, state="done", files=[], created_at=datetime.now(UTC).isoformat(),
                   progress=BuildProgress(step="", done=0, total=None))
-    with service.database.transaction() as connection:
-        BuildRecords(service.database).add(connection, BuildRecord(build=build, options=BuildOptions(
-            context=BuildContext())))
+    service.builds.jobs.add(Job(build=build))
     return There(SECRET, build.id, link)
 
 

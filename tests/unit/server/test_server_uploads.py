@@ -3,12 +3,18 @@
 import io
 import os
 import unicodedata
-from contextlib import asynccontextmanager
 
-import anyio
 import pytest
-from banyan.server.runs.process_lock import FileProcessLock, holding_one, kb_lock
-from banyan.server.runs.uploads import FileNameError, Upload, Uploads, safe_name, safe_names
+from banyan.server.runs.uploads import (
+    FileNameError,
+    Upload,
+    reading_files,
+    remove_files,
+    safe_name,
+    safe_names,
+    store_files,
+    sweep_files,
+)
 from banyan.server.server_database import ServerDatabase
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,70 +57,33 @@ def kept(tmp_path):
     return sorted(path.name for path in (tmp_path / ".uploads").rglob("*.md"))
 
 
-class Uploading:
-    """Uploads of one process, and its locks."""
-
-    def __init__(self, tmp_path):
-        self.database = ServerDatabase(tmp_path / "server.sqlite")
-        self.uploads = Uploads(self.database, tmp_path)
-        self.process = FileProcessLock(tmp_path)
-
-    def store(self, build, files):
-        with self.database.transaction() as connection:
-            self.uploads.add(connection, build, files, safe_names([file.name for file in files]))
-
-    @asynccontextmanager
-    async def reading(self, build):
-        async with holding_one(self.process, [kb_lock("demo")]), self.uploads.reading(build, "demo") as folder:
-            yield folder
-
-
 @pytest.mark.anyio
-async def test_files_are_kept_privately_as_they_are_until_their_build_is_over(tmp_path):
-    server = Uploading(tmp_path)
+async def test_files_are_kept_privately_as_they_are_until_their_job_is_over(tmp_path):
+    database = ServerDatabase(tmp_path / "server.sqlite")
     large = bytes(range(256)) * 10_000
-    server.store("b1", [Upload("x/a.md", io.BytesIO(b"A")), Upload("b.md", io.BytesIO(large)),
-                        Upload("empty.md", io.BytesIO(b""))])
-    server.store("b2", [Upload("b.md", io.BytesIO(b"C"))])
+    for job, files in (("b1", {"x/a.md": b"A", "b.md": large, "empty.md": b""}), ("b2", {"b.md": b"C"})):
+        with database.transaction() as connection:
+            uploads = [Upload(name, io.BytesIO(content)) for name, content in files.items()]
+            store_files(connection, job, uploads, safe_names(list(files)))
     for _ in range(2):  # another process goes on with it
-        async with server.reading("b1") as first:
+        async with reading_files(database, tmp_path, "b1", "demo") as first:
             assert {path.name: path.read_bytes() for path in first.rglob("*.md")} == {
                 "a.md": b"A", "b.md": large, "empty.md": b""}
             if os.name == "posix":
                 assert (tmp_path / ".uploads").stat().st_mode & 0o077 == 0
         assert not first.exists()
-    async with server.reading("b2") as second:
-        assert second == first, "a document's source does not change with the build"
-    with server.database.transaction() as connection:
-        server.uploads.remove(connection, "b1")
-    async with server.reading("b1") as removed:
+    async with reading_files(database, tmp_path, "b2", "demo") as second:
+        assert second == first, "a document's source does not change with the job"
+    with database.transaction() as connection:
+        remove_files(connection, "b1")
+    async with reading_files(database, tmp_path, "b1", "demo") as removed:
         assert list(removed.iterdir()) == []
     assert kept(tmp_path) == []
 
 
-@pytest.mark.anyio
-async def test_two_servers_of_a_home_read_into_a_knowledge_base_in_turn(tmp_path):
-    read = {}
-
-    async def reading(name, server):
-        async with server.reading(name) as folder:
-            before = sorted(path.name for path in folder.iterdir())
-            await anyio.sleep(0.2)
-            read[name] = before, sorted(path.name for path in folder.iterdir())
-
-    async with anyio.create_task_group() as tasks:
-        for name in ("ours", "theirs"):
-            server = Uploading(tmp_path)
-            server.store(name, [Upload(f"{name}{number}.md", io.BytesIO(b"x")) for number in range(3)])
-            tasks.start_soon(reading, name, server)
-    assert read == {name: ([f"{name}{number}.md" for number in range(3)],) * 2 for name in ("ours", "theirs")}
-
-
 def test_what_killed_servers_left_is_swept_and_what_others_read_is_not(tmp_path):
-    ours, theirs = Uploading(tmp_path), Uploading(tmp_path)
     for name in ("killed", "other"):
         (tmp_path / ".uploads" / "read" / name).mkdir(parents=True)
         (tmp_path / ".uploads" / "read" / name / f"{name}.md").touch()
-    assert theirs.process.try_lock(kb_lock("other"))
-    ours.uploads.sweep(ours.process)
+    sweep_files(tmp_path, ["other"])
     assert kept(tmp_path) == ["other.md"]

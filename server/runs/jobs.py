@@ -1,0 +1,298 @@
+"""The jobs of a server in its database: a queue from which its processes take one after the other.
+
+A job is a build, or a turn: the place in the queue of work that a process does by itself, such as a document that an
+agent adds. Every process shows all jobs and can have each cancelled. A job whose process has ended is queued again.
+"""
+
+import logging
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, text, update
+
+from ...agents.construction.state import BuildContext, new_run
+from ..error_responses import NotFoundError, StateError, TooManyRequestsError
+from ..responses import Build, BuildError, BuildProgress
+from ..server_database import JOBS, ServerDatabase
+from .processes import Processes
+from .uploads import Upload, remove_files, store_files
+
+_LOG = logging.getLogger("banyan.server")
+KEPT = 200
+"""Ended builds to remember; older ones are deleted."""
+OVER = frozenset({"done", "failed", "cancelled"})
+AT_WORK = frozenset({"queued", "running"})
+MOST_QUEUED, MOST_OF_ONE = 100, 25
+"""The most builds that may be queued or running: in total, and for one client or one knowledge base."""
+MOST_TAKEN_UP = 3
+"""How many processes may end while they run a build, since the build may be the cause."""
+_RETRY = 60
+_IS_OVER = JOBS.c.state.in_(OVER)
+
+
+class BuildOptions(BaseModel):
+    """The options of a build."""
+
+    schema_name: str = ""
+    context: BuildContext = BuildContext()
+
+
+class Job(BaseModel):
+    """A job as its row stores it. The state of one that its process is asked to cancel is "cancelling" there."""
+
+    build: Build
+    options: BuildOptions = BuildOptions()
+    kind: Literal["build", "turn"] = "build"
+    client: str = ""
+    """The client that started it, even if others resume it or decide; empty for a client without a name."""
+    resume: dict[str, Any] | None = None
+    """The decisions to resume it with; None if it has not waited yet."""
+    taken_up: int = 0
+    """How often it was queued again because its process had ended."""
+
+    def having(self, **values: Any) -> "Job":
+        """Return the job with fields of its build changed."""
+        return self.model_copy(update={"build": self.build.model_copy(update=values)})
+
+
+def new_job(kb: str, files: Sequence[str] = (), **fields: Any) -> Job:
+    """Return a queued job; ids begin with the time, so jobs are taken in their order."""
+    return Job(**fields, build=Build(
+        id=new_run(), kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None), files=list(files),
+        created_at=datetime.now(UTC).isoformat(timespec="seconds")))
+
+
+class News(NamedTuple):
+    """What a process learns about jobs."""
+
+    taken: list[Job]
+    """The jobs that it is to do from now on."""
+    cancelled: set[str]
+    """Those of its jobs that it is asked to cancel."""
+    lost: set[str]
+    """Those of its jobs that another process has taken over."""
+    ended: list[str]
+    """Jobs that ended without a process."""
+
+
+class Jobs:
+    """The table of jobs, as one of the server's processes uses it."""
+
+    def __init__(self, database: ServerDatabase, processes: Processes, at_once: int) -> None:
+        """Set how many jobs the processes of the server do at once; each knowledge base has one at most."""
+        self._db = database
+        self._processes = processes
+        self._at_once = at_once
+
+    @contextmanager
+    def _changing(self) -> Iterator[Connection]:
+        """Begin a transaction in which no other process changes jobs."""
+        with self._db.transaction() as connection:
+            if self._db.is_shared:  # in SQLite, one transaction writes at a time
+                connection.execute(text("LOCK TABLE banyan_jobs IN EXCLUSIVE MODE"))
+            yield connection
+
+    def begin(self) -> None:
+        """Note that this process runs."""
+        with self._db.transaction() as connection:
+            self._processes.note(connection)
+
+    def add(self, job: Job, uploads: Sequence[Upload] = ()) -> None:
+        """Queue a job with the files that it reads, and forget old builds.
+
+        Raises:
+            TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
+            StateError: another build of the knowledge base is to be reviewed.
+        """
+        with self._db.transaction() as connection:
+            if job.kind == "build":
+                check_quotas([one for one in _read(connection, ~_IS_OVER) if one.kind == "build"], job)
+            # First, because large files take long, and jobs cannot be taken while one is added.
+            store_files(connection, job.build.id, uploads, job.build.files)
+            process = "" if job.kind == "build" else self._processes.id
+            connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, **_columns(job, process)))
+            newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
+            connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
+
+    def exchange(self, ours: Collection[str], changed: Iterable[Job] = ()) -> News:
+        """Note that this process runs, save its jobs' progress, and take the next jobs.
+
+        Args:
+            ours: the ids of the jobs that this process does or waits to do.
+            changed: those of them that have changed.
+        """
+        news = News([], set(), set(ours), [])
+        with self._changing() as connection:
+            self._processes.note(connection)
+            for job in changed:
+                connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, JOBS.c.process == self._processes.id)
+                                   .values(record=job.model_dump_json()))
+            rows = connection.execute(select(JOBS.c.state, JOBS.c.process, JOBS.c.record).order_by(JOBS.c.id).where(
+                JOBS.c.state.in_(("queued", "running", "cancelling")))).fetchall()
+            running, busy = self._processes.running(connection), set[str]()
+            queue: list[Job] = []
+            for state, process, record in rows:
+                job, mine = Job.model_validate_json(record), process == self._processes.id
+                if mine:
+                    news.lost.discard(job.build.id)
+                if state == "queued" and (job.kind == "build" or mine):
+                    queue.append(job)
+                elif process not in running or (mine and job.build.id not in ours):
+                    self._take_back(connection, job, state, news.ended)
+                elif state != "queued":
+                    busy.add(job.build.kb)
+                    if mine and state == "cancelling":
+                        news.cancelled.add(job.build.id)
+            for job in queue:
+                if len(busy) < self._at_once and job.build.kb not in busy:
+                    busy.add(job.build.kb)
+                    news.taken.append(job.having(state="running"))
+                    _write(connection, news.taken[-1], self._processes.id)
+        return news
+
+    def _take_back(self, connection: Connection, job: Job, state: str, ended: list[str]) -> None:
+        """Queue a job again whose process has ended; one that was to be cancelled, or ended too many, ends."""
+        if job.kind == "turn":
+            connection.execute(delete(JOBS).where(JOBS.c.id == job.build.id))
+            return
+        _LOG.warning("build %s of %r is taken up: the process that ran it has ended", job.build.id, job.build.kb)
+        job = job.model_copy(update={"taken_up": job.taken_up + 1}).having(state="queued")
+        if state == "cancelling":
+            job = job.having(state="cancelled")
+        elif job.taken_up > MOST_TAKEN_UP:
+            job = job.having(state="failed", error=BuildError(type="ServerStopped", message=(
+                f"the server's process ended {job.taken_up} times while it ran this build: see its log for why. "
+                "Progress is saved: start a build without files to resume with the documents that were read, and "
+                "upload the others again")))
+        _write(connection, job)
+        ended += [job.build.id] if job.build.state in OVER else []
+
+    def end(self, job: Job) -> None:
+        """Save a job that this process has done, or that waits for a person or another process."""
+        with self._changing() as connection:
+            _write(connection, job, only=JOBS.c.process == self._processes.id)
+        if job.build.state not in AT_WORK:
+            self._db.empty_log()
+
+    def cancel(self, build: str) -> Job:
+        """Cancel a job; return it as it is then: a running one ends as soon as its process hears of it.
+
+        Raises:
+            NotFoundError, StateError: there is no such build, or it has ended.
+        """
+        with self._changing() as connection:
+            job = _read_one(connection, build)
+            if job.build.state in OVER:
+                raise StateError(f"the build {build!r} is {job.build.state}, there is nothing to cancel")
+            if job.build.state == "running":
+                connection.execute(update(JOBS).where(JOBS.c.id == build).values(state="cancelling"))
+                return job
+            job = job.having(state="cancelled", review=None)
+            _write(connection, job)
+            return job
+
+    def resume(self, build: str, answer: dict[str, Any]) -> Job:
+        """Queue a build again that waits for a person, with that person's answer.
+
+        Raises:
+            NotFoundError, StateError: there is no such build, or it does not wait.
+        """
+        with self._changing() as connection:
+            job = _read_one(connection, build)
+            if job.build.state != "waiting":
+                raise StateError(f"the build {build!r} is {job.build.state}, and waits for no decision")
+            job = job.having(state="queued", review=None).model_copy(update={"resume": answer})
+            _write(connection, job)
+            return job
+
+    def leave(self) -> None:
+        """Note that this process ends, and queue its builds again for others."""
+        with self._changing() as connection:
+            for job in _read(connection, JOBS.c.process == self._processes.id):
+                if job.kind == "build":
+                    _write(connection, job.having(state="queued"))
+                else:
+                    connection.execute(delete(JOBS).where(JOBS.c.id == job.build.id))
+            self._processes.leave(connection)
+
+    def remove(self, job: str) -> None:
+        """Delete a turn that is over."""
+        with self._db.transaction() as connection:
+            connection.execute(delete(JOBS).where(JOBS.c.id == job))
+
+    def one(self, build: str) -> Job:
+        """Return a build by its id.
+
+        Raises:
+            NotFoundError: there is no such build.
+        """
+        with self._db.reading() as connection:
+            return _read_one(connection, build)
+
+    def all(self, *, unfinished: bool = False) -> list[Job]:
+        """Return all builds, or those that have not ended, oldest first."""
+        with self._db.reading() as connection:
+            return [job for job in _read(connection, *([~_IS_OVER] if unfinished else [])) if job.kind == "build"]
+
+
+def _read(connection: Connection, *where: ColumnElement[bool]) -> list[Job]:
+    """Return the jobs that fit all conditions, oldest first: their ids begin with the time."""
+    records = connection.execute(select(JOBS.c.record).where(*where).order_by(JOBS.c.id)).scalars()
+    return [Job.model_validate_json(record) for record in records]
+
+
+def _read_one(connection: Connection, build: str) -> Job:
+    for job in _read(connection, JOBS.c.id == build):
+        return job
+    raise no_build(build)
+
+
+def _write(connection: Connection, job: Job, process: str = "", *, only: ColumnElement[bool] | None = None) -> None:
+    """Save a job, and delete its files when it has read them.
+
+    Args:
+        connection: the transaction to use.
+        job: the job.
+        process: the process that does it; empty means none.
+        only: a condition, without which nothing is saved.
+    """
+    where = [JOBS.c.id == job.build.id, *([] if only is None else [only])]
+    saved = connection.execute(update(JOBS).where(*where).values(**_columns(job, process)))
+    if saved.rowcount and job.build.state not in AT_WORK:
+        remove_files(connection, job.build.id)
+
+
+def _columns(job: Job, process: str) -> dict[str, str]:
+    return {"state": job.build.state, "process": process, "record": job.model_dump_json()}
+
+
+def no_build(build: str) -> NotFoundError:
+    """Return the error for a build that does not exist, or not for this client."""
+    return NotFoundError(f"there is no build {build[:100]!r}")
+
+
+def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
+    """Check that another build may start.
+
+    Builds that wait for a person are not counted: they use no slot, and each knowledge base has at most one.
+
+    Raises:
+        TooManyRequestsError: too many builds are queued.
+        StateError: the build is to be reviewed, and another one of the knowledge base already is.
+    """
+    kb = new.build.kb
+    at_work = [job for job in unfinished if job.build.state in AT_WORK]
+    of_client = sum(job.client == new.client for job in at_work)
+    of_base = sum(job.build.kb == kb for job in at_work)
+    for number, most, whose in ((len(at_work), MOST_QUEUED, ""), (of_client, MOST_OF_ONE, " of yours"),
+                                (of_base, MOST_OF_ONE, f" of {kb!r}")):
+        if number >= most:
+            raise TooManyRequestsError(f"{number} builds{whose} are queued or running: start this one later", _RETRY)
+    if new.options.context.policy == "review":
+        for job in unfinished:
+            if job.build.kb == kb and job.options.context.policy == "review":
+                raise StateError(f"the build {job.build.id!r} of {kb!r} is to be reviewed: decide on it or cancel it "
+                                 "first")
