@@ -62,7 +62,7 @@ def test_an_earlier_prompt_is_the_beginning_of_a_later_one(question):
 
 @QUESTIONS
 def test_all_items_are_numbered_below_what_found_them(question):
-    ((system, user),) = prompts(inquiry(question, FIRST, SECOND, THIRD))
+    ((_, user),) = prompts(inquiry(question, FIRST, SECOND, THIRD))
     assert question in user
     assert "born_in 2" in user
     assert re.findall(r"^\[(\d)\] (.*)$", user, re.MULTILINE) == [
