@@ -1,7 +1,7 @@
 """The server's shared objects, with which the routes work."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
@@ -13,9 +13,11 @@ from fastapi import Depends, Request
 
 from ..agents.example_questions import TriedQuestions
 from ..agents.resources import Resources
+from ..agents.snapshots import Snapshot
 from ..graph_store.layout import knowledge_bases, sweep
 from ..graph_store.store_errors import DatabaseError
 from ..schemas.errors import BanyanError
+from .parameters import KbName
 from .runs.backups import Backups
 from .runs.builds import Builds
 from .runs.conversations import Conversations
@@ -95,7 +97,7 @@ class Service:
         for beat in count(1):
             await anyio.sleep(_FOLLOWED)
             try:
-                await anyio.to_thread.run_sync(self.resources.readers.follow)
+                await anyio.to_thread.run_sync(self.resources.snapshots.follow)
                 if beat % _SWEPT == 0:
                     await anyio.to_thread.run_sync(sweep, self.resources.settings)
             except (BanyanError, OSError) as error:
@@ -118,3 +120,12 @@ def service_of(request: Request) -> Service:
 
 
 Serving = Annotated[Service, Depends(service_of)]
+
+
+def _lease(kb: KbName, service: Serving) -> Iterator[Snapshot]:
+    with service.resources.snapshot(kb) as snapshot:
+        yield snapshot
+
+
+Reading = Annotated[Snapshot, Depends(_lease)]
+"""The newest snapshot of the request's knowledge base, leased while the request is answered."""

@@ -3,12 +3,13 @@
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from cachetools import LRUCache
 
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..graph_store.ledger.document_rows import Documents
 from ..models.embedding.embedder import Vectors, as_queries
 from ..models.parsing.parser import Parser
 from ..models.reranking.reranker import Reranker
@@ -63,7 +64,7 @@ class Retriever:
         self._embedded: LRUCache[str, EmbeddedQuery] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(_FEWEST)
-        self._about = lru_cache(_TEXTS)(self._read_about)
+        self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
         self._lock = threading.Lock()
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
@@ -184,5 +185,6 @@ class Retriever:
                        heading=chunk.heading, start=chunk.start, score=score,
                        about=self._about(chunk.document_id))
 
-    def _read_about(self, document_id: str) -> str:
-        return metadata_line(self.index.store.documents.metadata(document_id), _ABOUT_TOKENS)
+
+def _read_about(documents: Documents, document_id: str) -> str:
+    return metadata_line(documents.metadata(document_id), _ABOUT_TOKENS)

@@ -50,12 +50,11 @@ def tree(
                 out.print(f"{estimate.communities} communities, {estimate.calls} calls, about "
                           f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens")
             return
-        if by or along:
-            _show_survey(resources.retriever(kb).index, CommunityLookup(theme=root, by=by, along=along),
-                         as_json=as_json)
-            return
-        _show(resources.knowledge_base(kb), resources.knowledge_base(kb).communities.all(level=level), limit,
-              as_json=as_json)
+        with resources.snapshot(kb) as snapshot:
+            if by or along:
+                _show_survey(snapshot.index, CommunityLookup(theme=root, by=by, along=along), as_json=as_json)
+            else:
+                _show(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
 
 
 def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: bool) -> None:

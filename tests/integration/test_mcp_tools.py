@@ -129,9 +129,9 @@ class TestAdding:
         """A document that an agent adds does not let a schema grow that persons keep to themselves."""
         server = mcp_server(empty, knowledge_base="chess", decides=True)
         called(server, ("add_document", {"document": "ines.md", "text": "Ines Falk was born in Graz."}))
-        with empty.runs.step("chess", "test") as kb:
+        with empty.writers.step("chess", "test") as kb:
             kb.schema_control.set_policy("off")
-        empty.runs.finish("chess", "test")
+        empty.writers.finish("chess", "test")
         _, waiting, decided, schema = called(
             server, ("add_document", {"document": "ada.md", "text": PLAYER.format("Ada")}), ("schema_candidates", {}),
             ("decide_schema", {"who": "Eve", "decisions": [

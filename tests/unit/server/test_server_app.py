@@ -100,12 +100,12 @@ def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_t
     resources, between = app.state.service.resources, threading.Event()
 
     def build():
-        with resources.runs.step("people", "a run"):
+        with resources.writers.step("people", "a run"):
             pass
         between.set()
         while not is_cancelled():
             time.sleep(0.01)
-        with resources.runs.step("people", "a run"):
+        with resources.writers.step("people", "a run"):
             pytest.fail("nothing more is done")
 
     async def cancel():
@@ -116,9 +116,9 @@ def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_t
             await building
 
     asyncio.run(cancel())
-    with resources.runs.step("people", "another run"):
+    with resources.writers.step("people", "another run"):
         pass
-    resources.runs.finish("people", "another run")
+    resources.writers.finish("people", "another run")
 
 
 def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path):
