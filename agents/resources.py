@@ -45,7 +45,6 @@ from ..tools.retriever import RankingModels, Retriever
 from .construction.inputs import check_model
 from .label_grouping import group_labels
 from .model_choice import AskStep
-from .reasoners import Reasoners
 from .snapshots import Snapshot, Snapshots
 from .spending import Spending
 from .thresholds import support_in, thresholds_in
@@ -91,12 +90,13 @@ class Resources:
 
     def _begin(self) -> None:
         """Begin with nothing open, also in a forked child, which cannot use its parent's connections and threads."""
-        self._reasoners = Reasoners(self._calls, self._make_reasoner)
-        self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._reasoners.forget, RankingModels(
+        self._lock = threading.RLock()
+        self._reasoners: dict[str, dict[tuple[Calls, tuple[tuple[str, str], ...]], Reasoner]] = {}
+        """Of each knowledge base, by where calls are accounted and (step, model) of steps that ask another model."""
+        self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, self.settings.rerank_passages))
         self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
-                         self._reasoners.forget)
-        self._lock = threading.RLock()
+                               self._forget_reasoners)
 
     @property
     def embedder(self) -> Embedder:
@@ -185,16 +185,27 @@ class Resources:
     def _calls(self, name: str) -> Calls:
         """Return the accounts of a knowledge base: through the connection of its writer, where this process has one."""
         writer = self.writers.knowledge_base(name)
-        return writer.calls if writer else Calls(self.snapshots.ledger(name))
+        return writer.calls if writer else self.snapshots.ledger(name).calls
 
-    def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None) -> Reasoner:
+    def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
         """Return the reasoner of the settings: an LLM where an endpoint is set, else the rules.
 
         Args:
             name: the knowledge base in whose ledger calls are accounted.
             models: of steps that ask another model than the settings name (see `model_choice`).
+            calls: the accounts, as of a leased snapshot; None means the writer's, where there is one.
         """
-        return self._reasoners.get(name, models or {})
+        chosen = calls or self._calls(name), tuple(sorted((models or {}).items()))
+        with self._lock:
+            made = self._reasoners.setdefault(name, {})
+            if chosen not in made:
+                made[chosen] = self._make_reasoner(*chosen)
+            return made[chosen]
+
+    def _forget_reasoners(self, name: str) -> None:
+        """Let go of the reasoners of a knowledge base, whose accounts' connection is closed."""
+        with self._lock:
+            self._reasoners.pop(name, None)
 
     def schema_writer(self, name: str) -> "SchemaWriter | None":
         """Return the writer that proposes schemas and groups labels; None if no model is set."""
@@ -401,7 +412,7 @@ class Resources:
                     self._ask_labels_again(kb)
                 reindex(kb, self.reasoner(name), fresh_verdicts=fresh_verdicts, progress=progress)
         except BaseException:
-            self._reasoners.forget(name)  # their connection to the ledger is closed
+            self._forget_reasoners(name)  # their connection to the ledger is closed
             raise
 
     def _ask_labels_again(self, kb: KnowledgeBase) -> None:

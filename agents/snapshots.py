@@ -21,7 +21,7 @@ from ..graph_store.scopes.selection import ScopeError, documents_in
 from ..graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
-from ..runtime.budgets import Account, charge_calls
+from ..runtime.budgets import charge_calls
 from ..schemas.errors import BanyanError
 from ..schemas.scope import EVERYTHING, Scope
 from ..tools.index import RetrievalIndex
@@ -73,7 +73,7 @@ class Ledger(Leased):
 
     def __init__(self, database: Database) -> None:
         super().__init__()
-        self.database = database
+        self.database, self.calls = database, Calls(database)
 
     def _close(self) -> None:
         self.database.close()
@@ -87,29 +87,25 @@ class Snapshot(Leased):
 
         Args:
             kb: what is read.
-            ledger: where calls are accounted, as a frozen knowledge base cannot write.
+            ledger: has the accounts of calls, as a frozen knowledge base cannot write.
             models: the models that rank passages.
             state: the state of the whole knowledge base that some documents are of.
         """
         super().__init__()
         self.kb = kb
         self.state = state
+        self.calls = ledger.calls
         self._ledger = ledger.__enter__()
         self._models = models
         self._retriever: Retriever | None = None
         self._making = threading.Lock()
 
     @property
-    def account(self) -> Account:
-        """Records what embedding costs."""
-        return Calls(self._ledger.database).record_usage
-
-    @property
     def retriever(self) -> Retriever:
         """The retriever, made when it is first needed."""
         with self._making:
             if self._retriever is None:
-                self._retriever = Retriever(self.kb, self.account, self._models)
+                self._retriever = Retriever(self.kb, self.calls.record_usage, self._models)
             return self._retriever
 
     @property
@@ -226,7 +222,7 @@ class Snapshots:
 
     def _is_behind(self, opened: KnowledgeBase) -> bool:
         return (opened.vectors.collections.lost
-                or published_state(opened.database) != published_state(self.ledger(opened.layout.name)))
+                or published_state(opened.database) != published_state(self.ledger(opened.layout.name).database))
 
     def _renew(self, leases: ExitStack, name: str, before: Snapshot | None) -> Snapshot:
         """Lease a snapshot of the newest state, or the one before while this home derives its files."""
@@ -253,8 +249,7 @@ class Snapshots:
         try:
             opened.freeze()
             with self._lock:
-                self.ledger(name)
-                snapshot = leases.enter_context(Snapshot(opened, self._ledgers[name], self._models, state))
+                snapshot = leases.enter_context(Snapshot(opened, self.ledger(name), self._models, state))
         except BaseException:
             opened.close()
             raise
@@ -312,7 +307,7 @@ class Snapshots:
             raise ScopeError(
                 f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most {most:,} are made ready "
                 "for a question: name fewer, raise BANYAN_MAX_SCOPE_CHUNKS, or build a knowledge base of them")
-        with charge_calls(account=base.account):  # labels are embedded
+        with charge_calls(account=base.calls.record_usage):  # labels are embedded
             layout = ScopeFolder(kb.layout).find_or_make(state, documents, lambda place: make_scope(
                 kb, documents, place, lambda made: thresholds_in(made, self._settings)))
         return KnowledgeBase(layout, self._embedder())
@@ -331,16 +326,16 @@ class Snapshots:
                 with self._newest(name, mapped=True) as newest:
                     moved = newest is not before
                 if moved:
-                    self.ledger(name).checkpoint()
+                    self.ledger(name).database.checkpoint()
 
     def settle(self, name: str) -> None:
         """Have what was deleted leave the ledger's files; where a question still reads them, when it has ended."""
         self._retire(name)
         ScopeFolder(Layout.by(self._settings, name)).clear()
-        self.ledger(name).checkpoint()
+        self.ledger(name).database.checkpoint()
 
-    def ledger(self, name: str) -> Database:
-        """Return the ledger of an existing knowledge base as it is at any moment."""
+    def ledger(self, name: str) -> Ledger:
+        """Return the ledger of an existing knowledge base, for a moment or to be leased."""
         with self._lock:
             self._forget_if_gone(name)
             ledger = self._ledgers.pop(name, None)
@@ -349,7 +344,7 @@ class Snapshots:
                 while len(self._ledgers) >= self._settings.open_bases:
                     self.forget(next(iter(self._ledgers)))
             self._ledgers[name] = ledger
-            return ledger.database
+            return ledger
 
     def _forget_if_gone(self, name: str) -> None:
         """Another process may have dropped or renamed it, and made one of that name."""

@@ -112,7 +112,7 @@ class ScriptedResources(Resources):
         super().__init__(settings, embedder)
         self.scripted = scripted or ScriptedReasoner()
 
-    def reasoner(self, name: str, models: object = None) -> ScriptedReasoner:
+    def reasoner(self, name: str, models: object = None, calls: object = None) -> ScriptedReasoner:
         return self.scripted
 
 

@@ -57,7 +57,6 @@ class Retriever:
                  models: RankingModels | None = None) -> None:
         """Read the knowledge base into memory; what embedding questions costs goes to the account."""
         self.account, self.models = account, models or RankingModels()
-        self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
         # Each sub-query needs the same few.
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)

@@ -60,7 +60,8 @@ class RetrievalNodes:
 
     def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
         """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
-        reasoner = self._resources.reasoner(state["knowledge_base"], context.models)
+        with self._snapshot(state) as snapshot:
+            reasoner = self._resources.reasoner(state["knowledge_base"], context.models, snapshot.calls)
         with self._resources.snapshot(state["knowledge_base"]) as newest:
             wanted = (newest.kb.instructions.get(), context.instructions)
         instructions = "\n".join(filter(None, wanted)) if reasoner.reasons else ""
@@ -71,10 +72,10 @@ class RetrievalNodes:
         return self._resources.snapshots.resume_question(state["revision"], state["knowledge_base"], state["scope"])
 
     @asynccontextmanager
-    async def _leased(self, state: AskState | LookupInput) -> AsyncIterator[Snapshot]:
-        """Lease it on an event loop, as in another process it may have to be opened."""
+    async def _leased(self, lease: AbstractContextManager[Snapshot]) -> AsyncIterator[Snapshot]:
+        """Lease a snapshot on an event loop, as it may have to be opened first."""
         with ExitStack() as leases:
-            yield await in_thread(leases.enter_context, self._snapshot(state))
+            yield await in_thread(leases.enter_context, lease)
 
     def _caps(self, context: AskContext) -> Caps:
         return caps_of(context, self._resources.settings, served=is_served())
@@ -90,8 +91,9 @@ class RetrievalNodes:
         name = await in_thread(choose_name, named or context.knowledge_base, self._resources.settings, is_seen)
         await in_thread(self._check, name, context)
         if earlier:
-            reasoner = await in_thread(self._resources.reasoner, name, context.models)
-            rewritten = await reasoner.condense(question, earlier)
+            async with self._leased(self._resources.snapshot(name)) as snapshot:
+                reasoner = await in_thread(self._resources.reasoner, name, context.models, snapshot.calls)
+                rewritten = await reasoner.condense(question, earlier)
             # What a conversation talked a model into is no question, and each later call would pay for it.
             question = rewritten if len(rewritten) <= MAX_QUESTION else question
         started = await in_thread(self._start_question, state, name, context.scope, question, earlier)
@@ -149,7 +151,7 @@ class RetrievalNodes:
     async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
         """Make one lookup by its tool."""
         context = runtime.context or AskContext()
-        async with self._leased(state) as snapshot:
+        async with self._leased(self._snapshot(state)) as snapshot:
             blocks = await call_tool(snapshot.retriever, state["lookup"], tokens=state["tokens"],
                                      question=state["question"], seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
@@ -172,7 +174,7 @@ class RetrievalNodes:
         """Return the state after a reasoner has answered or chosen lookups."""
         inquiry = await in_thread(self._inquiry, state, context, reasoner)
         items = list(inquiry.items())
-        async with self._leased(state) as snapshot:
+        async with self._leased(self._snapshot(state)) as snapshot:
             with showing_claims(items, snapshot.kb.documents, context.mode) as shown:
                 judgement = await reasoner.judge(inquiry)
                 if inquiry.is_last and judgement.draft is None:

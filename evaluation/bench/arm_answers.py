@@ -12,6 +12,7 @@ from ...agents.retrieval.evidence import items_of
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.shown_text import without_marks
 from ...agents.snapshots import Snapshot
+from ...models.reasoner import Reasoner
 from ...runtime.budgets import Budget, Usage, charge_calls
 from ...runtime.threads import in_thread
 from ...schemas.documents import Chunk
@@ -63,6 +64,10 @@ class ArmAsker:
     @cached_property
     def _text_agent(self) -> TextAgent:
         return TextAgent(self._snapshot.retriever, self._baselines["dense passages"])
+
+    @property
+    def _reasoner(self) -> Reasoner:
+        return self._resources.reasoner(self._name, calls=self._snapshot.calls)
 
     def prepare(self, arm: Arm) -> None:
         """Build the indexes that the first question would otherwise wait for."""
@@ -116,7 +121,7 @@ class ArmAsker:
         settings = self._resources.settings
         if not self._answers:
             return _NO_ANSWER, (await in_thread(self._text_agent.rank, question))[:settings.top_k]
-        draft, items = await self._text_agent.answer(question, self._resources.reasoner(self._name), self._mode,
+        draft, items = await self._text_agent.answer(question, self._reasoner, self._mode,
                                                      settings.context_tokens)
         return await in_thread(self._check, draft, items, self._mode), [item.chunk_id for item in items]
 
@@ -131,7 +136,7 @@ class ArmAsker:
         # Own knowledge cites nothing, so mode reject would always decline.
         mode: Mode = "open" if arm.method == "zero-shot" else self._mode
         rounds = (Round(blocks=(Block(title="passages", items=tuple(items)),)),) if items else ()
-        judgement = await self._resources.reasoner(self._name).judge(
+        judgement = await self._reasoner.judge(
             Inquiry(question=question, mode=mode, rounds=rounds, is_last=True))
         return await in_thread(self._check, judgement.draft, items, mode), shown
 

@@ -64,7 +64,7 @@ class Home:
 
     def open_batches(self) -> Any:
         with self.resources() as resources:
-            return read_open_batches(resources.snapshots.ledger("kb"))
+            return read_open_batches(resources.snapshots.ledger("kb").database)
 
 
 def _built(report: dict[str, Any]) -> dict[str, Any]:

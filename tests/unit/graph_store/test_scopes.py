@@ -133,13 +133,14 @@ def test_a_scope_is_made_once_by_what_is_there_already(shop) -> None:
     extracted, summarised = shop.scripted.extracted.copy(), shop.scripted.summarised.copy()
     shop.embedder = CountingEmbedder()
     with shop.resources() as resources:
-        first = newest(resources, "kb", Scope.of("a*.txt")).retriever
-        assert newest(resources, "kb", Scope.of("a*.txt")).retriever is first
+        first = newest(resources, "kb", Scope.of("a*.txt"))
+        assert newest(resources, "kb", Scope.of("a*.txt")) is first
+        version = first.kb.version()
     # Labels of the schema, names of relations and sampled sentences have no vector in the index; all else has.
     assert not {"ada", "acme", "bonn", "ada employer acme"} & set(shop.embedder.encoded)
     shop.embedder.encoded.clear()
     with shop.resources() as resources:
-        assert newest(resources, "kb", Scope.of(["ada.txt", "acme.txt"])).retriever.version == first.version
+        assert newest(resources, "kb", Scope.of(["ada.txt", "acme.txt"])).kb.version() == version
     assert (shop.embedder.encoded, shop.scripted.extracted, shop.scripted.summarised) == ([], extracted, summarised)
 
 
