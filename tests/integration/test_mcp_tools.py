@@ -108,7 +108,7 @@ def test_a_defect_says_nothing_of_itself(resources, monkeypatch):
     def broken(name):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(resources, "knowledge_base", broken)
+    monkeypatch.setattr(resources, "snapshot", broken)
     (answer,) = called(mcp_server(resources, knowledge_base="people"), ("schema", {}))
     assert answer.is_error
     assert "secret" not in answer.content[0].text

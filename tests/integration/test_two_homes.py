@@ -44,11 +44,11 @@ def answer(resources):
 
 def follows(resources, documents):
     """Wait until a server's reader has gone on to what another one's writer made."""
-    def newest():
+    def has_followed():
         resources.snapshots.follow()
         return newest(resources).kb.documents.count_documents() == documents
 
-    wait_for(newest)
+    wait_for(has_followed)
     assert newest(resources).kb.written_index() is not None, "it is mapped, not made in memory"
 
 

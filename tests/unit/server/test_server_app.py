@@ -41,7 +41,7 @@ def test_what_clients_are_told_holds_no_path_and_nothing_of_a_defect(tmp_path):
 
 
 def test_a_defect_is_a_500_that_tells_no_more_than_its_id(app, monkeypatch):
-    monkeypatch.setattr(app.state.service.resources, "knowledge_base", lambda _: 1 / 0)
+    monkeypatch.setattr(app.state.service.resources, "snapshot", lambda _: 1 / 0)
     with in_process.client(app, raise_server_exceptions=False) as client:
         said = client.get(f"{KB}/people/documents")
     assert said.status_code == 500
