@@ -91,7 +91,7 @@ class Resources:
     def _begin(self) -> None:
         """Begin with nothing open, also in a forked child, which cannot use its parent's connections and threads."""
         self._lock = threading.RLock()
-        self._reasoners: dict[str, dict[tuple[Calls, tuple[tuple[str, str], ...]], Reasoner]] = {}
+        self._reasoners: dict[str, dict[tuple[Calls | None, tuple[tuple[str, str], ...]], Reasoner]] = {}
         """Of each knowledge base, by where calls are accounted and (step, model) of steps that ask another model."""
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, self.settings.rerank_passages))
@@ -195,7 +195,9 @@ class Resources:
             models: of steps that ask another model than the settings name (see `model_choice`).
             calls: the accounts, as of a leased snapshot; None means the writer's, where there is one.
         """
-        chosen = calls or self._calls(name), tuple(sorted((models or {}).items()))
+        # The rules call nothing.
+        accounts = (calls or self._calls(name)) if self.settings.uses_llm else None
+        chosen = accounts, tuple(sorted((models or {}).items()))
         with self._lock:
             made = self._reasoners.setdefault(name, {})
             if chosen not in made:
@@ -238,9 +240,9 @@ class Resources:
 
         return Answers(self._parser)
 
-    def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
+    def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         # Either implementation is a second of imports that the other has no use for.
-        if self.settings.uses_llm:
+        if calls is not None and self.settings.uses_llm:
             from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
 
             return LlmReasoner(self.settings.model_copy(

@@ -22,3 +22,5 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
+    finally:
+        gc.freeze()  # otherwise Python would look through all of them once more before it ends
