@@ -206,7 +206,8 @@ class Snapshots:
             with turn, ExitStack() as earlier:
                 self._forget_if_gone(name)
                 before = self._lease_open(earlier, key)
-                if before is None or self._is_behind(before.kb) or (mapped and not before.kb.is_mapped()):
+                in_memory = mapped and before is not None and not (before.kb.is_mapped() or before.kb.unwritten)
+                if before is None or self._is_behind(before.kb) or in_memory:
                     newest = self._renew(leases, name, before)
                 else:
                     newest = leases.enter_context(before)

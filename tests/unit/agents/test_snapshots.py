@@ -12,6 +12,7 @@ from banyan.schemas.lookups import EntityLookup
 from sqlalchemy.exc import ResourceClosedError
 
 from ... import asking, scripted, small_base
+from ...newest import newest
 
 
 @pytest.fixture
@@ -69,9 +70,9 @@ def test_a_snapshot_closes_with_its_last_lease_once_another_is_published(shop):
             assert first.retriever.rank_passages(QUESTION, 5)
             first.index.column("employer")
             shop.build(shop.write(scripted.WAITING))
-            with resources.snapshot("kb") as newest:
-                assert newest is not first
-                assert newest.kb.documents.count_documents() > first.kb.documents.count_documents()
+            with resources.snapshot("kb") as second:
+                assert second is not first
+                assert second.kb.documents.count_documents() > first.kb.documents.count_documents()
             files = mapped(resources)
             assert files
         with pytest.raises(ResourceClosedError):
@@ -105,6 +106,16 @@ def test_a_question_that_ends_lets_its_snapshot_go(shop, monkeypatch, ends):
         shop.build(shop.write(scripted.WAITING))
         with resources.snapshot("kb"), pytest.raises(ResourceClosedError):
             snapshot.kb.documents.count_documents()
+
+
+@pytest.mark.parametrize(("unwritten", "stays"), [("the disk is full", True), ("", False)])
+def test_an_index_in_memory_is_followed_by_its_file_only_where_it_can_be_written(shop, monkeypatch, unwritten, stays):
+    with shop.resources() as resources:
+        before = newest(resources)
+        monkeypatch.setattr(before.kb, "unwritten", unwritten)
+        monkeypatch.setattr(before.kb, "is_mapped", lambda: False)
+        resources.snapshots.follow()
+        assert (newest(resources) is before) == stays
 
 
 def test_what_a_dropped_knowledge_base_said_is_answered_to_the_end(shop):
