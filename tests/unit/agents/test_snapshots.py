@@ -70,9 +70,9 @@ def test_a_snapshot_closes_with_its_last_lease_once_another_is_published(shop):
             assert first.retriever.rank_passages(QUESTION, 5)
             first.index.column("employer")
             shop.build(shop.write(scripted.WAITING))
-            with resources.snapshot("kb") as second:
-                assert second is not first
-                assert second.kb.documents.count_documents() > first.kb.documents.count_documents()
+            with resources.snapshot("kb") as another:
+                assert another is not first
+                assert another.kb.documents.count_documents() > first.kb.documents.count_documents()
             files = mapped(resources)
             assert files
         with pytest.raises(ResourceClosedError):
