@@ -143,8 +143,15 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
 def estimate_documents(resources: Resources, name: str, given: Iterable[Document], schema: str, *,
                        reread: bool = False) -> BuildEstimate:
     """Estimate as `estimate_build` does, for documents."""
+    if not Layout.by(resources.settings, name).exists():
+        return _estimate_documents(resources, None, given, schema, reread=reread)
+    with resources.snapshot(name) as snapshot:
+        return _estimate_documents(resources, snapshot.kb, given, schema, reread=reread)
+
+
+def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, given: Iterable[Document], schema: str, *,
+                        reread: bool) -> BuildEstimate:
     settings = resources.settings
-    stored = resources.knowledge_base(name) if Layout.by(settings, name).exists() else None
     again = stored.documents.to_reread(_outdated(resources, stored)) if stored and reread else []
     known = stored.documents.extracted_ids() - set(again) if stored else set[str]()
     has_schema = stored is not None and stored.schemas.version() > 0
@@ -164,9 +171,8 @@ def estimate_documents(resources: Resources, name: str, given: Iterable[Document
     return _estimate_chunks(resources, stored, chunks, texts, graph_schema, documents=len(documents), inferred=inferred)
 
 
-def estimate_reread(resources: Resources, name: str) -> RereadEstimate:
+def estimate_reread(resources: Resources, stored: KnowledgeBase) -> RereadEstimate:
     """Estimate what reading again would take, from a sample of the chunks concerned."""
-    stored = resources.knowledge_base(name)
     outdated = _outdated(resources, stored)
     again = stored.documents.to_reread(outdated)
     if not again:
@@ -183,9 +189,8 @@ def estimate_reread(resources: Resources, name: str) -> RereadEstimate:
         cost=None if estimate.cost is None else times * estimate.cost)
 
 
-def estimate_reading(resources: Resources, name: str) -> ReadingEstimate | None:
+def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEstimate | None:
     """Estimate what a model would take to read what the rules read, whether one is set or not; None for nothing."""
-    stored = resources.knowledge_base(name)
     fingerprints = stored.extractions.count_fingerprints()
     ids = stored.documents.to_reread([one for one in fingerprints if reader_of(one) == RULES])
     if not ids:

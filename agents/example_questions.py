@@ -250,12 +250,13 @@ class TriedQuestions:
         """The retrieval graph without a model, over the same open knowledge bases."""
         without = {"llm_base_url": None, "llm_model": "", "reranker": "", "reranker_base_url": None}
         rules = Resources(self._resources.settings.model_copy(update=without))
-        rules.readers = self._resources.readers
+        rules.snapshots = self._resources.snapshots
         return build_graph(rules)
 
     def answer(self, kb: str, question: str) -> Tried | None:
         """Return what a knowledge base, in its present state, answers; None if it does not answer."""
-        key = (kb, self._resources.retriever(kb).version, question)
+        with self._resources.snapshot(kb) as snapshot:
+            key = (kb, snapshot.kb.version(), question)
         with self._lock:  # the cache is not safe to use from several threads
             if key in self._answered:
                 return self._answered[key]

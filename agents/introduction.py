@@ -99,19 +99,20 @@ def introduce(resources: Resources, name: str, answer: Trial) -> Introduction:
     Raises:
         StoreError: there is no such knowledge base, or it cannot be read.
     """
-    kb, index = resources.knowledge_base(name), resources.retriever(name).index
-    about = kb.documents.about()
-    files = [(key, metadata) for key, _, _, metadata in about]
-    noted, examples = read_unread_files(kb.database), noted_examples(kb)
-    left_out = [line for line in noted if f": {LEFT_OUT}" in line]
-    return Introduction(
-        kb=name, documents=len(about), kinds=dict(Counter(_kind(key) for key, _ in files).most_common()),
-        dates=_dates(files), titles=_titles([(key, title) for key, title, *_ in about]),
-        entities=_main_entities(index), unread=tuple(line for line in noted if line not in left_out),
-        left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
-        partly_read={key: metadata[UNREAD] for key, metadata in files if UNREAD in metadata},
-        examples=tuple(example_questions(index, answer) if examples is None else examples),
-        model=estimate_reading(resources, name))
+    with resources.snapshot(name) as snapshot:
+        kb, index = snapshot.kb, snapshot.index
+        about = kb.documents.about()
+        files = [(key, metadata) for key, _, _, metadata in about]
+        noted, examples = read_unread_files(kb.database), noted_examples(kb)
+        left_out = [line for line in noted if f": {LEFT_OUT}" in line]
+        return Introduction(
+            kb=name, documents=len(about), kinds=dict(Counter(_kind(key) for key, _ in files).most_common()),
+            dates=_dates(files), titles=_titles([(key, title) for key, title, *_ in about]),
+            entities=_main_entities(index), unread=tuple(line for line in noted if line not in left_out),
+            left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
+            partly_read={key: metadata[UNREAD] for key, metadata in files if UNREAD in metadata},
+            examples=tuple(example_questions(index, answer) if examples is None else examples),
+            model=estimate_reading(resources, kb))
 
 
 def _kind(document: str) -> str:

@@ -1,10 +1,11 @@
 """What the nodes of both graphs work with: settings, models and open knowledge bases of this process."""
 
+import atexit
 import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -42,11 +43,10 @@ from ..schemas.scope import EVERYTHING, Scope
 from ..tools.retriever import RankingModels, Retriever
 from ..tools.surveys import described_groups
 from .model_choice import AskStep
-from .readers import Readers
-from .reasoners import Reasoners
-from .runs import Runs
+from .snapshots import Snapshot, Snapshots
 from .spending import Spending
 from .thresholds import support_in, thresholds_in
+from .writers import Writers
 
 if TYPE_CHECKING:
     from ..ingest.fetching import Address
@@ -90,12 +90,13 @@ class Resources:
 
     def _begin(self) -> None:
         """Begin with nothing open, also in a forked child, which cannot use its parent's connections and threads."""
-        self._reasoners = Reasoners(self._calls, self._make_reasoner)
-        self.readers = Readers(self.settings, lambda: self.embedding, self._reasoners.forget, RankingModels(
-            self._parser, lambda: self.reranker, self.settings.rerank_passages))
-        self.runs = Runs(self._open_writer, self.spending.forget, self.settings.open_bases,
-                         self._reasoners.forget)
         self._lock = threading.RLock()
+        self._reasoners: dict[str, dict[tuple[Calls | None, tuple[tuple[str, str], ...]], Reasoner]] = {}
+        """Of each knowledge base, by where calls are accounted and (step, model) of steps that ask another model."""
+        self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
+            self._parser, lambda: self.reranker, self.settings.rerank_passages))
+        self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
+                               self._forget_reasoners)
 
     @property
     def embedder(self) -> Embedder:
@@ -166,13 +167,15 @@ class Resources:
         """Return a schema prepared for bounding as in a build, outside any knowledge base."""
         return Bounds(schema, SimilarLabels(self.embedder, schema))
 
-    def knowledge_base(self, name: str) -> KnowledgeBase:
-        """Return a knowledge base for reading, as its ledger has it now (see `Readers.knowledge_base`)."""
-        return self.readers.knowledge_base(name)
+    def snapshot(self, name: str, scope: Scope = EVERYTHING) -> AbstractContextManager[Snapshot]:
+        """Lease the newest snapshot of a knowledge base or of some of its documents (see `Snapshots.lease`)."""
+        return self.snapshots.lease(name, scope)
 
-    def retriever(self, name: str, scope: Scope = EVERYTHING) -> Retriever:
-        """Return the retriever of a knowledge base or of some documents, an immutable view of the present ledger."""
-        return self.readers.scoped_retriever(name, scope)
+    @contextmanager
+    def retriever(self, name: str) -> Iterator[Retriever]:
+        """Yield the retriever of the newest snapshot of a knowledge base, leased in the block."""
+        with self.snapshot(name) as snapshot:
+            yield snapshot.retriever
 
     def _open_writer(self, name: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
         layout = Layout.by(self.settings, name)
@@ -185,17 +188,30 @@ class Resources:
 
     def _calls(self, name: str) -> Calls:
         """Return the accounts of a knowledge base: through the connection of its writer, where this process has one."""
-        writer = self.runs.knowledge_base(name)
-        return writer.calls if writer else Calls(self.readers.ledger(name))
+        writer = self.writers.knowledge_base(name)
+        return writer.calls if writer else self.snapshots.ledger(name).calls
 
-    def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None) -> Reasoner:
+    def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
         """Return the reasoner of the settings: an LLM where an endpoint is set, else the rules.
 
         Args:
             name: the knowledge base in whose ledger calls are accounted.
             models: of steps that ask another model than the settings name (see `model_choice`).
+            calls: the accounts, as of a leased snapshot; None means the writer's, where there is one.
         """
-        return self._reasoners.get(name, models or {})
+        # The rules call nothing.
+        accounts = (calls or self._calls(name)) if self.settings.uses_llm else None
+        chosen = accounts, tuple(sorted((models or {}).items()))
+        with self._lock:
+            made = self._reasoners.setdefault(name, {})
+            if chosen not in made:
+                made[chosen] = self._make_reasoner(*chosen)
+            return made[chosen]
+
+    def _forget_reasoners(self, name: str) -> None:
+        """Let go of the reasoners of a knowledge base, whose accounts' connection is closed."""
+        with self._lock:
+            self._reasoners.pop(name, None)
 
     def schema_writer(self, name: str) -> "SchemaWriter | None":
         """Return the writer that proposes schemas and groups labels; None if no model is set."""
@@ -228,9 +244,9 @@ class Resources:
 
         return Answers(self._parser)
 
-    def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
+    def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         # Either implementation is a second of imports that the other has no use for.
-        if self.settings.uses_llm:
+        if calls is not None and self.settings.uses_llm:
             from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
 
             return LlmReasoner(self.settings.model_copy(
@@ -266,14 +282,14 @@ class Resources:
         Raises:
             UnknownDocumentError: there is none of one of the ids; none was deleted.
         """
-        with self._change(name) as kb:
+        with self.writers.single_step(name) as kb:
             with kb.database.transaction():  # one that was killed before its end is asked for again by the same id
                 for document_id in document_ids:
                     kb.documents.delete(document_id)
             audit.record(self.settings.home, "delete", name,
                          f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}")
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings))
-        self.readers.settle(name)
+        self.snapshots.settle(name)
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
                         why: str = "") -> None:
@@ -282,7 +298,7 @@ class Resources:
         Raises:
             EntityDecisionError: it cannot be carried out; says why, and nothing has changed.
         """
-        with self._change(name) as kb:
+        with self.writers.single_step(name) as kb:
             kb.resolution.decide(verdict, names, who, why)
             audit.record(self.settings.home, "decide", name, f"{verdict} two entities")
             derive(kb, self.reasoner(name))
@@ -293,7 +309,7 @@ class Resources:
         Raises:
             EntityDecisionError: it cannot be carried out; says why, and nothing has changed.
         """
-        with self._change(name) as kb:
+        with self.writers.single_step(name) as kb:
             edited = change(kb.edits)
             audit.record(self.settings.home, "edit", name, "" if edited is None else f"number {edited}")
             derive(kb, self.reasoner(name))
@@ -307,7 +323,7 @@ class Resources:
         Raises:
             DecisionError: one of them cannot be carried out; none was.
         """
-        with self._change(name) as kb:
+        with self.writers.single_step(name) as kb:
             changed = kb.schema_control.decide(decisions, who, support_in(kb, self.settings))
             audit.record(self.settings.home, "decide", name, f"{len(decisions)} on the schema")
             refresh_graph_and_vectors(kb)
@@ -319,7 +335,7 @@ class Resources:
         Raises:
             DecisionError: no such values or links are in the graph.
         """
-        with self._change(name) as kb:
+        with self.writers.single_step(name) as kb:
             known = {*kb.graph.relations(), *kb.graph.attribute_names()}
             if field not in known:
                 raise DecisionError(f"there is no field {field!r}; there are: {', '.join(sorted(known))}")
@@ -337,15 +353,17 @@ class Resources:
             DecisionError: it cannot be put there; nothing has changed.
         """
         if name not in knowledge_bases(self.settings):
-            with self.runs.single_step(name, create=True) as kb:
+            with self.writers.single_step(name, create=True) as kb:
                 kb.schemas.append(schema, (), "seed")
                 audit.record(self.settings.home, "schema", name)
                 return True
-        return self.decide(name, decisions_to(self.knowledge_base(name).schemas.current(), schema), who)
+        with self.snapshot(name) as base:
+            decisions = decisions_to(base.kb.schemas.current(), schema)
+        return self.decide(name, decisions, who)
 
     def configure(self, name: str, growth: Policy, *, resolve: bool) -> None:
         """Set who lets a knowledge base's schema grow, and whether names are resolved, and bring it up to that."""
-        with self._change(name) as kb:
+        with self.writers.single_step(name) as kb:
             kb.schema_control.set_policy(growth)
             kb.entities.set_active(active=resolve)
             audit.record(self.settings.home, "settings", name, f"growth {growth}, resolve {resolve}")
@@ -367,13 +385,13 @@ class Resources:
         """
         check_instructions(instructions)
         creates = purpose == "extraction" and bool(instructions.strip())
-        with self.runs.single_step(name, create=True) if creates else self._change(name) as kb:
+        with self.writers.single_step(name, create=creates) as kb:
             (kb.instructions if purpose == "answers" else kb.extraction_instructions).set(instructions)
             audit.record(self.settings.home, "instructions", name, "" if purpose == "answers" else purpose)
 
     def update_tree(self, name: str) -> None:
         """Bring entities and tree up to the facts, where they are behind."""
-        with self.runs.single_step(name) as kb:
+        with self.writers.single_step(name) as kb:
             derive(kb, self.reasoner(name))
 
     def describe_groups(self, name: str, by: str, alpha: float | None, most: int) -> int:
@@ -392,11 +410,11 @@ class Resources:
             FieldError: the survey cannot be made.
             ReasonerError: the model could not be asked; what it answered until then is not paid for again.
         """
-        with self._change(name) as kb:
-            index, known = self.retriever(name).index, kb.communities.group_reports()
-            groups = described_groups(index, kb.schemas.current(), by, alpha, most)
+        with self.snapshot(name) as snapshot, self.writers.single_step(name) as kb:
+            known = kb.communities.group_reports()
+            groups = described_groups(snapshot.index, kb.schemas.current(), by, alpha, most)
             waiting = [group for group in groups if group.id not in known]
-            told = digests(index.graph, waiting)
+            told = digests(snapshot.index.graph, waiting)
             reports = run(self.reasoner(name).summarise, told) if waiting else []
             kb.communities.describe(
                 (group.id, report.model_copy(update={"shown": (*digest.texts, *report.shown)}))
@@ -422,14 +440,14 @@ class Resources:
         from .construction.inputs import check_model  # noqa: PLC0415 - the loaders with it
 
         check_model(fresh_verdicts=fresh_verdicts, uses_llm=self.settings.uses_llm)
-        self.runs.forget(name)  # a writer that is open has the model before
+        self.writers.forget(name)  # a writer that is open has the model before
         try:
-            with self.runs.single_step(name, any_embedding=True) as kb:
+            with self.writers.single_step(name, any_embedding=True) as kb:
                 if fresh_verdicts:
                     self._ask_labels_again(kb)
                 reindex(kb, self.reasoner(name), fresh_verdicts=fresh_verdicts, progress=progress)
         except BaseException:
-            self._reasoners.forget(name)  # their connection to the ledger is closed
+            self._forget_reasoners(name)  # their connection to the ledger is closed
             raise
 
     def _ask_labels_again(self, kb: KnowledgeBase) -> None:
@@ -465,20 +483,13 @@ class Resources:
         moving.rename(Layout.by(self.settings, old), new)
 
     def _let_go(self, name: str) -> None:
-        self.readers.forget(name)
-        self.runs.forget(name)
-
-    @contextmanager
-    def _change(self, name: str) -> Iterator[KnowledgeBase]:
-        """Yield a writing run of one step on a knowledge base that exists."""
-        self.knowledge_base(name)
-        with self.runs.single_step(name) as kb:
-            yield kb
+        self.snapshots.forget(name)
+        self.writers.forget(name)
 
     def close(self) -> None:
         """Close every knowledge base."""
-        self.readers.close()
-        self.runs.close()
+        self.snapshots.close()
+        self.writers.close()
         self._reasoners.clear()
 
     def __enter__(self) -> "Resources":
@@ -495,8 +506,14 @@ _OF_PARENT: list[object] = []
 
 def _begin_in_child() -> None:
     for resources in list(_ALIVE):
-        _OF_PARENT.append((resources.readers, resources.runs, resources._reasoners))  # noqa: SLF001  (see `_begin`)
+        _OF_PARENT.append((resources.snapshots, resources.writers, resources._reasoners))  # noqa: SLF001  (see `_begin`)
         resources._begin()  # noqa: SLF001
+
+
+@atexit.register
+def _close_at_exit() -> None:
+    for resources in list(_ALIVE):
+        resources.close()
 
 
 if hasattr(os, "register_at_fork"):

@@ -82,7 +82,8 @@ class ManualEdits:
 
     def decisions(self) -> list[EditDecision]:
         """Return all renames, retypings, rejections and corrections, oldest first, including undone ones."""
-        return self._resources.knowledge_base(self._name).edits.table.all()
+        with self._resources.snapshot(self._name) as snapshot:
+            return snapshot.kb.edits.table.all()
 
 
 def _as_said(fact: AnyFact) -> Said:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, partial
 from html import escape
@@ -23,7 +24,7 @@ from ..agents.introduction import Introduction, introduce
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
-from ..graph_store import knowledge_base as stored
+from ..agents.snapshots import Snapshot
 from ..graph_store.entity_mentions import EntityMentions, find_entity_mentions
 from ..graph_store.graph.tree_graph import TreeGraph
 from ..graph_store.integrity.status import Status, status_of
@@ -41,7 +42,6 @@ from ..subagent.langchain_retriever import BanyanRetriever, search
 from ..subagent.tool import Subagent, as_subagent, as_tool
 from ..subagent.tool_answers import RetrievedPassage
 from ..text.times import read_day
-from ..tools.index import RetrievalIndex
 from ..tools.langchain_tools import lookup_tools
 from ..tools.openings import summarise_documents
 from ..tools.table_results import ComputedTable, fields, tabulate
@@ -144,7 +144,7 @@ class KnowledgeBase:
             BanyanError: the documents cannot be added; nothing was changed.
         """
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
-        with (resources_on(self.resources, ray) as resources, resources.runs.abandoned_on_error(),
+        with (resources_on(self.resources, ray) as resources, resources.writers.abandoned_on_error(),
               show_progress(progress) as show):
             graph, options = construction_graph(resources), _build_context(context, reread=reread, batch=batch)
             for kind, event in iterate(lambda: graph.astream(given, context=options, stream_mode=_STREAMED)):
@@ -157,7 +157,7 @@ class KnowledgeBase:
         """Add documents like `add`, for an event loop; a cancelled build stops after its step and can be resumed."""
         given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
-            with resources.runs.abandoned_on_error(), show_progress(progress) as show:
+            with resources.writers.abandoned_on_error(), show_progress(progress) as show:
                 async for kind, event in construction_graph(resources).astream(
                         given, context=_build_context(context, reread=reread, batch=batch), stream_mode=_STREAMED):
                     follow_build(kind, event, show, report)
@@ -186,13 +186,18 @@ class KnowledgeBase:
         """
         named = os.fspath(folder)
         place = mirror_folder(self.resources.settings.home, named) if is_remote(named) else Path(named).expanduser()
-        stored = self._store.documents if self.name in knowledge_bases(self.resources.settings) else None
-        changes, report = compare_folder(stored, place, self.resources.limits), None
+        changes, report = self._compare(place), None
         if not dry_run and (changes.new or changes.known):
             report = self.add(place, context=context, progress=progress)
         if not dry_run and changes.gone:
             self.delete(*changes.gone)
         return changes, report
+
+    def _compare(self, folder: Path) -> FolderChanges:
+        if self.name not in knowledge_bases(self.resources.settings):
+            return compare_folder(None, folder, self.resources.limits)
+        with self._snapshot() as snapshot:
+            return compare_folder(snapshot.kb.documents, folder, self.resources.limits)
 
     def delete(self, *documents: str) -> None:
         """Delete documents, and everything that no other document supports.
@@ -215,7 +220,8 @@ class KnowledgeBase:
         Raises:
             EntityDecisionError: no entity has this name, or several have.
         """
-        mentions = find_entity_mentions(self._store, entity)
+        with self._snapshot() as snapshot:
+            mentions = find_entity_mentions(snapshot.kb, entity)
         if not dry_run and mentions.sentences:
             self.delete(*mentions.sentences)
         return mentions
@@ -298,7 +304,7 @@ class KnowledgeBase:
 
     def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
         context = cast("AskContext", arguments["context"])
-        return answer_of(lambda: self._index(context.documents, context.where), cast("AskOutput", output))
+        return answer_of(self._snapshot(context.documents, context.where), cast("AskOutput", output))
 
     def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
                context: AskContext | None = None) -> list[RetrievedPassage]:
@@ -325,7 +331,8 @@ class KnowledgeBase:
     @property
     def instructions(self) -> str:
         """How a model is to word all answers: tone, length, format, language; set it to change it, "" removes it."""
-        return self._store.instructions.get()
+        with self._snapshot() as snapshot:
+            return snapshot.kb.instructions.get()
 
     @instructions.setter
     def instructions(self, text: str) -> None:
@@ -337,7 +344,8 @@ class KnowledgeBase:
 
         They are part of every extraction call. Documents already read stay as they are until `add(reread=True)`.
         """
-        return self._store.extraction_instructions.get()
+        with self._snapshot() as snapshot:
+            return snapshot.kb.extraction_instructions.get()
 
     @extraction_instructions.setter
     def extraction_instructions(self, text: str) -> None:
@@ -345,13 +353,14 @@ class KnowledgeBase:
 
     # What it holds.
 
-    @property
-    def _store(self) -> stored.KnowledgeBase:
-        return self.resources.knowledge_base(self.name)
+    def _snapshot(self, documents: Sequence[str] | str = (), where: Where = None) -> AbstractContextManager[Snapshot]:
+        """Lease what is stored of some documents alone, or of all."""
+        return self.resources.snapshot(self.name, Scope.of(documents, where))
 
     def documents(self) -> list[DocumentEntry]:
         """Return the documents by id, without their texts."""
-        return self._store.documents.entries()
+        with self._snapshot() as snapshot:
+            return snapshot.kb.documents.entries()
 
     def entities(self, name: str = "", *, type: str = "") -> list[Entity]:  # noqa: A002  (as entities have it)
         """Return the entities, best connected first.
@@ -360,17 +369,14 @@ class KnowledgeBase:
             name: words that a name must contain; empty means all entities.
             type: an entity type; empty means all types.
         """
-        kb = self._store
-        graph, of_chunks, wanted = kb.graph, kb.documents.of_chunks(), normalise(name)
-        nodes = [node for node in graph.entity_ids()
-                 if (not type or graph.type(node) == type)
-                 and (not wanted or any(wanted in normalise(known) for known in graph.names(node)))]
-        nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
-        return [entity_of(kb, node, of_chunks) for node in nodes]
-
-    def _index(self, documents: Sequence[str] | str, where: Where) -> RetrievalIndex:
-        """Return the index of some documents alone, or of all."""
-        return self.resources.retriever(self.name, Scope.of(documents, where)).index
+        with self._snapshot() as snapshot:
+            kb, wanted = snapshot.kb, normalise(name)
+            graph, of_chunks = kb.graph, kb.documents.of_chunks()
+            nodes = [node for node in graph.entity_ids()
+                     if (not type or graph.type(node) == type)
+                     and (not wanted or any(wanted in normalise(known) for known in graph.names(node)))]
+            nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
+            return [entity_of(kb, node, of_chunks) for node in nodes]
 
     def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
               where: Where = None) -> list[Fact]:
@@ -387,14 +393,15 @@ class KnowledgeBase:
         Raises:
             ValueError: `at` is no date with a year.
         """
-        kb = self._index(documents, where).store
-        graph, wanted, day = kb.graph, normalise(entity), read_day(at) if at else None
-        about = {node for node in graph.entity_ids()
-                 if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
-        return list(facts_of(kb, graph, [key for key in graph.edges()
-                                  if (not relation or key[1] == relation)
-                                  and (not entity or key[0] in about or key[2] in about)
-                                  and (day is None or graph.validity(key).holds(*day))]))
+        with self._snapshot(documents, where) as snapshot:
+            kb = snapshot.kb
+            graph, wanted, day = kb.graph, normalise(entity), read_day(at) if at else None
+            about = {node for node in graph.entity_ids()
+                     if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
+            return list(facts_of(kb, graph, [key for key in graph.edges()
+                                             if (not relation or key[1] == relation)
+                                             and (not entity or key[0] in about or key[2] in about)
+                                             and (day is None or graph.validity(key).holds(*day))]))
 
     def table(self, relation: str, *, head: str = "", tail: str = "",  # noqa: PLR0913  (all are by name)
               where: Sequence[str] | Mapping[str, str] = (),
@@ -421,14 +428,15 @@ class KnowledgeBase:
             ValueError: `at` is no date with a year.
         """
         conditions = [f"{name}={value}" for name, value in where.items()] if isinstance(where, Mapping) else where
-        index = self.resources.retriever(self.name).index
-        return tabulate(index, self.schema, TripleLookup(
-            relation=relation, head=head, tail=tail, where=tuple(conditions), by=by, do=do, show=tuple(show), at=at,
-            document=document, limit=limit))
+        lookup = TripleLookup(relation=relation, head=head, tail=tail, where=tuple(conditions), by=by, do=do,
+                              show=tuple(show), at=at, document=document, limit=limit)
+        with self._snapshot() as snapshot:
+            return tabulate(snapshot.index, snapshot.kb.schemas.current(), lookup)
 
     def fields(self) -> dict[str, int]:
         """Return the relations and attributes that `table` takes, with their numbers of rows."""
-        return {term.name: term.rows for term in fields(self.resources.retriever(self.name).index)}
+        with self._snapshot() as snapshot:
+            return {term.name: term.rows for term in fields(snapshot.index)}
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:
@@ -439,19 +447,21 @@ class KnowledgeBase:
             documents: those of which they are made, as in `ask`.
             where: their metadata, as in `ask`.
         """
-        kb = self._index(documents, where).store
-        return [community_of(kb.graph, community) for community in sorted(
-            kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
+        with self._snapshot(documents, where) as snapshot:
+            return [community_of(snapshot.kb.graph, community) for community in sorted(
+                snapshot.kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
 
     @property
     def schema(self) -> GraphSchema:
         """The schema in force: entity types, relations with domain and range, attributes."""
-        return self._store.schemas.current()
+        with self._snapshot() as snapshot:
+            return snapshot.kb.schemas.current()
 
     @property
     def graph(self) -> TreeGraph:
         """The graph with its tree as an independent `networkx.MultiDiGraph`, with the same content as `graph.json`."""
-        return self._store.tree_graph()
+        with self._snapshot() as snapshot:
+            return snapshot.kb.tree_graph()
 
     def introduce(self) -> Introduction:
         """Return what the documents are about, what was not read, and questions that were tried and are answered."""
@@ -470,11 +480,13 @@ class KnowledgeBase:
         Raises:
             UnknownDocumentError: no document has one of the ids.
         """
-        return {one.document: one.said for one in summarise_documents(self._store.documents, documents)}
+        with self._snapshot() as snapshot:
+            return {one.document: one.said for one in summarise_documents(snapshot.kb.documents, documents)}
 
     def status(self) -> Status:
         """Return counts of its contents, failures and spending."""
-        return status_of(self._store, self.resources.spending.prices)
+        with self._snapshot() as snapshot:
+            return status_of(snapshot.kb, self.resources.spending.prices)
 
     @property
     def edit(self) -> ManualEdits:

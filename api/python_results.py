@@ -1,12 +1,14 @@
 """The results of the Python API: answers, entities, facts, communities."""
 
 import html
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from ..agents.retrieval.state import AskOutput
+from ..agents.snapshots import Snapshot
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.knowledge_base import KnowledgeBase
@@ -17,7 +19,6 @@ from ..schemas.retrieval import Grade
 from ..schemas.trace import TraceStep
 from ..subagent.answer_facts import CitedPlace, stated_by
 from ..text.visible_text import visible
-from ..tools.index import RetrievalIndex
 
 if TYPE_CHECKING:
     from ..graph_store.integrity.status import Status
@@ -106,20 +107,21 @@ class Step(Frozen):
     found: tuple[str, ...]
 
 
-def answer_of(index: Callable[[], RetrievalIndex], output: AskOutput) -> Answer:
-    """Return the retrieval graph's answer, with the facts behind it; the index is opened only for these."""
+def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Answer:
+    """Return the retrieval graph's answer, with the facts behind it; the snapshot is leased only for these."""
     citations = tuple(Citation(**cited) for cited in output["citations"])
     places = [CitedPlace(cited.document, cited.start, cited.end) for cited in citations]
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
         citations=citations,
-        facts=_facts_behind(index(), places) if not output["abstained"] else (),
+        facts=_facts_behind(lease, places) if not output["abstained"] else (),
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
         iterations=output["iterations"], grade=output["grade"])
 
 
-def _facts_behind(index: RetrievalIndex, places: Sequence[CitedPlace]) -> tuple[Fact, ...]:
-    return facts_of(index.store, index.graph, stated_by(index, places).facts)
+def _facts_behind(lease: AbstractContextManager[Snapshot], places: Sequence[CitedPlace]) -> tuple[Fact, ...]:
+    with lease as snapshot:
+        return facts_of(snapshot.kb, snapshot.index.graph, stated_by(snapshot.index, places).facts)
 
 
 def step_of(event: dict[str, Any]) -> Step:

@@ -78,7 +78,8 @@ def recall(retriever: Retriever, question: DatasetQuestion, items: Sequence[Pass
 
 def count(resources: Resources, kb: str, questions: Sequence[DatasetQuestion], rows: dict[str, Row]) -> None:
     """Ask questions of a base with each part off."""
-    retriever = resources.retriever(kb)
+    with resources.snapshot(kb) as snapshot:
+        retriever = snapshot.retriever
     for question in questions:
         base = shown(retriever, question.question, EVERYTHING)
         for name, row in rows.items():

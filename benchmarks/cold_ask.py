@@ -31,7 +31,8 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
 mark()
 with Resources(Settings()) as resources:
-    resources.retriever(sys.argv[2])
+    with resources.snapshot(sys.argv[2]) as snapshot:
+        snapshot.retriever
     reasoner = resources.reasoner(sys.argv[2])
     mark()
     if not resources.settings.uses_llm:

@@ -153,7 +153,8 @@ def delete(home: Path, deadline: float) -> None:
     tally, rng = Tally(), random.Random("delete")
     for _ in _until(deadline):
         with tally.round("deleted"), _resources(home) as resources:
-            there = [entry.id for entry in resources.knowledge_base(KB).documents.entries()]
+            with resources.snapshot(KB) as snapshot:
+                there = [entry.id for entry in snapshot.kb.documents.entries()]
             if there:
                 _persist(partial(resources.delete_documents, KB, [rng.choice(there)]), deadline)
     tally.save()
@@ -196,15 +197,16 @@ def read_as_server(home: Path, deadline: float) -> None:
             for _ in _until(deadline):
                 with tally.round("read"):
                     tally.counts[ask(resources, rng)] += 1
-                    check(resources.knowledge_base(KB))
+                    with resources.snapshot(KB) as snapshot:
+                        check(snapshot.kb)
 
         _in_threads(work)
         Path("read").touch()
         _wait_for(Path("../written"))
-        with tally.round("came to the last state"), KnowledgeBase.open(home, KB, HashedEmbedder()) as last:
-            assert resources.knowledge_base(KB).version() == last.version()
-            assert resources.retriever(KB).version == last.version()
-            assert resources.knowledge_base(KB).graph.dump() == last.graph.dump()
+        with (tally.round("came to the last state"), KnowledgeBase.open(home, KB, HashedEmbedder()) as last,
+              resources.snapshot(KB) as snapshot):
+            assert snapshot.kb.version() == last.version()
+            assert snapshot.kb.graph.dump() == last.graph.dump()
     tally.save()
 
 
@@ -217,7 +219,8 @@ def read_anew(home: Path, deadline: float) -> None:
         rng = random.Random(f"{os.getpid()}/{seed}")
         for _ in _until(deadline):
             with tally.round("read"), _resources(home) as resources:
-                check(resources.knowledge_base(KB))
+                with resources.snapshot(KB) as snapshot:
+                    check(snapshot.kb)
                 tally.counts[ask(resources, rng)] += 1
 
     _in_threads(work)

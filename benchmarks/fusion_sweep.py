@@ -104,7 +104,8 @@ class Sweep:
     """One knowledge base and its questions."""
 
     def __init__(self, resources: Resources, name: str, sets: Sequence[QuestionSet]) -> None:
-        self.retriever, self.sets = resources.retriever(name), sets
+        with resources.snapshot(name) as snapshot:
+            self.retriever, self.sets = snapshot.retriever, sets
         self._queries: dict[str, list[Query]] = {}
 
     def sub_queries(self, question: str, *, apart: bool = True, hop: bool = True) -> list[SubQuery]:
@@ -221,7 +222,8 @@ def main() -> None:
     arguments = parser.parse_args()
     console = Console(width=150)
     with Resources(Settings(llm_base_url=None)) as resources:
-        retriever = resources.retriever(arguments.kb)
+        with resources.snapshot(arguments.kb) as snapshot:
+            retriever = snapshot.retriever
         if arguments.questions:
             given = [(path.stem, load_questions(path, "generic")) for path in arguments.questions]
         else:

@@ -121,7 +121,8 @@ def quietest(runs: Sequence[Grown]) -> Grown:
 def held(settings: Settings, embedder: Embedder) -> tuple[dict[str, Any], dict[str, dict[str, list[float]]]]:
     """Return a store's content by part, and its vectors by kind and id."""
     with Resources(settings, embedder) as resources:
-        kb = resources.knowledge_base(NAME)
+        with resources.snapshot(NAME) as snapshot:
+            kb = snapshot.kb
         content = {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
                    "communities": [one.model_dump() for one in kb.communities.all(level=None)],
                    "accounts": [one.model_dump() for one in kb.calls.steps()],

@@ -249,10 +249,11 @@ def _read_recorded_in_file(folder: Path) -> set[str] | None:
 def read_store() -> None:
     """Search the store by words, vectors and the graph, as a question does."""
     with Resources(Settings(), HashedEmbedder()) as resources:
-        kb = resources.knowledge_base(KB)
+        with resources.snapshot(KB) as snapshot:
+            kb = snapshot.kb
         if kb.schemas.version() == 0:
             return
-        retriever = resources.retriever(KB)
+        retriever = snapshot.retriever
         for ranked in retriever.rank_passages("Whom does Drin know, and who employs Drin?", 5):
             passage = retriever.passage(*ranked)
             document = kb.documents.get(passage.document)

@@ -66,7 +66,8 @@ def main() -> None:
     arguments = parser.parse_args()
     records = json.loads(QUESTIONS.read_text("utf-8"))[:arguments.questions]
     with Resources(Settings(home=arguments.home, llm_base_url=None, _env_file=None)) as resources:
-        index = resources.retriever(arguments.kb).index
+        with resources.snapshot(arguments.kb) as snapshot:
+            index = snapshot.index
         # The agent corrects misspelt names before it asks.
         script = gold_brain({respelt(record["question"], index)[0]: gold(record) for record in records})
     tally, costs = Tally(), dict[int, list[int]]()

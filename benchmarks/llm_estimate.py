@@ -86,7 +86,8 @@ def _build(resources: Resources, name: str, file: Path, schema: str) -> dict[str
                                            config={"max_concurrency": AT_ONCE + 1})["report"]
     assert not report["stopped"], report["stopped"]
     assert not report["chunks_failed"]
-    return {step.step: step.model_dump() for step in resources.knowledge_base(name).calls.steps()}
+    with resources.snapshot(name) as snapshot:
+        return {step.step: step.model_dump() for step in snapshot.kb.calls.steps()}
 
 
 def _counting(factor: float) -> None:

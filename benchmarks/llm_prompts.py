@@ -92,7 +92,8 @@ def _ask(resources: Resources, server: Any, kind: str, question: str, base: str,
     said = retrieval(resources).invoke({"question": question}, context=AskContext(knowledge_base=base))
     requests = list(server.requests)[start:]
     tokens = sum(estimate_tokens(message["content"]) for request in requests for message in request["messages"])
-    documents = resources.knowledge_base(base).documents
+    with resources.snapshot(base) as snapshot:
+        documents = snapshot.kb.documents
     sound = sum(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
     out = sys.stdout.write
     out(f"######## {kind}: {question}\ncalls: {dict(Counter(map(step, requests)))}, {tokens} prompt tokens; "

@@ -138,7 +138,8 @@ def main() -> None:
     console, table = Console(width=160), Table("collection", "ranking", "k", "recall in %", "ms")
     with Resources(Settings(llm_base_url=None)) as resources:
         for collection in [one for one in COLLECTIONS if not arguments.kb or one.kb in arguments.kb]:
-            retriever = resources.retriever(collection.kb)
+            with resources.snapshot(collection.kb) as snapshot:
+                retriever = snapshot.retriever
             asked = cases(arguments.data, collection, list(retriever.index.chunks))[::collection.every]
             recalls = dict[str, np.ndarray]()
             for name, ranking in rankings(retriever).items():

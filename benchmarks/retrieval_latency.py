@@ -145,7 +145,8 @@ def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
     with WatchedResources(Settings(home=home, llm_base_url=None)) as resources:
         resources.embedder.encode(["warm up"])
         empty, began = private(), time.perf_counter()
-        retriever = resources.retriever(name)
+        with resources.snapshot(name) as snapshot:
+            retriever = snapshot.retriever
         opened = time.perf_counter()
         alone = ranked(retriever, decompose=False)
         alone(warm_up[0])

@@ -36,7 +36,8 @@ def main() -> None:
     for size in given.sizes:
         name = tiled(given.home, given.recorded, size, [])
         with Resources(Settings(home=given.home, llm_base_url=None)) as resources:
-            index = resources.retriever(name).index
+            with resources.snapshot(name) as snapshot:
+                index = snapshot.index
             schema = index.store.schemas.current()
             counts = sorted(index.relation_counts.items(), key=lambda item: -item[1])
             relation, other = counts[0][0], counts[1][0]

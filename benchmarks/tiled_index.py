@@ -168,9 +168,8 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
     found = array_file.load(there.index)
     copies = max(1, round(triples / len(found.arrays["triples"])))
     tiling = Tiling(stored_graph(found.arrays).columns, copies, rename)
-    with Resources(Settings(home=home, llm_base_url=None)) as resources:
-        store = resources.knowledge_base(base)
-        chunks, communities = store.documents.chunks(), store.communities.searchable()
+    with Resources(Settings(home=home, llm_base_url=None)) as resources, resources.snapshot(base) as snapshot:
+        chunks, communities = snapshot.kb.documents.chunks(), snapshot.kb.communities.searchable()
     rows, copy = np.divmod(np.arange(len(chunks) * copies), copies)
     origins = tiling.origins | {"chunks": (rows, copy)}
     repeated = [one.model_copy(update={

@@ -18,7 +18,7 @@ def introduce_in_terminal(resources: Resources, kb: str) -> Introduction:
 def note_introduction(resources: Resources, kb: str) -> Introduction:
     """Return the introduction to a knowledge base that was built just now, and store its examples."""
     introduction = introduce_in_terminal(resources, kb)
-    with resources.runs.single_step(kb) as written:
+    with resources.writers.single_step(kb) as written:
         note_examples(written, introduction.examples)
     return introduction
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ..runtime.gc_pauses import gc_paused
 from .error_messages import CommandError, explain_errors
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -151,8 +150,7 @@ def command(name: str) -> Any:
     """
     module, _, _ = _COMMANDS[name]
     try:
-        with gc_paused(permanent=True):
-            commands = typer.main.get_command(import_module(f".commands.{module}", __package__).app)
+        commands = typer.main.get_command(import_module(f".commands.{module}", __package__).app)
     except ModuleNotFoundError as error:
         if (error.name or "banyan").startswith("banyan"):
             raise

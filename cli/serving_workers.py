@@ -19,9 +19,9 @@ import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from ..config import Settings
-from ..runtime.gc_pauses import gc_paused
 from ..server.security.hosts import Hosts
 from .error_messages import CommandError
+from .start import collect_rarely
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -116,9 +116,9 @@ def divide_limits(settings: Settings, workers: int) -> Settings:
 
 def _app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> "FastAPI":
     """Create the app of a worker, in the worker's process."""
+    collect_rarely()
     # Imported here because the supervisor does not need it: it costs 2 s and 130 MB.
-    with gc_paused(permanent=True):
-        from .serving_process import worker_app  # noqa: PLC0415
+    from .serving_process import worker_app  # noqa: PLC0415
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
     return worker_app(settings, hosts, needs_keys=needs_keys, workers=workers)
 

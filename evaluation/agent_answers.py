@@ -166,13 +166,13 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
     threshold = 0.0 if mode == "open" else resources.settings.abstain_below
     graph = cast("Any", build_graph(resources))
     context = AskContext(mode=mode, agent=agent, decompose=decompose, abstain_below=0.0)
-    documents = resources.knowledge_base(name).documents
     records: list[AnswerRecord] = []
-    for number, question in enumerate(questions, 1):
-        reply: dict[str, Any] = run(partial(
-            graph.ainvoke, {"knowledge_base": name, "question": question.question}, context=context))
-        records.append(_record(question, reply, documents, threshold))
-        progress(number, len(questions))
+    with resources.snapshot(name) as snapshot:
+        for number, question in enumerate(questions, 1):
+            reply: dict[str, Any] = run(partial(
+                graph.ainvoke, {"knowledge_base": name, "question": question.question}, context=context))
+            records.append(_record(question, reply, snapshot.kb.documents, threshold))
+            progress(number, len(questions))
     return _report(records, threshold)
 
 

@@ -39,14 +39,12 @@ class Setting(Frozen):
     sub_queries: SubQueries = "none"
 
 
-def setting_search(resources: Resources, name: str, setting: Setting, depth: int) -> Search:
+def setting_search(retriever: Retriever, setting: Setting, depth: int) -> Search:
     """Return a search over a knowledge base in one setting that ranks at least `depth` passages."""
-    retriever = resources.retriever(name)
     if setting.sub_queries == "gold":
         return _gold_search(retriever, setting.switches)
-    limit = max(depth, resources.settings.top_k)
     return lambda question: [key for key, _ in retriever.rank_passages(
-        question.question, limit, switches=setting.switches, decompose=setting.decompose)]
+        question.question, depth, switches=setting.switches, decompose=setting.decompose)]
 
 
 def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[DatasetQuestion],
@@ -142,15 +140,17 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
     setting = setting or Setting()
     if setting.sub_queries == "gold" and not any(question.steps for question in questions):
         raise DatasetError("the questions come without a decomposition: leave out --sub-queries gold")
-    chunks = {chunk.id: chunk for chunk in resources.retriever(name).index.chunks}
-    absent = absent_gold(questions, chunks)
-    searches: dict[str, Callable[[], Search]] = {
-        row: partial(setting_search, resources, name, variant, max(ks))
-        for row, variant in {DEFAULT: setting, **(ablations(setting) if with_ablations else {})}.items()}
-    if with_baselines:
-        methods = baselines(resources.knowledge_base(name))
-        searches |= {row: partial(_baseline_search, method, setting.sub_queries) for row, method in methods.items()}
-    return _measure(searches, chunks, questions, ks, watch).model_copy(update={"gold_absent": absent})
+    with resources.snapshot(name) as snapshot:
+        chunks = {chunk.id: chunk for chunk in snapshot.index.chunks}
+        depth = max(*ks, resources.settings.top_k)
+        absent = absent_gold(questions, chunks)
+        searches: dict[str, Callable[[], Search]] = {
+            row: partial(setting_search, snapshot.retriever, variant, depth)
+            for row, variant in {DEFAULT: setting, **(ablations(setting) if with_ablations else {})}.items()}
+        if with_baselines:
+            methods = baselines(snapshot.kb)
+            searches |= {row: partial(_baseline_search, method, setting.sub_queries) for row, method in methods.items()}
+        return _measure(searches, chunks, questions, ks, watch).model_copy(update={"gold_absent": absent})
 
 
 def ablations(setting: Setting) -> dict[str, Setting]:

@@ -1,19 +1,17 @@
 """A knowledge base: the ledger, and the graph, vectors and tree derived from it."""
 
 import logging
-import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from filelock import BaseFileLock, FileLock, Timeout
+from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
-from ..runtime.gc_pauses import gc_paused
 from ..schemas.service_addresses import ChromaServer
 from .evolution.control import SchemaControl
 from .graph import graph_file
@@ -127,9 +125,6 @@ class KnowledgeBase:
         self._published = 0
         self.frozen_at: tuple[int, int] | None = None
         """The published state that this reader stays at."""
-        # A reader that nobody refers to any more closes its files by itself.
-        self._close = weakref.finalize(self, _close_all, (self._files, self._lock), self.vector_synchroniser,
-                                       self.database)
         try:
             if not any_embedding:
                 self.vector_synchroniser.check_embedding()
@@ -211,7 +206,12 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Release the lock and the files."""
-        self._close()
+        try:
+            self.vector_synchroniser.close()
+        finally:
+            for lock in (self._files, self._lock):
+                lock.release(force=True)
+            self.database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -322,7 +322,6 @@ class KnowledgeBase:
                         entities=counts.entities, triples=counts.triples, communities=self.communities.count(),
                         schema_version=self.schemas.version())
 
-    @gc_paused()
     def _index_source(self) -> IndexSource:
         return IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
                            self.vectors)
@@ -335,7 +334,6 @@ class KnowledgeBase:
         return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities,
                                 self.schemas.current)
 
-    @gc_paused()
     def tree_graph(self) -> TreeGraph:
         """Return the graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.
 
@@ -353,7 +351,6 @@ class KnowledgeBase:
                  "current": not self.tree.is_behind()}
         return node_link(graph, self.documents.chunks(), self.communities.all(level=None), about)
 
-    @gc_paused()
     def save_graph(self) -> None:
         """Write the graph's file, if it is of another state.
 
@@ -384,12 +381,3 @@ class KnowledgeBase:
         self.database.freeze()
         self.frozen_at = published_state(self.database)
         self.refresh()
-
-
-def _close_all(locks: Sequence[BaseFileLock | AdvisoryLock], vectors: VectorSynchroniser, database: Database) -> None:
-    try:
-        vectors.close()
-    finally:
-        for lock in locks:
-            lock.release(force=True)
-        database.close()

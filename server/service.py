@@ -2,7 +2,7 @@
 
 import logging
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Annotated, cast
@@ -13,9 +13,11 @@ from fastapi import Depends, Request
 
 from ..agents.example_questions import TriedQuestions
 from ..agents.resources import Resources
+from ..agents.snapshots import Snapshot
 from ..graph_store.layout import knowledge_bases, sweep
 from ..graph_store.store_errors import DatabaseError
 from ..schemas.errors import BanyanError
+from .parameters import KbName
 from .runs.backups import sweep_backups
 from .runs.builds import Builds
 from .runs.conversations import Conversations
@@ -90,7 +92,7 @@ class Service:
         for beat in count(1):
             await anyio.sleep(_FOLLOWED)
             try:
-                await anyio.to_thread.run_sync(self.resources.readers.follow)
+                await anyio.to_thread.run_sync(self.resources.snapshots.follow)
                 if beat % _SWEPT == 0:
                     await anyio.to_thread.run_sync(sweep, self.resources.settings)
             except (BanyanError, OSError) as error:
@@ -113,3 +115,12 @@ def service_of(request: Request) -> Service:
 
 
 Serving = Annotated[Service, Depends(service_of)]
+
+
+def _lease(kb: KbName, service: Serving) -> Iterator[Snapshot]:
+    with service.resources.snapshot(kb) as snapshot:
+        yield snapshot
+
+
+Reading = Annotated[Snapshot, Depends(_lease)]
+"""The newest snapshot of the request's knowledge base, leased while the request is answered."""

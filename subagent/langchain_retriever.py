@@ -34,10 +34,11 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
     context = context or AskContext(decompose=False)
     check_context(context)
     _, question = read_conversation({"question": query})
-    retriever = resources.retriever(kb, context.scope)
-    question, _ = respelt(question, retriever.index)
-    ranking = retriever.rank_passages(question, k, switches=context.switches, decompose=context.decompose)
-    ranked = [(retriever.index.chunks[retriever.index.chunk_row[chunk]], score) for chunk, score in ranking]
+    with resources.snapshot(kb, context.scope) as snapshot:
+        index = snapshot.index
+        question, _ = respelt(question, index)
+        ranking = snapshot.retriever.rank_passages(question, k, switches=context.switches, decompose=context.decompose)
+        ranked = [(index.chunks[index.chunk_row[chunk]], score) for chunk, score in ranking]
     return [Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
                     start=chunk.start, score=score) for chunk, score in ranked]
 

@@ -60,7 +60,7 @@ class FakeResources(Resources):
         super().__init__(Settings(home=home, llm_base_url=None, _env_file=None, **settings), embedder)
         self.fake = Fake()
 
-    def reasoner(self, name, models=None):
+    def reasoner(self, name, models=None, calls=None):
         return self.fake
 
 

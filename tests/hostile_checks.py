@@ -13,6 +13,8 @@ from banyan.agents.retrieval.shown_text import find_marks
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import UNSEEN, normalise
 
+from .newest import newest
+
 FOLDER = Path(__file__).parent / "hostile"
 CLEAN = sorted((FOLDER / "clean").glob("*.txt"))
 ATTACKS = sorted(FOLDER.glob("*.txt"))
@@ -44,7 +46,7 @@ class World:
 
     @property
     def kb(self) -> KnowledgeBase:
-        return self.resources.knowledge_base("kb")
+        return newest(self.resources, "kb").kb
 
     def add(self, paths: Sequence[Path]) -> Any:
         given = {"knowledge_base": "kb", "paths": [str(path) for path in paths], "schema": str(self.schema_file)}

@@ -112,7 +112,7 @@ class ScriptedResources(Resources):
         super().__init__(settings, embedder)
         self.scripted = scripted or ScriptedReasoner()
 
-    def reasoner(self, name: str, models: object = None) -> ScriptedReasoner:
+    def reasoner(self, name: str, models: object = None, calls: object = None) -> ScriptedReasoner:
         return self.scripted
 
 
@@ -149,8 +149,8 @@ class Workshop:
 
     def dump(self) -> dict[str, Any]:
         """The graph as it is on disk."""
-        with self.resources() as resources:
-            return resources.knowledge_base("kb").graph.dump()
+        with self.resources() as resources, resources.snapshot("kb") as snapshot:
+            return snapshot.kb.graph.dump()
 
     def review(self, paths: Iterable[str], answer: Callable[[dict[str, Any]], dict[str, Any] | None],
                ) -> tuple[list[str], BuildReport]:
@@ -172,18 +172,19 @@ class Workshop:
     def triples(self) -> set[tuple[str, str, str]]:
         """The triples of the graph by names."""
         with self.resources() as resources:
-            graph = resources.knowledge_base("kb").graph
+            with resources.snapshot("kb") as snapshot:
+                graph = snapshot.kb.graph
             return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
 
     def problems(self) -> list[Any]:
         """What `verify` finds."""
-        with self.resources() as resources:
-            return verify(resources.knowledge_base("kb"))
+        with self.resources() as resources, resources.snapshot("kb") as snapshot:
+            return verify(snapshot.kb)
 
     def vectors(self) -> dict[str, set[str]]:
         """The ids of what can be found by vectors."""
-        with self.resources() as resources:
-            kb = resources.knowledge_base("kb")
+        with self.resources() as resources, resources.snapshot("kb") as snapshot:
+            kb = snapshot.kb
             return {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}
 
     def copy_built(self, texts: dict[str, str] | None = None) -> list[str]:

@@ -19,6 +19,8 @@ from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from hashed_embedding import HashedEmbedder
 
+from .newest import newest
+
 SPAN = Span(start=0, end=1, quote="x")
 
 
@@ -30,7 +32,7 @@ def history(folder: Path) -> Any:
     shop.build(shop.write({"b.txt": "Bob:Person --knows--> Eva:Person."}))
     with shop.resources() as resources:
         resources.delete_documents("kb", ["c.txt"])
-        kb = resources.knowledge_base("kb")
+        kb = newest(resources).kb
         return [kb.graph.dump(), kb.schemas.current().model_dump(mode="json"),
                 [community.model_dump() for community in kb.communities.all(level=None)]]
 

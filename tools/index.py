@@ -1,12 +1,14 @@
 """What retrieval reads of one state of a knowledge base: entities, triples, chunks and communities, mapped."""
 
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 import orjson
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from ..graph_store.bounding.grounding import words
@@ -69,8 +71,8 @@ class RetrievalIndex:
         """The row of an entity; None where there is none."""
         self.about = lru_cache(_KEPT)(self.graph.about)
         """The name, the type and the other names of the entity of a row."""
-        self.column = lru_cache(_COLUMNS_KEPT)(self._read_column)
-        """The rows of a relation or attribute by its name; with "<" before the name, turned round."""
+        self._columns: LRUCache[str, FieldColumn] = LRUCache(_COLUMNS_KEPT)
+        self._lock = threading.Lock()
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
         self.titled = Lists(arrays, "entities.titled")
@@ -81,11 +83,11 @@ class RetrievalIndex:
         self.edges: Sequence[EdgeKey] = LazySequence(len(self.triples), self.graph.edge)
         """The triple of each row: its head's id, its relation, its tail's id."""
         self.chunk_row = Ids(arrays, "chunks")
-        self._chunks = Texts(arrays, "chunks.about")
-        self.chunks: Sequence[Chunk] = LazySequence(len(self.chunk_row), self._chunk)
+        # Nothing here refers to this object, so that its file is let go of with its last user.
+        self.chunks: Sequence[Chunk] = LazySequence(
+            len(self.chunk_row), partial(_read_chunk, Texts(arrays, "chunks.about")))
         self.community_row = Ids(arrays, "communities")
-        self._communities = Texts(arrays, "communities.about")
-        self.community = lru_cache(_COMMUNITIES_KEPT)(self._read_community)
+        self.community = lru_cache(_COMMUNITIES_KEPT)(partial(_read_community, Texts(arrays, "communities.about")))
         """The described community of a row."""
         self.community_chunks = Lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
@@ -149,6 +151,16 @@ class RetrievalIndex:
         names, counts = np.unique(numbers, return_counts=True)
         texts = self.graph.columns.texts
         return {texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
+
+    def column(self, name: str) -> FieldColumn:
+        """Return the rows of a relation or attribute by its name; with "<" before the name, turned round."""
+        with self._lock:
+            column = self._columns.get(name)
+        if column is None:
+            column = self._read_column(name)
+            with self._lock:
+                self._columns[name] = column
+        return column
 
     def _read_column(self, name: str) -> FieldColumn:
         if name.startswith("<"):
@@ -265,9 +277,6 @@ class RetrievalIndex:
 
     # Chunks.
 
-    def _chunk(self, row: int) -> Chunk:
-        return Chunk(**orjson.loads(self._chunks.raw(row)))
-
     @cached_property
     def documents(self) -> tuple[LexicalIndex, NDArray[np.int32]]:
         """The lexical index of whole documents, and the document's number of each chunk."""
@@ -307,9 +316,6 @@ class RetrievalIndex:
         rows = [] if number is None else self._of_name[number].tolist()
         return frozenset(self.document_ids[row] for row in rows) if len(rows) <= _FEW_DOCUMENTS else frozenset()
 
-    def _read_community(self, row: int) -> TreeCommunity:
-        return TreeCommunity(**orjson.loads(self._communities.raw(row)))
-
     # Vectors.
 
     def nearness(self, kind: Kind, queries: Vectors) -> list[Nearness]:
@@ -325,6 +331,14 @@ class RetrievalIndex:
         directions: Vectors = self._arrays["communities.vectors"]
         cosines: NDArray[np.float32] = np.vecdot(directions, query)
         return cosines
+
+
+def _read_chunk(stored: Texts, row: int) -> Chunk:
+    return Chunk(**orjson.loads(stored.raw(row)))
+
+
+def _read_community(stored: Texts, row: int) -> TreeCommunity:
+    return TreeCommunity(**orjson.loads(stored.raw(row)))
 
 
 def _chunks_of(times: Mapping[str, Places]) -> frozenset[str]:

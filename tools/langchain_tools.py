@@ -1,6 +1,7 @@
 """The five lookups as LangChain tools: the retrieval graph's nodes, `kb.as_tools()` and MCP call the same ones."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -41,21 +42,22 @@ TOOL_DESCRIPTIONS: dict[Tool, str] = {
     "community_search": "Read reports on a theme, or on the documents as a whole where no theme is given.",
     "passage_search": "Find the passages of the documents that are most relevant to a query.",
 }
+Lease = Callable[[], AbstractContextManager[Retriever]]
 _TOKENS = 1500
 """The budget of one lookup, estimated tokens, where the caller sets none."""
 
 
-def lookup_tools(retriever_of: Callable[[], Retriever]) -> list[BaseTool]:
+def lookup_tools(lease: Lease) -> list[BaseTool]:
     """Return each lookup as a tool.
 
     Args:
-        retriever_of: returns the current retriever of a knowledge base, at each call of a tool.
+        lease: leases the current retriever of a knowledge base, for each call of a tool.
 
     Returns:
         Tools named as `TOOLS`. The content is lines that name the documents which support them; the artifact is a
         list of `Block`, whose items lead to documents, offsets and words.
     """
-    return [_tool(retriever_of, tool) for tool in TOOLS]
+    return [_tool(lease, tool) for tool in TOOLS]
 
 
 async def call_tool(retriever: Retriever, lookup: Lookup, *, tokens: int, question: str, seen: Sequence[str],
@@ -70,20 +72,20 @@ async def call_tool(retriever: Retriever, lookup: Lookup, *, tokens: int, questi
         seen: the ids of chunks that were shown before.
         switches: what the ranking of passages uses.
     """
-    tool = _tool(lambda: retriever, lookup.tool)
+    tool = _tool(lambda: nullcontext(retriever), lookup.tool)
     message = await tool.ainvoke({"type": "tool_call", "id": lookup.tool, "name": tool.name, "args": {
         **lookup_arguments(lookup), "tokens": tokens, "question": question, "seen": list(seen), "switches": switches}})
     found: list[Block] = message.artifact
     return found
 
 
-def _tool(retriever_of: Callable[[], Retriever], tool: Tool) -> BaseTool:
+def _tool(lease: Lease, tool: Tool) -> BaseTool:
     def search(tokens: int = _TOKENS, question: str = "", seen: Sequence[str] = (), switches: Switches = EVERYTHING,
                **arguments: Any) -> tuple[str, list[Block]]:
         try:
-            retriever = retriever_of()
-            found = look_up(retriever, LOOKUPS[tool](**{**arguments, "tool": tool}), tokens=tokens, question=question,
-                            seen=seen, switches=switches)
+            with lease() as retriever:
+                found = look_up(retriever, LOOKUPS[tool](**{**arguments, "tool": tool}), tokens=tokens,
+                                question=question, seen=seen, switches=switches)
         except BanyanError as error:
             raise ToolException(str(error)) from error
         return "\n\n".join(map(block_text, found)), found

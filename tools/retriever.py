@@ -3,12 +3,13 @@
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from cachetools import LRUCache
 
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..graph_store.ledger.document_rows import Documents
 from ..models.embedding.embedder import Vectors, as_queries
 from ..models.parsing.parser import Parser
 from ..models.reranking.reranker import Reranker
@@ -56,14 +57,13 @@ class Retriever:
                  models: RankingModels | None = None) -> None:
         """Read the knowledge base into memory; what embedding questions costs goes to the account."""
         self.account, self.models = account, models or RankingModels()
-        self.version = knowledge_base.version()
         self.index = RetrievalIndex(knowledge_base)
         # Each sub-query needs the same few.
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
         self._embedded: LRUCache[str, EmbeddedQuery] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(_FEWEST)
-        self._about = lru_cache(_TEXTS)(self._read_about)
+        self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
         self._lock = threading.Lock()
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
@@ -190,5 +190,6 @@ class Retriever:
         about = self._about(passage.document)
         return passage.model_copy(update={"about": about}) if about else passage
 
-    def _read_about(self, document_id: str) -> str:
-        return metadata_line(self.index.store.documents.metadata(document_id), _ABOUT_TOKENS)
+
+def _read_about(documents: Documents, document_id: str) -> str:
+    return metadata_line(documents.metadata(document_id), _ABOUT_TOKENS)

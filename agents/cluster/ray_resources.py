@@ -74,7 +74,7 @@ class ClusterResources(Resources):
         """Chunk groups of documents on workers, some groups ahead, and yield them in order."""
         return self._workers.ahead(self._workers.start("chunk", group) for group in groups)
 
-    def _make_reasoner(self, calls: Calls, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
+    def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         if self.settings.uses_llm:
             return super()._make_reasoner(calls, models)
         return ClusterRulesReasoner(self._workers, Parser(self.settings.spacy_pipelines))

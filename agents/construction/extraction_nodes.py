@@ -146,7 +146,7 @@ class ExtractionNodes:
         Tables are read by the base, so what they state does not depend on the documents before. Chunks that were
         extracted before are left out.
         """
-        with self._resources.runs.step(name, run, create=False) as kb:
+        with self._resources.writers.step(name, run, create=False) as kb:
             base = kb.schemas.base()
             shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
@@ -167,7 +167,7 @@ class ExtractionNodes:
             return bool(prose.strip())
         with self._counting_lines:
             if run not in self._repeated:
-                with self._resources.runs.step(name, run, create=False) as kb:
+                with self._resources.writers.step(name, run, create=False) as kb:
                     self._repeated[run] = repeated_lines(kb.documents.whole_texts())
         return has_statement(prose, chunk.document_id, self._repeated[run])
 
@@ -176,7 +176,7 @@ class ExtractionNodes:
 
     async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
         def step() -> _T:
-            with self._resources.runs.step(name, run, create=False) as kb:
+            with self._resources.writers.step(name, run, create=False) as kb:
                 return do(kb)
 
         return await in_thread(step)

@@ -67,7 +67,7 @@ class ConstructionNodes:
     def abandon(self, state: BuildState) -> None:
         """End a run of which a step failed or was cancelled, so others may write."""
         if "run" in state:
-            self._resources.runs.abandon(state["knowledge_base"], state["run"])
+            self._resources.writers.abandon(state["knowledge_base"], state["run"])
 
     def charged_to_client(self) -> AbstractContextManager[None]:
         """Entered for each run of a node: its calls are taken from its client's allowance."""
@@ -116,7 +116,7 @@ class ConstructionNodes:
                                   failures)
         wanted = named_schema(state.get("schema", ""))
         inferred = is_inferred(state.get("schema", ""), recorded, uses_llm=resources.settings.uses_llm)
-        with resources.runs.step(state["knowledge_base"], state["run"]) as kb:
+        with resources.writers.step(state["knowledge_base"], state["run"]) as kb:
             _set_schema(kb, wanted, inferred=inferred)
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
@@ -161,7 +161,7 @@ class ConstructionNodes:
     def fit_schema(self, state: BuildState) -> BuildState:
         """Let a model propose the first schema from a sample of the documents, where none was named."""
         name, run, context = state["knowledge_base"], state["run"], build_options(state)
-        with self._resources.runs.step(name, run, create=False) as kb:
+        with self._resources.writers.step(name, run, create=False) as kb:
             if kb.schemas.version():
                 return {}
             writer = self._resources.schema_writer(name)
@@ -187,7 +187,7 @@ class ConstructionNodes:
         if not state["stopped"]:
             shares = settings.uses_llm and settings.extract_tokens
             most = settings.batch_size * (MOST_CHUNKS if shares and settings.batch_chunks is None else 1)
-            with self._resources.runs.step(state["knowledge_base"], state["run"], create=False) as kb:
+            with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
                 # A person may have changed the instructions back while the build waited for decisions.
                 reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
                 outdated = [one for one in outdated if not is_same_reading(one, reader)]
@@ -207,7 +207,7 @@ class ConstructionNodes:
         """
         context = build_options(state)
         policy = context.policy
-        with self._resources.runs.step(state["knowledge_base"], state["run"], create=False) as kb:
+        with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
             left = kb.documents.count_status("pending") + _count_outdated(kb, state)
             show_progress("extract", state["total"] - left, state["total"])
             # Before the schema is decided on: what the old content asked for counts no more.
@@ -262,7 +262,7 @@ class ConstructionNodes:
         if state["stopped"]:
             return {"candidates": []}
         candidates = [Candidate(**data) for data in state["candidates"]]
-        with self._resources.runs.step(state["knowledge_base"], state["run"], create=False) as kb:
+        with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
             if policy == "review" and candidates:
                 # Leaving the block by the interrupt's exception ends the run's hold on the lock.
                 support = support_in(kb, self._resources.settings)
@@ -284,7 +284,7 @@ class ConstructionNodes:
         """
         name, run, context = state["knowledge_base"], state["run"], build_options(state)
         budget = self._budget(name, run, context)
-        with self._resources.runs.step(name, run, create=False) as kb, charge_calls(build=run, budget=budget):
+        with self._resources.writers.step(name, run, create=False) as kb, charge_calls(build=run, budget=budget):
             kb.schema_control.write(state["chunks"])
             kb.vector_synchroniser.embed(state["chunks"])
             show_progress("write", kb.documents.count_status("done"), kb.documents.count())
@@ -297,7 +297,7 @@ class ConstructionNodes:
         """
         name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
         context = build_options(state)
-        with self._resources.runs.step(name, run, create=False) as kb:
+        with self._resources.writers.step(name, run, create=False) as kb:
             show_progress("index", 0, None)
             if stopped:
                 # The endpoint's failures, not theirs: the next build asks for them again.
@@ -312,7 +312,7 @@ class ConstructionNodes:
                 forget_total(kb)
             reader = reading_fingerprint(kb, self._resources.reasoner(name))
             report = report_of(kb, state, reader, stopped, self._resources.spending.prices)
-        self._resources.runs.finish(name, run)
+        self._resources.writers.finish(name, run)
         return {"report": report}
 
     def _derive(self, kb: KnowledgeBase) -> str:

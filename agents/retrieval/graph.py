@@ -33,7 +33,7 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
             nothing is stored beside the parent's state.
     """
     nodes = RetrievalNodes(resources)
-    node = partial(as_node, within=nodes.charged_to_client)
+    node = partial(as_node, abandon=nodes.abandon, within=nodes.charged_to_client)
     graph = StateGraph(AskState, context_schema=AskContext, input_schema=AskInput, output_schema=AskOutput)
     graph.add_node("condense", node(nodes.condense))
     graph.add_node("first_look", node(nodes.first_look))

@@ -1,13 +1,13 @@
 """The nodes of the retrieval graph, over the resources of a process."""
 
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
 from typing import Any
 
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import choose_name
 from ...graph_store.ledger.document_rows import Documents
 from ...graph_store.ledger.instructions import check_instructions
@@ -20,11 +20,11 @@ from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...schemas.trace import StepName
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
-from ...tools.retriever import Retriever
 from ..contexts import check_context
 from ..model_choice import check_models
 from ..resources import Resources, default_resources
 from ..served_runs import charged_to_client, is_seen, is_served
+from ..snapshots import Snapshot
 from . import trace_steps
 from .caps import Caps, caps_of, rounds_allowed
 from .citing import cite
@@ -32,7 +32,6 @@ from .claims import showing_claims
 from .conversation import read_conversation
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_chunks, split_repeated
 from .presenting import is_hinted, present_quotes, with_notes, with_spelling
-from .question_states import QuestionStates
 from .schema_terms import terms_text
 from .spelling import respelt
 from .state import MAX_QUESTION, AskContext, AskState, LookupFindings, LookupInput
@@ -43,7 +42,6 @@ class RetrievalNodes:
 
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
-        self._states = QuestionStates()
         self._hinted = False
         """Whether this process was already informed that a model would help."""
 
@@ -55,25 +53,31 @@ class RetrievalNodes:
         """Entered for each run of a node: its calls are taken from its client's allowance."""
         return charged_to_client(self._resources.allowance_of)
 
+    def abandon(self, state: AskState | LookupInput) -> None:
+        """Let go of the snapshot of a question of which a step failed or was cancelled."""
+        self._resources.snapshots.end_question(state.get("revision", ""))
+
     def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
         """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
-        reasoner = self._resources.reasoner(state["knowledge_base"], context.models)
+        name = state["knowledge_base"]
+        with self._snapshot(state) as snapshot:
+            reasoner = self._resources.reasoner(name, context.models, snapshot.calls)
         if not reasoner.reasons:
             return reasoner
-        wanted = (self._resources.knowledge_base(state["knowledge_base"]).instructions.get(), context.instructions)
+        with self._resources.snapshot(name) as newest:
+            wanted = (newest.kb.instructions.get(), context.instructions)
         instructions = "\n".join(filter(None, wanted))
         return reasoner.with_instructions(instructions) if instructions else reasoner
 
-    def _retriever(self, state: AskState | LookupInput) -> Retriever:
-        """Return the retriever that the question began with, even if a build published meanwhile.
+    def _snapshot(self, state: AskState | LookupInput) -> AbstractContextManager[Snapshot]:
+        """Lease the snapshot that the question began with, even if a build published meanwhile."""
+        return self._resources.snapshots.resume_question(state["revision"], state["knowledge_base"], state["scope"])
 
-        It reads a frozen state (`agents/readers.py`). In another process, or after an hour, it is the newest one.
-        """
-        name = state["knowledge_base"]
-        return self._states.get(name, state["revision"]) or self._resources.retriever(name, state["scope"])
-
-    def _knowledge_base(self, state: AskState) -> KnowledgeBase:
-        return self._retriever(state).index.store
+    @asynccontextmanager
+    async def _leased(self, lease: AbstractContextManager[Snapshot]) -> AsyncIterator[Snapshot]:
+        """Lease a snapshot on an event loop, as it may have to be opened first."""
+        with ExitStack() as leases:
+            yield await in_thread(leases.enter_context, lease)
 
     def _caps(self, context: AskContext) -> Caps:
         return caps_of(context, self._resources.settings, served=is_served())
@@ -87,31 +91,32 @@ class RetrievalNodes:
         check_context(context)
         named, (earlier, question) = state.get("knowledge_base") or "", read_conversation(state)
         name = await in_thread(choose_name, named or context.knowledge_base, self._resources.settings, is_seen)
-        retriever = await in_thread(self._checked, name, context)
-        if earlier:
-            reasoner = await in_thread(self._resources.reasoner, name, context.models)
-            rewritten = await reasoner.condense(question, earlier)
-            # What a conversation talked a model into is no question, and each later call would pay for it.
-            question = rewritten if len(rewritten) <= MAX_QUESTION else question
-        started = await in_thread(self._start_question, state, name, retriever, question, earlier)
+        async with self._leased(self._checked(name, context)) as snapshot:
+            if earlier:
+                reasoner = await in_thread(self._resources.reasoner, name, context.models, snapshot.calls)
+                rewritten = await reasoner.condense(question, earlier)
+                # What a conversation talked a model into is no question, and each later call would pay for it.
+                question = rewritten if len(rewritten) <= MAX_QUESTION else question
+            started = await in_thread(self._start_question, state, name, snapshot, question, earlier)
         return {**started, "scope": context.scope, "named": named}
 
-    def _checked(self, name: str, context: AskContext) -> Retriever:
-        """Return the retriever of a question; wrong settings are reported before anything is paid for."""
+    @contextmanager
+    def _checked(self, name: str, context: AskContext) -> Iterator[Snapshot]:
+        """Lease the snapshot of a new question; wrong settings are reported before anything is paid for."""
         check_instructions(context.instructions)
-        retriever = self._resources.retriever(name, context.scope)
-        self._caps(context)
-        check_models(context.models, self._resources.settings, served=is_served())
-        self._resources.reranker  # noqa: B018
-        return retriever
+        with self._resources.snapshot(name, context.scope) as snapshot:
+            self._caps(context)
+            check_models(context.models, self._resources.settings, served=is_served())
+            self._resources.reranker  # noqa: B018
+            yield snapshot
 
-    def _start_question(self, state: AskState, name: str, retriever: Retriever, question: str,
+    def _start_question(self, state: AskState, name: str, snapshot: Snapshot, question: str,
                         earlier: list[tuple[str, str]]) -> AskState:
         """Return the state of a new question."""
-        question, replaced = respelt(literal(question), retriever.index)
+        question, replaced = respelt(literal(question), snapshot.index)
         # An earlier question of the thread may have been asked with its trace.
         old_trace: AskState = {"trace": []} if state.get("trace") else {}
-        return {"knowledge_base": name, "revision": self._states.begin(name, retriever),
+        return {"knowledge_base": name, "revision": self._resources.snapshots.begin_question(snapshot),
                 "question": question, "respelt": replaced, "hinted": is_hinted(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "kept": [], "dropped": [], "draft": None,
                 "iterations": 0, "steps": [trace_steps.data(trace_steps.trace_question(question))], **old_trace}
@@ -124,12 +129,12 @@ class RetrievalNodes:
                 "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
     def _first_blocks(self, state: AskState, context: AskContext) -> list[Block]:
-        retriever, tokens = self._retriever(state), self._resources.settings.context_tokens
         # A reasoner that only quotes reads all that there is room for.
-        reasons = self._reasoner(state, context).reasons
-        return first_look(retriever, retriever.index.store.schemas.current(), state["question"],
-                          int(tokens * ROUND_SHARE) if reasons else tokens, context.tools, context.switches,
-                          reasons=reasons)
+        reasons, tokens = self._reasoner(state, context).reasons, self._resources.settings.context_tokens
+        with self._snapshot(state) as snapshot:
+            return first_look(snapshot.retriever, snapshot.kb.schemas.current(), state["question"],
+                              int(tokens * ROUND_SHARE) if reasons else tokens, context.tools, context.switches,
+                              reasons=reasons)
 
     async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
@@ -146,9 +151,9 @@ class RetrievalNodes:
     async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
         """Make one lookup by its tool."""
         context = runtime.context or AskContext()
-        retriever = await in_thread(self._retriever, state)
-        blocks = await call_tool(retriever, state["lookup"], tokens=state["tokens"], question=state["question"],
-                                 seen=state["seen"], switches=context.switches)
+        async with self._leased(self._snapshot(state)) as snapshot:
+            blocks = await call_tool(snapshot.retriever, state["lookup"], tokens=state["tokens"],
+                                     question=state["question"], seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
         return {"found": [LookupFindings(round=state["round"], place=state["place"], blocks=tuple(blocks))],
                 "steps": [trace_steps.data(step)]}
@@ -167,24 +172,23 @@ class RetrievalNodes:
 
     async def _judge(self, state: AskState, context: AskContext, step: StepName, reasoner: Reasoner) -> AskState:
         """Return the state after a reasoner has answered or chosen lookups."""
-        inquiry, documents = await in_thread(self._inquiry, state, context, reasoner)
-        items = list(inquiry.items())
-        with showing_claims(items, documents, context.mode) as shown:
-            judgement = await reasoner.judge(inquiry)
-            if inquiry.is_last and judgement.draft is None:
-                judgement = Judgement(thought=judgement.thought, draft=DraftAnswer(answerable=False, confidence=0.0))
-            shown.settle(judgement.draft, self._abstain_below(context))
+        async with self._leased(self._snapshot(state)) as snapshot:
+            inquiry = await in_thread(self._inquiry, state, context, reasoner, snapshot)
+            with showing_claims(list(inquiry.items()), snapshot.kb.documents, context.mode) as shown:
+                judgement = await reasoner.judge(inquiry)
+                if inquiry.is_last and judgement.draft is None:
+                    judgement = Judgement(thought=judgement.thought,
+                                          draft=DraftAnswer(answerable=False, confidence=0.0))
+                shown.settle(judgement.draft, self._abstain_below(context))
         return self._apply(state, context, step, judgement)
 
-    def _inquiry(self, state: AskState, context: AskContext, reasoner: Reasoner) -> tuple[Inquiry, Documents]:
-        """Return what a reasoner is asked, and the documents in which its quotes are checked."""
-        retriever, question = self._retriever(state), state["question"]
-        store = retriever.index.store
-        terms = terms_text(retriever, store.schemas.current(), question) if reasoner.reasons else ""
-        inquiry = Inquiry(question=question, mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]),
-                          terms=terms, dropped=frozenset(state["dropped"]),
-                          is_last=not reasoner.reasons or not context.tools or not self._lookups_left(state, context))
-        return inquiry, store.documents
+    def _inquiry(self, state: AskState, context: AskContext, reasoner: Reasoner, snapshot: Snapshot) -> Inquiry:
+        """Return what a reasoner is asked."""
+        question = state["question"]
+        terms = terms_text(snapshot.retriever, snapshot.kb.schemas.current(), question) if reasoner.reasons else ""
+        return Inquiry(question=question, mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]),
+                       terms=terms, dropped=frozenset(state["dropped"]),
+                       is_last=not reasoner.reasons or not context.tools or not self._lookups_left(state, context))
 
     def _lookups_left(self, state: AskState, context: AskContext) -> int:
         """Return how many lookups the question may still make; 0 if no further round is allowed."""
@@ -228,26 +232,29 @@ class RetrievalNodes:
         The confidence is the draft's: a model's own, or the rules' (`models/rules/answers.py`). `cite` abstains if it
         is below `abstain_below` or no claim has a sound quote; then the closest quotes are shown.
         """
+        with self._snapshot(state) as snapshot:
+            checked = self._checked_answer(state, context, snapshot)
+        self._resources.snapshots.end_question(state["revision"])
+        # The next question of the thread may come with another context.
+        return {**_output(state, context, checked), "knowledge_base": state["named"]}
+
+    def _checked_answer(self, state: AskState, context: AskContext, snapshot: Snapshot) -> Answer:
         items, draft = list(items_of(state["rounds"])), state["draft"] or DraftAnswer(answerable=False, confidence=0.0)
-        checked = self._check_draft(state, context, draft)
+        documents = snapshot.kb.documents
+        checked = self._check_draft(state, context, draft, documents)
         if checked.abstained and not isinstance(draft, QuotedDraft):
             # Where a model found no answer, the closest quotes are shown; they are found without it.
             closest = self._resources.finder.find(state["question"], items)
-            documents = self._knowledge_base(state).documents
             shown = present_quotes(state["question"], closest, items, documents, 1.0)
             checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
         if checked.abstained:
             hint = not (self._hinted or state["hinted"] or self._resources.settings.llm_base_url)
             self._hinted = self._hinted or hint
-            checked = with_notes(checked, state["question"], self._retriever(state), hint=hint)
-        checked = with_spelling(checked, state["respelt"], state["question"])
-        self._states.end(state["knowledge_base"], state["revision"])
-        # The next question of the thread may come with another context.
-        return {**_output(state, context, checked), "knowledge_base": state["named"]}
+            checked = with_notes(checked, state["question"], snapshot.retriever, hint=hint)
+        return with_spelling(checked, state["respelt"], state["question"])
 
-    def _check_draft(self, state: AskState, context: AskContext, draft: DraftAnswer) -> Answer:
+    def _check_draft(self, state: AskState, context: AskContext, draft: DraftAnswer, documents: Documents) -> Answer:
         items, below = list(items_of(state["rounds"])), self._abstain_below(context)
-        documents = self._knowledge_base(state).documents
         if isinstance(draft, QuotedDraft):
             return present_quotes(state["question"], draft, items, documents, 0.0 if context.mode == "open" else below)
         return cite(draft, items, documents, context.mode, below)

@@ -139,7 +139,7 @@ class AskState(AskInput, AskOutput, total=False):
     named: str
     """The knowledge base that the input names, or an earlier one of the thread; "" if it was chosen."""
     revision: str
-    """Which state of the knowledge base the question is answered from; see `question_states`."""
+    """The ticket for the snapshot that the question is answered from; see `Snapshots.begin_question`."""
     scope: Scope
     """Which of its documents."""
     respelt: list[tuple[str, str]]

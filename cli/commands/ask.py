@@ -13,7 +13,6 @@ from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
 from ...runtime.event_loop import iterate
-from ...runtime.gc_pauses import gc_paused
 from ...schemas.trace import TraceStep
 from ..console import err, escape, on_a_line, out, print_json
 from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, open_resources, where_of
@@ -43,8 +42,7 @@ def ask(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from a knowledge base, with citations, or abstain."""
-    # The parser's vocabulary and the answer's objects need no collection either: the process ends soon after.
-    with gc_paused(permanent=True), open_resources() as resources:
+    with open_resources() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace,
                              instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
         answer, shown = _ask(resources, kb, context, [("user", question)],

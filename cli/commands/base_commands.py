@@ -24,8 +24,8 @@ _SHOWN_DOCUMENTS, _SHOWN_SENTENCES = 20, 3
 @app.command()
 def documents(kb: Kb, *, as_json: AsJson = False) -> None:
     """List the documents of a knowledge base."""
-    with open_resources(reasons=False) as resources:
-        entries = resources.knowledge_base(kb).documents.entries()
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        entries = snapshot.kb.documents.entries()
     if as_json:
         print_json([entry.model_dump() for entry in entries])
         return
@@ -38,7 +38,8 @@ def verify(kb: Kb, *, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
     with open_resources(reasons=False) as resources:
         damages = damages_on_disk(Layout.by(resources.settings, kb).require())
-        problems = [*damages, *find_problems(resources.knowledge_base(kb))]
+        with resources.snapshot(kb) as snapshot:
+            problems = [*damages, *find_problems(snapshot.kb)]
     if as_json:
         print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems]})
     else:
@@ -91,9 +92,10 @@ def instructions(
         changed = text is not None or clear
         if changed:
             resources.instruct(kb, text or "", purpose)
-        stored = resources.knowledge_base(kb)
-        current = (stored.instructions if purpose == "answers" else stored.extraction_instructions).get()
-        documents, is_read = stored.documents.count_documents(), stored.documents.count_status("done") > 0
+        with resources.snapshot(kb) as snapshot:
+            stored = snapshot.kb
+            current = (stored.instructions if purpose == "answers" else stored.extraction_instructions).get()
+            documents, is_read = stored.documents.count_documents(), stored.documents.count_status("done") > 0
     out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)
     if changed and not documents:
         err.print(f"{on_a_line(kb)} has no documents yet: add some with `banyan build`")
@@ -112,7 +114,8 @@ def forget(
 ) -> None:
     """Delete every document that mentions an entity, by any of its names; shows them and asks first."""
     with open_resources(reasons=False) as resources:
-        mentions = find_entity_mentions(resources.knowledge_base(kb), entity)
+        with resources.snapshot(kb) as snapshot:
+            mentions = find_entity_mentions(snapshot.kb, entity)
         if as_json:
             print_json({"kb": kb, "entity": mentions.name, "documents": mentions.sentences, "deleted": not dry_run})
         else:

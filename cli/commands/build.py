@@ -21,6 +21,7 @@ from ...agents.construction.state import BuildContext, BuildInput, BuildReport
 from ...agents.estimate import BuildEstimate, RereadEstimate, estimate_build, estimate_reread
 from ...agents.resources import Resources
 from ...api.progress import build_progress
+from ...graph_store.layout import Layout
 from ...graph_store.ledger.readings import RULES
 from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
@@ -86,7 +87,7 @@ def build(  # noqa: PLR0913  (its options)
     build_input: BuildInput = {"knowledge_base": kb, "paths": paths, "schema": schema}
     with open_resources() as resources:
         if not paths:
-            resources.knowledge_base(kb)  # a build would create a missing one
+            Layout.by(resources.settings, kb).require()  # a build would create a missing one
         if dry_run:
             _dry_run(resources, kb, named_sources(paths), schema, reread=reread, as_json=as_json)
         else:
@@ -100,7 +101,8 @@ def build(  # noqa: PLR0913  (its options)
             if report["documents"] and not as_json:
                 out.print(introduction_table(note_introduction(resources, kb)))
             if report["chunks_outdated"] and not report["stopped"] and not as_json:
-                _suggest_reread(estimate_reread(resources, kb), paths, kb)
+                with resources.snapshot(kb) as snapshot:
+                    _suggest_reread(estimate_reread(resources, snapshot.kb), paths, kb)
             report_failures(report, reread=reread)
 
 

@@ -52,10 +52,9 @@ def entities(
     """List the entities, those that most documents mention first."""
     if context.invoked_subcommand is not None:
         return
-    with open_resources(reasons=False) as resources:
+    with open_resources(reasons=False) as resources, resources.snapshot(kb or default_kb()) as snapshot:
         if not merged:
-            index = resources.retriever(kb or default_kb()).index
-            listed, total = list_entities(index, of_type, search, limit if as_json else limit or _SHOWN)
+            listed, total = list_entities(snapshot.index, of_type, search, limit if as_json else limit or _SHOWN)
             if as_json:
                 print_json([entity._asdict() for entity in listed])
             else:
@@ -64,14 +63,13 @@ def entities(
                 if left := left_out(total - len(listed)):
                     out.print(left)
             return
-        knowledge_base = resources.knowledge_base(kb or default_kb())
         wanted = canonical_name(search)
-        groups = [group for group in knowledge_base.graph.groups()
+        groups = [group for group in snapshot.kb.graph.groups()
                   if any(wanted in canonical_name(name) for name in (group.name, *(a.name for a in group.aliases)))]
         if as_json:
             print_json([group.model_dump() for group in groups[:limit]])
         else:
-            _show(knowledge_base, groups, limit or _SHOWN)
+            _show(snapshot.kb, groups, limit or _SHOWN)
 
 
 def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
@@ -143,8 +141,8 @@ def print_facts(kb: str, entity: str, at: str = "", limit: int | None = None, *,
         EntityDecisionError: there is no such entity, or there are several.
     """
     day = day_of(at)
-    with open_resources(reasons=False) as resources:
-        said = [(fact, validity) for fact, validity in _facts(resources.knowledge_base(kb), entity)
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        said = [(fact, validity) for fact, validity in _facts(snapshot.kb, entity)
                 if day is None or validity.holds(*day)]
     if as_json:
         print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in said[:limit]])
@@ -200,14 +198,13 @@ def undo(number: Annotated[int, typer.Argument(min=1, help="Number in `banyan en
 @entities_app.command()
 def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
     """List people's decisions, oldest first."""
-    with open_resources(reasons=False) as resources:
-        knowledge_base = resources.knowledge_base(kb)
-        pairs, edits = knowledge_base.entities.decisions(), knowledge_base.edits.table.all()
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        pairs, edits = snapshot.kb.entities.decisions(), snapshot.kb.edits.table.all()
         if as_json:
             print_json([*(pair.model_dump() for pair in pairs),
                         *({"verdict": one.edit.kind, **one.model_dump()} for one in edits)])
             return
-        mentions = knowledge_base.graph.mentions
+        mentions = snapshot.kb.graph.mentions
     lines: list[tuple[str, str]] = []
     for pair in pairs:
         names = [mentions.entity(entity).name if entity in mentions else entity

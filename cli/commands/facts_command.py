@@ -113,9 +113,8 @@ def _lookup(**arguments: object) -> TripleLookup:
 
 
 def _compute(kb: str, lookup: TripleLookup) -> ComputedTable:
-    with open_resources(reasons=False) as resources:
-        index = resources.retriever(kb).index
-        return tabulate(index, index.store.schemas.current(), lookup)
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        return tabulate(snapshot.index, snapshot.kb.schemas.current(), lookup)
 
 
 def _write_csv(table: ComputedTable) -> None:
@@ -126,8 +125,8 @@ def _write_csv(table: ComputedTable) -> None:
 
 def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
     """Print the relations and attributes, the most rows first."""
-    with open_resources(reasons=False) as resources:
-        fields = fields_of(resources.retriever(kb).index)
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        fields = fields_of(snapshot.index)
     shown = fields[:limit]
     if as_json:
         print_json([field._asdict() for field in shown])

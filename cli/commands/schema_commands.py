@@ -14,6 +14,7 @@ from ...agents.inference import infer_schema
 from ...agents.resources import Resources
 from ...agents.thresholds import support_in
 from ...api.progress import track
+from ...graph_store.layout import Layout
 from ...schemas.delta import Candidate, Verdict
 from ...schemas.diff import ElementChange
 from ...schemas.diff import diff as differences
@@ -55,11 +56,11 @@ def show(
     if schema:
         shown = load_schema(schema)
     else:
-        with open_resources(reasons=False) as resources:
-            history = resources.knowledge_base(kb).schemas
+        with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+            history = snapshot.kb.schemas
             shown = history.get(version or history.version())
             if not version and not shown.open:
-                linked = _links(resources.retriever(kb).index.relation_counts, shown)
+                linked = _links(snapshot.index.relation_counts, shown)
     if output is not None:
         _write(shown, output, form)
     elif as_json or form:
@@ -90,8 +91,8 @@ def unlink(
 def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
     if not kb:
         raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
-    with open_resources(reasons=False) as resources:
-        history = resources.knowledge_base(kb).schemas
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        history = snapshot.kb.schemas
         changes = differences(history.get(before), history.get(after))
     if as_json:
         print_json([change.model_dump() for change in changes])
@@ -142,8 +143,8 @@ def _one_at_a_time(relation: RelationType) -> str:
 @schema_app.command()
 def history(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show who changed the schema, when, why, and on which evidence."""
-    with open_resources(reasons=False) as resources:
-        versions = resources.knowledge_base(kb).schemas.versions()
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        versions = snapshot.kb.schemas.versions()
     if as_json:
         print_json([version.model_dump(mode="json", exclude={"graph_schema"}) for version in versions])
         return
@@ -170,7 +171,8 @@ def set_schema(
     """Replace the schema in force, and bound the facts by it again without calling an LLM."""
     wanted = load_schema(schema)
     with open_resources(reasons=not dry_run) as resources:
-        current = resources.knowledge_base(kb).schemas.current()
+        with resources.snapshot(kb) as snapshot:
+            current = snapshot.kb.schemas.current()
         for change in differences(current, wanted):
             out.print(_line(change), soft_wrap=True)
         if dry_run:
@@ -178,8 +180,7 @@ def set_schema(
         with err.status("bounding the facts again"):
             changed = resources.set_schema(kb, wanted, by or getpass.getuser())
             resources.update_tree(kb)
-        out.print(f"the schema {'is now version' if changed else 'stays version'} "
-                  f"{resources.knowledge_base(kb).schemas.version()}")
+        _print_version(resources, kb, changed=changed)
 
 
 @schema_app.command()
@@ -194,7 +195,7 @@ def review(
     """Decide on schema candidates. Each decision takes effect at once, so you can stop and continue at any time."""
     who = by or getpass.getuser()
     with open_resources() as resources:
-        resources.knowledge_base(kb)
+        Layout.by(resources.settings, kb).require()
         if save is not None:
             waiting = [candidate.model_dump(mode="json") for candidate in _waiting(resources, kb, None)]
             save.write_text(json.dumps({"candidates": waiting, "decisions": []}, ensure_ascii=False, indent=2) + "\n",
@@ -213,16 +214,21 @@ def review(
 
 
 def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
-    stored = resources.knowledge_base(kb)
-    return stored.schema_control.waiting(support_in(stored, resources.settings), most)
+    with resources.snapshot(kb) as snapshot:
+        return snapshot.kb.schema_control.waiting(support_in(snapshot.kb, resources.settings), most)
+
+
+def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:
+    with resources.snapshot(kb) as snapshot:
+        out.print(f"the schema {'is now version' if changed else 'stays version'} {snapshot.kb.schemas.version()}")
 
 
 def _review_at_once(resources: Resources, kb: str, file: Path | None, everything: Verdict | None, who: str) -> None:
     answers = load_review(file) if file is not None else read_review({"all": everything})
     taken = answers.on(_waiting(resources, kb, None))
     changed = resources.decide(kb, taken, answers.who if answers.who != "reviewer" else who)
-    out.print(f"{len(taken)} decisions; the schema {'is now version' if changed else 'stays version'} "
-              f"{resources.knowledge_base(kb).schemas.version()}")
+    out.print(f"{len(taken)} decisions; ", end="")
+    _print_version(resources, kb, changed=changed)
 
 
 def _review_one_by_one(resources: Resources, kb: str, who: str) -> None:

@@ -40,7 +40,8 @@ MiniLM finds 20 to 38 % of Chinese reports (benchmarks/README.md): it is the cas
 def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show a knowledge base's contents, failures and spending."""
     with open_resources(reasons=False) as resources:
-        report = status_of(resources.knowledge_base(kb), resources.spending.prices)
+        with resources.snapshot(kb) as snapshot:
+            report = status_of(snapshot.kb, resources.spending.prices)
         introduction = None if as_json or not report.documents else _introduction(resources, kb)
     if as_json:
         print_json(report.model_dump())

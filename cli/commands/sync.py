@@ -72,8 +72,11 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
 def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildContext, *, dry_run: bool, yes: bool,
           as_json: bool) -> None:
     kb = given["knowledge_base"]
-    stored = resources.knowledge_base(kb).documents if kb in knowledge_bases(resources.settings) else None
-    changes = compare_folder(stored, folder, resources.limits)
+    if kb in knowledge_bases(resources.settings):
+        with resources.snapshot(kb) as snapshot:
+            changes = compare_folder(snapshot.kb.documents, folder, resources.limits)
+    else:
+        changes = compare_folder(None, folder, resources.limits)
     if not as_json:
         _show_changes(changes)
     if changes.gone and not (yes or dry_run) and not typer.confirm(

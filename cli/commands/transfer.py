@@ -32,9 +32,9 @@ def export(
 
     An existing file is replaced only once everything is written.
     """
-    with open_resources(reasons=False) as resources, err.status("reading"):
-        graph = resources.knowledge_base(kb).tree_graph()
-        pieces = export_pieces(form, graph, lambda: resources.retriever(kb).index)
+    with open_resources(reasons=False) as resources, err.status("reading"), resources.snapshot(kb) as snapshot:
+        graph = snapshot.kb.tree_graph()
+        pieces = export_pieces(form, graph, lambda: snapshot.index)
     if not graph.graph["current"]:
         err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
     if output == _STANDARD_OUTPUT:
@@ -94,7 +94,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
 def _derive(resources: Resources, kb: str) -> str:
     """Build graph and vectors; return how to build them later if this is not possible now."""
     try:
-        with err.status("embedding"):
-            return resources.knowledge_base(kb).unwritten
+        with err.status("embedding"), resources.snapshot(kb) as snapshot:
+            return snapshot.kb.unwritten
     except (StoreError, OSError) as error:  # the ledger is restored, and another model is in use
         return str(error)

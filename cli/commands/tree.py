@@ -9,11 +9,13 @@ from rich.tree import Tree
 
 from ...agents.estimate import estimate_summaries
 from ...agents.resources import Resources
+from ...agents.snapshots import Snapshot
 from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...graph_store.tree.community_digests import digests
 from ...schemas.lookups import CommunityLookup
+from ...schemas.retrieval import CommunityDigest
 from ...tools.index import RetrievalIndex
 from ...tools.surveys import MOST_DESCRIBED, described_groups, survey_along, survey_by
 from ...tools.table_query import FieldError
@@ -59,14 +61,15 @@ def tree(  # noqa: PLR0913  (its options)
     with open_resources(reasons=describe) as resources, _explained():
         if dry_run:
             _show_estimate(resources, kb, lookup, limit, as_json=as_json)
-        elif by or along:
-            if describe:
-                written = resources.describe_groups(kb, by, alpha, min(limit, MOST_DESCRIBED))
-                err.print(f"{written} reports written; groups that did not change keep theirs")
-            _show_survey(resources.retriever(kb).index, lookup, as_json=as_json)
-        else:
-            _show(resources.knowledge_base(kb), resources.knowledge_base(kb).communities.all(level=level), limit,
-                  as_json=as_json)
+            return
+        if describe:
+            written = resources.describe_groups(kb, by, alpha, min(limit, MOST_DESCRIBED))
+            err.print(f"{written} reports written; groups that did not change keep theirs")
+        with resources.snapshot(kb) as snapshot:
+            if by or along:
+                _show_survey(snapshot.index, lookup, as_json=as_json)
+            else:
+                _show(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
 
 
 @contextmanager
@@ -78,19 +81,24 @@ def _explained() -> Iterator[None]:
 
 
 def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit: int, *, as_json: bool) -> None:
-    stored = resources.knowledge_base(kb)
-    if lookup.by:
-        index, known = resources.retriever(kb).index, stored.communities.group_reports()
-        groups = described_groups(index, stored.schemas.current(), lookup.by, lookup.weight, min(limit, MOST_DESCRIBED))
-        told = digests(index.graph, [group for group in groups if group.id not in known])
-    else:
-        told = digests(stored.graph, stored.communities.all(level=None))
-    estimate = estimate_summaries(resources, told)
+    with resources.snapshot(kb) as snapshot:
+        estimate = estimate_summaries(resources, _undescribed(snapshot, lookup, limit))
     if as_json:
         print_json(estimate.model_dump())
     else:
         out.print(f"{estimate.communities} {'groups' if lookup.by else 'communities'}, {estimate.calls} calls, about "
                   f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens")
+
+
+def _undescribed(snapshot: Snapshot, lookup: CommunityLookup, limit: int) -> list[CommunityDigest]:
+    """Return what a model would be told of the groups that have no report, or of all communities."""
+    kb = snapshot.kb
+    if not lookup.by:
+        return digests(kb.graph, kb.communities.all(level=None))
+    known = kb.communities.group_reports()
+    groups = described_groups(snapshot.index, kb.schemas.current(), lookup.by, lookup.weight,
+                              min(limit, MOST_DESCRIBED))
+    return digests(snapshot.index.graph, [group for group in groups if group.id not in known])
 
 
 def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: bool) -> None:

@@ -219,9 +219,10 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
     if report["stopped"] or report["chunks_failed"]:
         why = report["stopped"] or f"{report['chunks_failed']} chunks failed"
         raise AnonymityError(f"finding the names: {why}; run the command again to resume")
-    kb = resources.knowledge_base(name)
     all_texts = [*texts.values(), *(part for task in questions for part in (task.question, task.answer))]
-    entities = named_entities(kb.graph, types, all_texts)
+    with resources.snapshot(name) as snapshot:
+        graph = snapshot.kb.graph
+    entities = named_entities(graph, types, all_texts)
     if not entities:
         raise AnonymityError(f"no entity of the types {', '.join(sorted(types))} was found: name others (--types), or "
                              "another schema (--schema)")
@@ -233,7 +234,7 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
         return anonymiser.replace("", text)
 
     hidden_questions = tuple(Task(question=hide(task.question), answer=hide(task.answer)) for task in questions)
-    facts = facts_by_ids(kb.graph, anonymiser.key, hide)
+    facts = facts_by_ids(graph, anonymiser.key, hide)
     tasks = tasks_from_facts(facts, anonymiser.key)
     if written or not from_memory:
         with resources.standalone_reasoner() as (reasoner, calls), charge_calls(build=name, budget=budget):

@@ -11,6 +11,8 @@ from ...agents.retrieval.citing import cite
 from ...agents.retrieval.evidence import items_of
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.shown_text import without_marks
+from ...agents.snapshots import Snapshot
+from ...models.reasoner import Reasoner
 from ...runtime.budgets import Budget, Usage, charge_calls
 from ...runtime.threads import in_thread
 from ...schemas.documents import Chunk
@@ -37,30 +39,35 @@ class ArmAsker:
 
     Args:
         resources: models and knowledge bases; the settings limit the passages and tokens of an answer.
-        name: the knowledge base.
+        snapshot: the knowledge base.
         mode: "reject" declines if the evidence does not answer, "strict" also if one link of the answer is not stated,
             "open" allows the model's own knowledge.
         answers: whether to answer questions; otherwise passages are only ranked.
     """
 
-    def __init__(self, resources: Resources, name: str, mode: Mode, *, answers: bool = True) -> None:
+    def __init__(self, resources: Resources, snapshot: Snapshot, mode: Mode, *, answers: bool = True) -> None:
         self._resources = resources
-        self._name = name
+        self._snapshot = snapshot
+        self._name = snapshot.kb.layout.name
         self._mode = mode
         self._answers = answers
         self._graph = build_graph(resources)
 
     @cached_property
     def _baselines(self) -> dict[str, Baseline]:
-        return baselines(self._resources.knowledge_base(self._name))
+        return baselines(self._snapshot.kb)
 
     @cached_property
     def _chunks(self) -> dict[str, list[Chunk]]:
-        return by_document(self._resources.retriever(self._name).index.chunks)
+        return by_document(self._snapshot.index.chunks)
 
     @cached_property
     def _text_agent(self) -> TextAgent:
-        return TextAgent(self._resources.retriever(self._name), self._baselines["dense passages"])
+        return TextAgent(self._snapshot.retriever, self._baselines["dense passages"])
+
+    @property
+    def _reasoner(self) -> Reasoner:
+        return self._resources.reasoner(self._name, calls=self._snapshot.calls)
 
     def prepare(self, arm: Arm) -> None:
         """Build the indexes that the first question would otherwise wait for."""
@@ -72,7 +79,7 @@ class ArmAsker:
             self._baselines  # noqa: B018
 
     def _chunk_of(self, key: str) -> Chunk | None:
-        index = self._resources.retriever(self._name).index
+        index = self._snapshot.index
         return index.chunks[index.chunk_row[key]] if key in index.chunk_row else None
 
     async def ask(self, arm: Arm, question: BenchQuestion, budget: Budget | None = None) -> ArmOutcome:
@@ -103,8 +110,7 @@ class ArmAsker:
     async def _by_graph(self, arm: Arm, question: str) -> _Found:
         context = replace(arm.context, mode=self._mode)
         if not self._answers:
-            retriever = await in_thread(self._resources.retriever, self._name)
-            ranking = await in_thread(retriever.rank_passages, question, self._resources.settings.top_k,
+            ranking = await in_thread(self._snapshot.retriever.rank_passages, question, self._resources.settings.top_k,
                                       switches=context.switches, decompose=context.decompose)
             return _NO_ANSWER, [key for key, _ in ranking if "passage_search" in context.tools]
         given = cast("Any", {"knowledge_base": self._name, "question": question})
@@ -115,30 +121,29 @@ class ArmAsker:
         settings = self._resources.settings
         if not self._answers:
             return _NO_ANSWER, (await in_thread(self._text_agent.rank, question))[:settings.top_k]
-        draft, items = await self._text_agent.answer(question, self._resources.reasoner(self._name), self._mode,
+        draft, items = await self._text_agent.answer(question, self._reasoner, self._mode,
                                                      settings.context_tokens)
         return await in_thread(self._check, draft, items, self._mode), [item.chunk_id for item in items]
 
     async def _by_passages(self, arm: Arm, question: str) -> _Found:
         """Answer in one call from the first passages of a simpler method, or from none for the zero-shot arm."""
         settings = self._resources.settings
-        retriever = self._resources.retriever(self._name)
         ranking = list(await in_thread(self._rank, arm, question))
         if not self._answers:
             return _NO_ANSWER, ranking[:settings.top_k]
         shown = ranking[:settings.context_passages]
+        retriever = self._snapshot.retriever
         items = [retriever.described(retriever.passage(key, 1 / rank)) for rank, key in enumerate(shown, 1)]
         # Own knowledge cites nothing, so mode reject would always decline.
         mode: Mode = "open" if arm.method == "zero-shot" else self._mode
         rounds = (Round(blocks=(Block(title="passages", items=tuple(items)),)),) if items else ()
-        judgement = await self._resources.reasoner(self._name).judge(
+        judgement = await self._reasoner.judge(
             Inquiry(question=question, mode=mode, rounds=rounds, is_last=True))
         return await in_thread(self._check, judgement.draft, items, mode), shown
 
     def _check(self, draft: DraftAnswer | None, items: Sequence[Passage], mode: Mode) -> dict[str, Any]:
         """Return the answer's fields with its quotes checked as those of the retrieval graph are."""
-        documents = self._resources.knowledge_base(self._name).documents
-        answer = cite(draft or DraftAnswer(answerable=False), items, documents, mode,
+        answer = cite(draft or DraftAnswer(answerable=False), items, self._snapshot.kb.documents, mode,
                       self._resources.settings.abstain_below)
         return {field: getattr(answer, field) for field in _NO_ANSWER}
 

@@ -89,12 +89,13 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
 
 
 def _base(resources: Resources, name: str, report: BuildReport) -> Base:
-    calls, prices = resources.knowledge_base(name).calls, resources.spending.prices
-    tokens = {step.name: step.prompt + step.completion for step in calls.spent("step", prices) if step.name in _LATER}
-    by_document = tuple(spent.prompt + spent.completion for spent in calls.spent("document", prices) if spent.name)
+    prices = resources.spending.prices
+    with resources.snapshot(name) as snapshot:
+        by_step, by_document = (snapshot.kb.calls.spent(by, prices) for by in ("step", "document"))
+    tokens = {step.name: step.prompt + step.completion for step in by_step if step.name in _LATER}
     return Base(name=name, documents=report["documents"], entities=report["entities"], triples=report["triples"],
                 communities=report["communities"], seconds=round(report["seconds"], 1), tokens=tokens,
-                by_document=by_document)
+                by_document=tuple(spent.prompt + spent.completion for spent in by_document if spent.name))
 
 
 class Peer(Protocol):
@@ -179,8 +180,9 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
                 recorded = plan.recorded if schema == plan.schema else None
                 done.bases[schema] = build(resources, dataset, schema, results, recorded=recorded, budget=budget)
         for arm in plan.arms:
-            asker = ArmAsker(resources, done.bases[plan.schema_of(arm)].name, plan.mode, answers=plan.answers)
-            _ask_all(resources, arm, asker, dataset, results, done, budget, watch)
+            with resources.snapshot(done.bases[plan.schema_of(arm)].name) as snapshot:
+                asker = ArmAsker(resources, snapshot, plan.mode, answers=plan.answers)
+                _ask_all(resources, arm, asker, dataset, results, done, budget, watch)
         for peer in plan.peers:
             peer.ask(resources, dataset, plan.mode, results, done, budget=budget, watch=watch)
         if plan.judge:

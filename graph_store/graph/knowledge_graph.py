@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Frozen
 from ...schemas.extraction import BoundedExtraction
 from ...schemas.naming import canonical_name
@@ -54,13 +53,11 @@ class KnowledgeGraph:
         self._rows = {entity: row for row, entity in enumerate(columns.ids)} if rows is None else rows
 
     @classmethod
-    @gc_paused()
     def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
         """Make the graph of some of the ledger's rows, as they stand."""
         return KnowledgeGraph(read_columns(rows))
 
     @classmethod
-    @gc_paused()
     def of_all_rows(cls, rows: AdmittedRows, declined: Collection[str] = ()) -> "KnowledgeGraph":
         """Make the graph of all rows, whose references are triples (`key_links`), but for those of declined fields."""
         return KnowledgeGraph(link_keys(read_columns(rows), declined))

@@ -3,7 +3,6 @@
 import threading
 from typing import NamedTuple
 
-from ...runtime.gc_pauses import gc_paused
 from ..ledger.aliases import AliasTable
 from ..ledger.edit_rows import EditTable
 from ..ledger.extractions import Extractions
@@ -54,7 +53,6 @@ class LedgerGraph:
                 self._graph = self._resolve(mentions)
             return self._graph
 
-    @gc_paused()
     def _resolve(self, mentions: KnowledgeGraph) -> ResolvedGraph:
         schema = self._schemas.current() if self._schemas.version() else None
         return ResolvedGraph(mentions, self._entities.aliases(), GraphEdits(self._edits.in_force(), schema))

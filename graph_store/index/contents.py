@@ -14,7 +14,6 @@ import orjson
 from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Vectors
-from ...runtime.gc_pauses import gc_paused
 from ...schemas.documents import Chunk
 from ...schemas.naming import normalise, triple_id
 from ...text.titles import plain_title
@@ -66,7 +65,6 @@ class _Rows(NamedTuple):
     triples: NDArray[np.intp]
 
 
-@gc_paused()
 def contents(source: IndexSource, before: Arrays, folder: Path | None = None) -> NewArrays:
     """Return all arrays.
 

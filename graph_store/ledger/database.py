@@ -2,7 +2,6 @@
 
 import sqlite3
 import threading
-import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -53,12 +52,10 @@ class Database:
         self._changes = 0
         self.is_frozen = False
         self._ledger = _open(place, create)
-        # SQLAlchemy holds on to connections that are in use: one that nobody refers to any more would stay open.
-        self._close = weakref.finalize(self, self._ledger.close)
         try:
             self._prepare()
         except BaseException:
-            self._close()
+            self._ledger.close()
             raise
 
     @property
@@ -116,7 +113,7 @@ class Database:
     def close(self) -> None:
         """Close the connection; further use is an error."""
         with self._lock:
-            self._close()
+            self._ledger.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
-from ...runtime.gc_pauses import gc_paused
 from ...schemas.edits import decided_types, ids_after
 from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict, StoredVerdict
 from ...text.scripts import script_of
@@ -143,7 +142,6 @@ class Resolver:
         return [decision.model_copy(update={"first": now(decision.first), "second": now(decision.second)})
                 for decision in self._table.decisions()]
 
-    @gc_paused()
     def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
         found = ((chunk.id, statements(chunk.text, around.entities_by_name(chunk.id)))
                  for chunk in self._documents.chunks())

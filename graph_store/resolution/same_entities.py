@@ -11,7 +11,6 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...runtime.gc_pauses import gc_paused
 from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, pair_of
 from ...text.scripts import script_of
 from .groups import Groups, Tie
@@ -69,7 +68,6 @@ def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[s
     return Groups(around, {}, decisions, MERGE).aliases()
 
 
-@gc_paused()
 def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iterable[tuple[Pair, float]] = (),
             surrounded: Iterable[tuple[Pair, float]] = ()) -> Resolution:
     """Find out which entities are the same.

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Sequence
 
-from ...runtime.gc_pauses import gc_paused
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.ledger_graph import GraphState, LedgerGraph
@@ -52,7 +51,6 @@ class TreeSynchroniser:
         self._find(settings or CommunitySettings(), whole=whole)
         self.describe(summarise)
 
-    @gc_paused()
     def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
         graph, state = self._graph.graph, self._graph.state
         before, drift = ([], 0) if whole else self._before(settings)

@@ -42,7 +42,7 @@ _ALIVE: WeakSet["FolderCollections"] = WeakSet()
 # Each client in this process has a path of its own, even if several open the same folder: Chroma shares one instance
 # among clients of one path, and starts and stops it without a lock. A path with `/.` appended names the same folder.
 # The paths are module state, as they protect state of the process: Chroma's instances, and SQLite's file locks.
-_PATHS_LOCK = threading.RLock()  # re-entrant, because garbage collection may close a reader at any moment
+_PATHS_LOCK = threading.Lock()
 _PATHS_IN_USE: set[str] = set()
 
 

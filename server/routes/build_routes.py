@@ -20,7 +20,7 @@ from ..responses import Build, Decisions, Items
 from ..runs.jobs import BuildOptions, no_build
 from ..runs.uploads import Upload
 from ..security.access import AFFORDABLE, Seeing, check_base, may
-from ..service import Service, Serving
+from ..service import Reading, Service, Serving
 from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["builds"])
@@ -70,9 +70,9 @@ async def start_build(  # noqa: PLR0913  (its options)
 
 
 @router.get("/knowledge-bases/{kb}/reread", responses=errors(404, 409), dependencies=[may("read")])
-def show_reread(kb: KbName, service: Serving) -> RereadEstimate:
+def show_reread(reading: Reading, service: Serving) -> RereadEstimate:
     """Estimate what a build with `reread` would take; it has no chunks if there is nothing to read again."""
-    return estimate_reread(service.resources, kb)
+    return estimate_reread(service.resources, reading.kb)
 
 
 @router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write"), AFFORDABLE])

@@ -14,7 +14,7 @@ from ...schemas.resolution import Alias, EntityDecision
 from ..parameters import KbName, NodeId, errors
 from ..responses import Body, Items
 from ..security.access import may
-from ..service import Serving
+from ..service import Reading, Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
 
@@ -89,18 +89,18 @@ class Edited(BaseModel):
 
 
 @router.get("/edits", responses=errors(404))
-def edits(kb: KbName, service: Serving) -> Items[EditDecision]:
+def edits(reading: Reading) -> Items[EditDecision]:
     """List all manual changes, oldest first, including undone ones."""
-    return Items(items=service.resources.knowledge_base(kb).edits.table.all())
+    return Items(items=reading.kb.edits.table.all())
 
 
 @router.post("/edits", responses=errors(404, 409), dependencies=[may("review")])
 def edit(kb: KbName, change: Change, service: Serving) -> Edited:
     """Change the graph, and update everything that depends on it."""
     number = service.resources.edit(kb, change.carry_out)
-    opened = service.resources.knowledge_base(kb)
-    decided = next(one.edit for one in opened.edits.table.all() if one.number == number)
-    return Edited(number=number, entity=opened.graph.canonical(edited_entity(decided)))
+    with service.resources.snapshot(kb) as edited:
+        decided = next(one.edit for one in edited.kb.edits.table.all() if one.number == number)
+        return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))
 
 
 @router.delete("/edits/{number}", status_code=204, responses=errors(404, 409), dependencies=[may("review")])
@@ -131,25 +131,22 @@ class NamedDecision(EntityDecision):
 
 
 @router.get("/entities/names", responses=errors(404))
-def entity_names(kb: KbName, service: Serving, entity: NodeId) -> Items[Alias]:
+def entity_names(reading: Reading, entity: NodeId) -> Items[Alias]:
     """List the entities that were merged into one, and the reason for each."""
-    if not service.resources.retriever(kb).index.is_joined(entity):
+    if not reading.index.is_joined(entity):
         return Items(items=[])  # the usual case, for which the graph need not be loaded
-    groups = service.resources.knowledge_base(kb).graph.groups()
-    return Items(items=[alias for group in groups if group.id == entity for alias in group.aliases])
+    return Items(items=[alias for group in reading.kb.graph.groups() if group.id == entity for alias in group.aliases])
 
 
 @router.get("/entities/decisions", responses=errors(404))
-def entity_decisions(kb: KbName, service: Serving) -> Items[NamedDecision]:
+def entity_decisions(reading: Reading) -> Items[NamedDecision]:
     """List decisions on entities, oldest first."""
-    opened = service.resources.knowledge_base(kb)
-
     def name(entity: str) -> str:
-        mentions = opened.graph.mentions
+        mentions = reading.kb.graph.mentions
         return mentions.entity(entity).name if entity in mentions else entity
 
     return Items(items=[NamedDecision(**decision.model_dump(), names=(name(decision.first), name(decision.second)))
-                        for decision in opened.entities.decisions()])
+                        for decision in reading.kb.entities.decisions()])
 
 
 @router.post("/entities/decisions", responses=errors(404, 409), dependencies=[may("review")])
@@ -157,4 +154,5 @@ def decide_entities(kb: KbName, verdict: EntityVerdict, service: Serving) -> Dec
     """Merge two entities, or split two that were merged, so each gets its own facts back."""
     resources = service.resources
     resources.decide_entities(kb, verdict.verdict, (verdict.first, verdict.second), verdict.who, verdict.why)
-    return DecidedEntities(id=resources.knowledge_base(kb).graph.canonical(verdict.first))
+    with resources.snapshot(kb) as decided:
+        return DecidedEntities(id=decided.kb.graph.canonical(verdict.first))

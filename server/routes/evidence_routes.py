@@ -13,7 +13,7 @@ from ...tools.openings import summarise_documents
 from ..parameters import KbName, Limit, Offset, errors
 from ..responses import Body, Items, Page, Subgraph, Summary
 from ..security.access import may
-from ..service import Serving
+from ..service import Reading, Serving
 from .graph_routes import Seen
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])
@@ -59,9 +59,9 @@ def show_introduction(kb: KbName, service: Serving) -> Introduction:
 
 
 @router.get("/summaries", tags=["knowledge bases"], responses=errors(404))
-def list_summaries(kb: KbName, service: Serving, limit: Limit = 50, offset: Offset = 0) -> Page[Summary]:
+def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> Page[Summary]:
     """Return of each document the sentence that says best what it is about, with its place."""
-    documents = service.resources.knowledge_base(kb).documents
+    documents = reading.kb.documents
     ids = [entry.id for entry in documents.entries()]
     shown = ids[offset:offset + limit]
     return Page(total=len(ids), items=[Summary(**one._asdict())

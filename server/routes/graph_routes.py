@@ -35,7 +35,7 @@ from ..responses import (
     Tree,
 )
 from ..security.access import may
-from ..service import Serving
+from ..service import Reading, Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
 _FACTS = 50
@@ -51,9 +51,8 @@ class _Seen(NamedTuple):
     view: GraphView
 
 
-def _seen(kb: KbName, service: Serving) -> _Seen:
-    index = service.resources.retriever(kb).index
-    return _Seen(index.store, GraphView(index))
+def _seen(reading: Reading) -> _Seen:
+    return _Seen(reading.kb, GraphView(reading.index))
 
 
 Seen = Annotated[_Seen, Depends(_seen)]
@@ -254,10 +253,9 @@ def list_fields(seen: Seen) -> Items[TableField]:
 
 
 @router.get("/export", responses=errors(404), response_class=StreamingResponse)
-def export(kb: KbName, service: Serving, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
+def export(kb: KbName, reading: Reading, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
     """Export the graph with its tree as a file."""
-    graph = service.resources.knowledge_base(kb).tree_graph()
-    pieces = export_pieces(form, graph, lambda: service.resources.retriever(kb).index)
+    pieces = export_pieces(form, reading.kb.tree_graph(), lambda: reading.index)
     # The plain file name is for clients that support ASCII only.
     disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
     return StreamingResponse(pieces, media_type=FORMATS[form].media_type,

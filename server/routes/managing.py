@@ -13,7 +13,7 @@ from ..parameters import KbName, errors
 from ..responses import Body
 from ..runs.backups import BackupResponse
 from ..security.access import Seeing, may
-from ..service import Service, Serving
+from ..service import Reading, Service, Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["knowledge bases"])
 _MOST = 1000
@@ -90,9 +90,9 @@ class ShownSettings(BaseSettings):
 
 
 @router.get("/settings", responses=errors(404, 409), dependencies=[may("read")])
-def show_settings(kb: KbName, service: Serving) -> ShownSettings:
+def show_settings(reading: Reading) -> ShownSettings:
     """Show the settings of a knowledge base."""
-    return _settings_of(service.resources.knowledge_base(kb))
+    return _settings_of(reading.kb)
 
 
 @router.put("/settings", responses=errors(404, 409), dependencies=[may("write")])
@@ -103,7 +103,8 @@ def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> Shown
         service.resources.instruct(kb, wanted.instructions)
     if wanted.extraction_instructions is not None:
         service.resources.instruct(kb, wanted.extraction_instructions, "extraction")
-    return _settings_of(service.resources.knowledge_base(kb))
+    with service.resources.snapshot(kb) as changed:
+        return _settings_of(changed.kb)
 
 
 def _settings_of(kb: KnowledgeBase) -> ShownSettings:

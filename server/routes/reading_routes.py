@@ -28,7 +28,7 @@ from ..responses import (
 )
 from ..security.access import OF_ALL, Seeing, may
 from ..security.gate import LOCAL
-from ..service import Service, Serving
+from ..service import Reading, Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"])
 metrics_router = APIRouter(tags=["operations"])
@@ -77,7 +77,10 @@ def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEn
     resources = service.resources
     try:
         # Opening each would take seconds, and close those that others ask.
-        noted = resources.overviews.read(resources.settings, name) or resources.knowledge_base(name).overview()
+        noted = resources.overviews.read(resources.settings, name)
+        if noted is None:
+            with resources.snapshot(name) as reading:
+                noted = reading.kb.overview()
         return KnowledgeBaseEntry(name=name, **noted._asdict(), building=building)
     except BanyanError as error:
         # One damaged knowledge base must not hide the others.
@@ -87,21 +90,20 @@ def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEn
 
 
 @router.get("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("read")])
-def show_knowledge_base(kb: KbName, service: Serving) -> KnowledgeBaseStatus:
+def show_knowledge_base(kb: KbName, reading: Reading, service: Serving) -> KnowledgeBaseStatus:
     """Show a knowledge base's contents, failures and spending."""
-    resources = service.resources
-    status = status_of(resources.knowledge_base(kb), resources.spending.prices)
+    status = status_of(reading.kb, service.resources.spending.prices)
     return KnowledgeBaseStatus(**dict(status), building=service.builds.building().get(kb))
 
 
 @router.get("/knowledge-bases/{kb}/documents", responses=errors(404), dependencies=[may("read")])
 def list_documents(
-    kb: KbName, service: Serving, limit: Limit = 50, offset: Offset = 0,
+    reading: Reading, limit: Limit = 50, offset: Offset = 0,
     q: Annotated[str, Query(max_length=200, description="text in the id or title")] = "",
 ) -> Page[DocumentItem]:
     """List the documents of a knowledge base, by id."""
     wanted = q.casefold()
-    matches = [entry for entry in service.resources.knowledge_base(kb).documents.entries()
+    matches = [entry for entry in reading.kb.documents.entries()
                if wanted in entry.id.casefold() or wanted in entry.title.casefold()]
     return Page(total=len(matches), items=[
         DocumentItem(**entry.model_dump(include=set(DocumentItem.model_fields)))
@@ -110,28 +112,26 @@ def list_documents(
 
 @router.get("/knowledge-bases/{kb}/document", responses=errors(404), dependencies=[may("read")])
 def show_document(
-    kb: KbName, service: Serving, document_id: DocumentId,
+    reading: Reading, document_id: DocumentId,
     start: Annotated[int, Query(ge=0, le=2**31)] = 0, end: Annotated[int | None, Query(ge=0, le=2**31)] = None,
 ) -> ShownDocument:
     """Return a document's text, or its characters `start` to `end`; at most a million at once."""
-    opened = service.resources.knowledge_base(kb)
-    document = opened.documents.get(document_id)
+    document = reading.kb.documents.get(document_id)
     first = min(start, len(document.text))
     last = min(len(document.text) if end is None else max(end, first), first + _MOST_TEXT, len(document.text))
     return ShownDocument(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
                          characters=len(document.text), pages=list(document.pages),
-                         drawn=opened.printed.find(document_id) is not None)
+                         drawn=reading.kb.printed.find(document_id) is not None)
 
 
 @router.get("/knowledge-bases/{kb}/document/page", responses=errors(404), response_class=Response,
             dependencies=[may("read")])
-def show_page(kb: KbName, service: Serving, document_id: DocumentId,
+def show_page(reading: Reading, document_id: DocumentId,
               page: Annotated[int, Query(ge=1, le=100_000)],
               words: Annotated[str, Query(max_length=2000, description="words to mark on the page")] = "") -> Response:
     """Draw a page of the PDF file that a document was read from, as PNG."""
-    opened = service.resources.knowledge_base(kb)
-    file = opened.printed.find(document_id)
-    if file is None or not opened.documents.has(document_id):
+    file = reading.kb.printed.find(document_id)
+    if file is None or not reading.kb.documents.has(document_id):
         raise NotFoundError(f"there is no PDF file of the document {document_id!r}")
     try:
         return Response(draw_page(file, page, words), media_type="image/png")

@@ -13,7 +13,7 @@ from ...subagent.tool_answers import SchemaDecided
 from ..parameters import KbName, errors
 from ..responses import Body, Decisions, Items, SchemaAnswer, SchemaChange
 from ..security.access import may
-from ..service import Serving
+from ..service import Reading, Serving
 
 
 class SchemaFile(Body):
@@ -35,26 +35,26 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}/schema", tags=["schema"], d
 
 
 @router.get("", responses=errors(404, 409))
-def show_schema(kb: KbName, service: Serving) -> SchemaAnswer:
+def show_schema(reading: Reading) -> SchemaAnswer:
     """Show the schema in force."""
-    schemas = service.resources.knowledge_base(kb).schemas
+    schemas = reading.kb.schemas
     return SchemaAnswer(version=schemas.version(), graph_schema=schemas.current())
 
 
 @router.get("/history", responses=errors(404))
-def schema_history(kb: KbName, service: Serving) -> Items[SchemaChange]:
+def schema_history(reading: Reading) -> Items[SchemaChange]:
     """Show who changed the schema, when, why, and on which evidence."""
     return Items(items=[
         SchemaChange(version=version.version, decisions=list(version.decisions), who=version.who,
                      decided_at=version.decided_at)
-        for version in service.resources.knowledge_base(kb).schemas.versions()])
+        for version in reading.kb.schemas.versions()])
 
 
 @router.get("/candidates", responses=errors(404, 409))
-def schema_candidates(kb: KbName, service: Serving) -> Items[Candidate]:
+def schema_candidates(reading: Reading, service: Serving) -> Items[Candidate]:
     """List pending candidates with their evidence, strongest first."""
-    stored = service.resources.knowledge_base(kb)
-    return Items(items=stored.schema_control.waiting(support_in(stored, service.resources.settings), REVIEWED_AT_ONCE))
+    support = support_in(reading.kb, service.resources.settings)
+    return Items(items=reading.kb.schema_control.waiting(support, REVIEWED_AT_ONCE))
 
 
 @router.put("", responses=errors(404, 409, 413), dependencies=[may("review", "write")])
@@ -62,16 +62,17 @@ def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplace
     """Replace the schema in force and apply it to all facts, or start a new knowledge base with it."""
     check_name(kb)
     schema, resources = parse_schema(given.text, given.file), service.resources
-    known = kb in knowledge_bases(resources.settings)
-    current = resources.knowledge_base(kb).schemas.current() if known else None
-    changes = diff(current, schema) if current else []
+    known, changes, version = kb in knowledge_bases(resources.settings), list[ElementChange](), 0
+    if known:
+        with resources.snapshot(kb) as reading:
+            version, changes = reading.kb.schemas.version(), diff(reading.kb.schemas.current(), schema)
     if given.dry_run:
-        return SchemaReplaced(version=resources.knowledge_base(kb).schemas.version() if known else 0,
-                              changed=not known or bool(changes), changes=changes)
+        return SchemaReplaced(version=version, changed=not known or bool(changes), changes=changes)
     changed = resources.set_schema(kb, schema, given.who)
     if known:
         resources.update_tree(kb)
-    return SchemaReplaced(version=resources.knowledge_base(kb).schemas.version(), changed=changed, changes=changes)
+    with resources.snapshot(kb) as reading:
+        return SchemaReplaced(version=reading.kb.schemas.version(), changed=changed, changes=changes)
 
 
 @router.post("/decisions", responses=errors(404, 409, 413), dependencies=[may("review")])
@@ -80,4 +81,5 @@ def decide(kb: KbName, decisions: Decisions, service: Serving) -> SchemaDecided:
     resources = service.resources
     changed = resources.decide(kb, decisions.decisions, decisions.who)
     resources.update_tree(kb)
-    return SchemaDecided(version=resources.knowledge_base(kb).schemas.version(), changed=changed)
+    with resources.snapshot(kb) as reading:
+        return SchemaDecided(version=reading.kb.schemas.version(), changed=changed)

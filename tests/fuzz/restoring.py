@@ -22,6 +22,7 @@ from banyan.schemas.errors import BanyanError
 
 from .. import small_base
 from ..backups import silent, tables
+from ..newest import newest
 from .mutations import mutated
 
 _VALUES = (None, "", "x", "{", "[]", "null", -7, 0, 10**18, 1.5, b"\x00\xff", "\ud7ff\u202e", "Z" * 5000, "1", "{}")
@@ -58,7 +59,7 @@ class Restoring:
         with Resources(self._settings, self._embedder) as resources:
             try:
                 build_graph(resources).invoke({"knowledge_base": "kb", "question": "Where was Ada Byron born?"})
-                status_of(resources.knowledge_base("kb"))
+                status_of(newest(resources).kb)
             except BanyanError as error:
                 raise AssertionError(f"it was restored and cannot be asked: {error}") from error
         shutil.rmtree(self._layout.root)

@@ -14,6 +14,7 @@ from banyan.graph_store.ledger.tables import DOCUMENTS
 
 from .. import backups
 from ..backups import TEXTS, changed, left, tables
+from ..newest import newest
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
@@ -32,7 +33,7 @@ def test_a_base_comes_back_under_another_name_without_a_call(stored):
     assert tables(home, "other") == tables(home, "kb")
     assert stored("verify", "--kb", "other").out == "all is well\n"
     with stored.resources() as resources:
-        one, other = resources.knowledge_base("kb"), resources.knowledge_base("other")
+        one, other = newest(resources).kb, newest(resources, "other").kb
         assert one.graph.dump() == other.graph.dump()
         for kind in ("entities", "triples", "relations", "chunks"):
             ids = sorted(one.vectors.ids(kind))
@@ -102,19 +103,20 @@ def test_a_damaged_ledger_is_not_backed_up(stored, damage):
 
 def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
     ledger, graph = changed(stored)
-    with stored.resources() as resources, stored.resources() as building:
-        reader = resources.knowledge_base("kb")
+    with (stored.resources() as resources, stored.resources() as building,
+          resources.snapshot("kb") as snapshot):
+        reader = snapshot.kb
         later = reader.graph.dump()
-        building.knowledge_base("kb")
+        newest(building)
         building.update_tree("kb")
         assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0
         assert reader.graph.dump() == later
         assert reader.written_index() is not None, "its index stays mapped"
-        assert resources.knowledge_base("kb").graph.dump() == graph
+        assert newest(resources).kb.graph.dump() == graph
         # A process that wrote before goes on with what was restored.
         building.update_tree("kb")
         building.delete_documents("kb", ["b.txt"])
-        assert verify(building.knowledge_base("kb")) == []
+        assert verify(newest(building).kb) == []
         assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0
     assert tables(stored.folder / "home", "kb") == ledger
     assert stored.sound()

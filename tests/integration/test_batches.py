@@ -20,6 +20,7 @@ from banyan.models.reasoner import ReasonerError
 
 from .. import command_line, llm_server
 from ..hashed_embedding import HashedEmbedder
+from ..newest import newest
 from ..waiting import WITHIN
 
 pytestmark = pytest.mark.integration
@@ -63,7 +64,7 @@ class Home:
 
     def open_batches(self) -> Any:
         with self.resources() as resources:
-            return read_open_batches(resources.readers.ledger("kb"))
+            return read_open_batches(resources.snapshots.ledger("kb").database)
 
 
 def _built(report: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def test_a_build_by_batch_equals_the_ordinary_one_for_half_the_price(home, serve
     assert server.stats.steps["extraction"] == 2 * extractions
     assert home.open_batches() == []
     with home.resources() as resources:
-        kb = resources.knowledge_base("kb")
+        kb = newest(resources).kb
         accounts = {account.name: account for account in kb.calls.spent("step", resources.spending.prices)}
         assert {row.model for row in kb.database.rows("SELECT model FROM tokens WHERE step = 'extract'")} == {
             "scripted", "scripted (batch)"}
@@ -145,7 +146,7 @@ def test_an_expired_batch_stops_the_build_and_the_next_submits_the_rest(home, se
 
 def _extraction_calls(home: Home, name: str) -> int:
     with home.resources() as resources:
-        spent = resources.knowledge_base(name).calls.spent("step", resources.spending.prices)
+        spent = newest(resources, name).kb.calls.spent("step", resources.spending.prices)
         return next(step.calls for step in spent if step.name == "extract")
 
 

@@ -9,6 +9,7 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import StoreError
 
 from .. import chroma_process, scripted
+from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
@@ -138,12 +139,12 @@ def test_vectors_that_the_server_lost_are_made_again(own_chroma, tmp_path, hashe
         assert verify(kb) == []
     # While it is open: said to whoever asks, made again for the next.
     with shell.resources() as resources:
-        reader = resources.knowledge_base("kb")
+        reader = newest(resources).kb
         delete_all(own_chroma)
         with pytest.raises(StoreError, match=f"{own_chroma.url} has lost the vectors of the chunks of 'kb'"):
             reader.vectors.ids("chunks")
-        assert resources.knowledge_base("kb") is not reader
-        assert verify(resources.knowledge_base("kb")) == []
+        assert newest(resources).kb is not reader
+        assert verify(newest(resources).kb) == []
     with opened(shell) as kb:
         delete_all(own_chroma)
         with kb.writing():

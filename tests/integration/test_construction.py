@@ -126,10 +126,10 @@ def test_nothing_is_deleted_or_made_anew_while_a_build_of_this_process_runs(shop
     shop.copy_built(TEXTS)
     before = shop.dump()
     with shop.resources() as resources:
-        with resources.runs.step("kb", "a run"), pytest.raises(WriterBusyError):
+        with resources.writers.step("kb", "a run"), pytest.raises(WriterBusyError):
             resources.delete_documents("kb", ["a.txt"])
         with pytest.raises(WriterBusyError):  # between two steps
             resources.reindex("kb")
-        resources.runs.finish("kb", "a run")
+        resources.writers.finish("kb", "a run")
         resources.delete_documents("kb", ["a.txt"])
     assert shop.dump() != before

@@ -21,6 +21,7 @@ from banyan.graph_store.vectors import backend
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
 
 from .. import command_line, scripted, warm_start
+from ..newest import newest
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
@@ -50,7 +51,7 @@ def build(tmp_path_factory, hashed_embedder):
     assert shop.build(paths)["chunks_failed"] == 0
     with shop.resources() as resources, KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:
         assert verify(kb) == []
-        shop.state = kb.graph.dump(), said(kb), resources.knowledge_base("kb").communities.all()
+        shop.state = kb.graph.dump(), said(kb), newest(resources).kb.communities.all()
     back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", shop.embedder, lambda *_: None)
     return shop
 
@@ -167,6 +168,7 @@ import sys
 import chromadb
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
+from ..newest import newest
 for folder in sys.argv[1:]:
     client = chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
     for collection in client.list_collections():

@@ -14,6 +14,7 @@ from banyan.models.llm.endpoint import Messages, Reply
 from banyan.runtime.budgets import charge_calls
 
 from .. import scripted
+from ..newest import newest
 from ..scripted_endpoint import ScriptedEndpoint, reasoner
 from ..unit.agents.test_schema_proposal import FittedShop
 
@@ -50,7 +51,7 @@ def test_no_file_has_a_word_of_what_was_deleted(shop, tmp_path, others):
     with shop.resources() as resources:
         resources.delete_documents("kb", ["qvarnholm.txt"])
         assert found(home / "kb") == []
-        assert resources.knowledge_base("kb").calls.total() == paid, "what was paid stays counted"
+        assert newest(resources).kb.calls.total() == paid, "what was paid stays counted"
         back_up(Layout.by(shop.settings, "kb"), tmp_path / "kb.zip", shop.embedder, lambda *_: None)
     assert found(home / "kb") == []
     with zipfile.ZipFile(tmp_path / "kb.zip") as archive:
@@ -87,11 +88,11 @@ def test_a_proposed_schema_and_its_growth_keep_nothing_of_what_was_deleted(tmp_p
                           "(0.9). Zyxomma:Person --qvarnholms--> Ficklampa:Zyxommoid (0.9)."}
     shop.build(shop.write(FITTED | goes))
     with shop.resources() as resources:
-        before = resources.knowledge_base("kb").schemas.current()
+        before = newest(resources).kb.schemas.current()
         assert {"bjurstroms", "qvarnholms", "ficklampa"} <= {
             one.name for one in (*before.relation_types, *before.attribute_types)}
         resources.delete_documents("kb", ["secret.txt"])
-        kept = resources.knowledge_base("kb").schemas
+        kept = newest(resources).kb.schemas
         assert {one.name for one in kept.current().relation_types} == {
             "works_for", "located_in", "part_of", "participated_in", "leads"}
         assert kept.current().entity_type("City"), "a document has one"

@@ -26,6 +26,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.schemas.errors import BanyanError
 
 from .. import llm_server
+from ..newest import newest
 
 # Warnings are switched off around a call of chromadb's, in the whole process: side by side, runs see each other's.
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:legacy embedding function config"),
@@ -108,7 +109,7 @@ class World:
         given = {"knowledge_base": "kb", "paths": self.paths, "schema": "open"}
         with Resources(settings, self.embedder) as resources:
             report = dict(build_graph(resources).invoke(given, context=BuildContext(retry_failed=True))["report"])
-            documents = resources.knowledge_base("kb").documents
+            documents = newest(resources).kb.documents
             failures = documents.failures()
             statuses = {chunk.id: documents.status(chunk.id) for chunk in documents.chunks()}
         left = [status for status in statuses.values() if status not in {"done", "failed"}]
@@ -121,7 +122,7 @@ class World:
     def stored(self, settings: Settings) -> dict[str, Any]:
         """All that a knowledge base answers from."""
         with Resources(settings, self.embedder) as resources:
-            kb = resources.knowledge_base("kb")
+            kb = newest(resources).kb
             assert verify(kb) == []
             return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
                     "communities": [community.model_dump() for community in kb.communities.all(level=None)],

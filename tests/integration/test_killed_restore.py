@@ -11,6 +11,7 @@ from banyan.graph_store.integrity.verify import verify
 from .. import backups, warm_start
 from ..backups import changed, left, tables
 from ..conftest import TESTS
+from ..newest import newest
 
 base, stored, shell = backups.base, backups.stored, backups.shell
 
@@ -19,6 +20,7 @@ import os, runpy, signal, sqlite3, sys
 from pathlib import Path
 from banyan.graph_store.integrity import restore as module
 from banyan.graph_store.layout import Layout
+from ..newest import newest
 file, home, at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 embedder = runpy.run_path(sys.argv[4])["HashedEmbedder"]()
 steps = 0
@@ -61,7 +63,7 @@ def test_killed_anywhere_the_old_one_stands_or_the_new_one(stored):
         assert found in (later, (ledger, graph)), at
         seen.add(found == later)
         with stored.resources() as resources:
-            assert verify(resources.knowledge_base("kb")) == [], at
+            assert verify(newest(resources).kb) == [], at
     assert seen == {True, False}, "both sides of the commit were met"
     assert stored("restore", "kb.zip", "--kb", "kb", "--force").code == 0
     assert [name for name in left(home) if name.endswith(".restore")] == [], "what a killed one left is cleared away"

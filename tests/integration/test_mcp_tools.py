@@ -108,7 +108,7 @@ def test_a_defect_says_nothing_of_itself(resources, monkeypatch):
     def broken(name):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(resources, "knowledge_base", broken)
+    monkeypatch.setattr(resources, "snapshot", broken)
     (answer,) = called(mcp_server(resources, knowledge_base="people"), ("schema", {}))
     assert answer.is_error
     assert "secret" not in answer.content[0].text
@@ -129,9 +129,9 @@ class TestAdding:
         """A document that an agent adds does not let a schema grow that persons keep to themselves."""
         server = mcp_server(empty, knowledge_base="chess", decides=True)
         called(server, ("add_document", {"document": "ines.md", "text": "Ines Falk was born in Graz."}))
-        with empty.runs.step("chess", "test") as kb:
+        with empty.writers.step("chess", "test") as kb:
             kb.schema_control.set_policy("off")
-        empty.runs.finish("chess", "test")
+        empty.writers.finish("chess", "test")
         _, waiting, decided, schema = called(
             server, ("add_document", {"document": "ada.md", "text": PLAYER.format("Ada")}), ("schema_candidates", {}),
             ("decide_schema", {"who": "Eve", "decisions": [

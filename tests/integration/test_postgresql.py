@@ -29,6 +29,7 @@ from pydantic import SecretStr
 from sqlalchemy import make_url
 
 from .. import hashed_embedding, scripted
+from ..newest import newest
 from ..postgresql import PASSWORD
 
 pytestmark = pytest.mark.integration
@@ -72,7 +73,7 @@ def test_builds_updates_and_deletions_give_the_same_as_in_sqlite(tmp_path, hashe
         shop.build(shop.write(TEXTS))
         shop.build(shop.write({"c.txt": "Bob:Person --employer--> Zeta:Organization.", "e.txt": TEXTS["a.txt"]}))
         with shop.resources() as resources:
-            resources.delete_documents("kb", [resources.knowledge_base("kb").documents.entries()[0].id])
+            resources.delete_documents("kb", [newest(resources).kb.documents.entries()[0].id])
             paths = rows(Layout.by(shop.settings, "kb"))
             found.append((shop.dump(), shop.vectors(), shop.problems(),
                           json.loads(json.dumps(without_times(paths)).replace(str(shop.folder), ""))))
@@ -121,8 +122,8 @@ def test_a_backup_goes_from_one_database_to_the_other_and_back(shop, tmp_path, h
 def test_one_writes_at_a_time_and_readers_go_on_to_what_was_written(shop, hashed_embedder):
     shop.build(shop.write({"a.txt": TEXTS["a.txt"]}))
     settings = shop.settings
-    with shop.resources() as resources:
-        before = resources.knowledge_base("kb")
+    with shop.resources() as resources, resources.snapshot("kb") as snapshot:
+        before = snapshot.kb
         with KnowledgeBase.open(settings.home, "kb", hashed_embedder, database=settings.database) as other, \
                 other.writing():
             with pytest.raises(WriterBusyError, match="another process is writing to 'kb'"):
@@ -131,10 +132,10 @@ def test_one_writes_at_a_time_and_readers_go_on_to_what_was_written(shop, hashed
                 resources.drop("kb")
         shop.build(shop.write({"b.txt": TEXTS["b.txt"]}))
         assert before.documents.count_documents() == 1, "one moment"
-        assert resources.knowledge_base("kb").documents.count_documents() == 2
+        assert newest(resources).kb.documents.count_documents() == 2
         resources.drop("kb")
         with pytest.raises(UnknownKnowledgeBaseError):
-            resources.knowledge_base("kb")
+            newest(resources)
 
 
 def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_goes_on(
@@ -156,13 +157,13 @@ def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_g
             with pytest.raises(DatabaseError, match=r"was lost: what was committed|cannot be reached: check that it"):
                 scripted.run_build(resources, shop.given(shop.write(TEXTS)))
         with pytest.raises(DatabaseError, match="cannot be reached: check that it runs") as told:
-            resources.knowledge_base("kb")
+            newest(resources)
         assert status_of(told.value) == 503
         assert f"127.0.0.1:{postgresql.port}" in told.value.here
         assert f"127.0.0.1:{postgresql.port}" not in str(told.value), "where it is, is not every client's business"
         postgresql.start()
         scripted.run_build(resources, shop.given(shop.write(TEXTS)))
-        assert resources.knowledge_base("kb").graph.dump() == plain.dump()
+        assert newest(resources).kb.graph.dump() == plain.dump()
     assert max(shop.scripted.extracted.values()) <= 2, "one was extracted and not stored"
     assert shop.problems() == []
 

@@ -32,6 +32,7 @@ from .. import (
     llm_server,
     ray_nodes,  # sets, before Ray is imported, whom it is open to
 )
+from ..newest import newest
 from ..waiting import wait_for, wait_in_loop_for
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
@@ -86,7 +87,7 @@ def build(resources: Resources, name: str, config: Any = None, **context: Any) -
 
 
 def state(resources: Resources, name: str) -> Any:
-    kb = resources.knowledge_base(name)
+    kb = newest(resources, name).kb
     assert verify(kb) == []
     return (kb.graph.dump(), [community.model_dump() for community in kb.communities.all(level=None)],
             [tuple(row) for row in kb.database.rows(_PAID)])
@@ -111,7 +112,7 @@ def test_the_rules_read_cut_extract_and_embed_on_workers(cluster, tmp_path):
         assert made(reports[0]) == made(reports[1])
         assert (reports[1]["documents"], len(reports[1]["files_failed"])) == (4, 1)
         assert state(resources, "local") == state(resources, "remote")
-        vectors = [resources.knowledge_base(name).vectors for name in ("local", "remote")]
+        vectors = [newest(resources, name).kb.vectors for name in ("local", "remote")]
         ids = sorted(vectors[0].ids("chunks"))
         assert (vectors[0].get("chunks", ids) == vectors[1].get("chunks", ids)).all()
 
@@ -156,7 +157,7 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
     base = KnowledgeBase("cancelled", there)
 
     def stored() -> int:
-        writer = there.runs.knowledge_base("cancelled")
+        writer = there.writers.knowledge_base("cancelled")
         return writer.documents.count_status("extracted") if writer else 0
 
     async def cancelled() -> float:
@@ -172,7 +173,7 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
         assert asyncio.run(cancelled()) < 20
     finally:
         server.seconds = 0.0
-    stood = here.knowledge_base("cancelled").documents.count_status("extracted")
+    stood = newest(here, "cancelled").kb.documents.count_status("extracted")
     assert stood >= 1, "what was answered before is kept"
     report = build(there, "cancelled")
     assert made(report) == made(whole[0])

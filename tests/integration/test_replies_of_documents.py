@@ -8,6 +8,7 @@ from banyan.config import Settings
 
 from .. import llm_server
 from ..hashed_embedding import HashedEmbedder
+from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
@@ -52,7 +53,7 @@ def test_deleting_one_of_twenty_documents_costs_nothing_at_the_next_build(resour
 
 
 def replies(resources):
-    return [row[0] for row in resources.knowledge_base("kb").database.rows(
+    return [row[0] for row in newest(resources).kb.database.rows(
         "SELECT response FROM calls WHERE response <> ''")]
 
 

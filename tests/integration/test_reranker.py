@@ -10,6 +10,7 @@ from banyan.config import Settings
 from banyan.models.reranking.reranker import RerankerError, load_reranker
 
 from .. import small_base as base
+from ..newest import newest
 
 
 class Scripted:
@@ -41,13 +42,13 @@ def resources(home, hashed_embedder):
 
 
 def documents(resources) -> list[str]:
-    found = resources.retriever("kb").rank_passages(QUESTION, 9)
-    return [resources.retriever("kb").passage(*ranked).document for ranked in found]
+    found = newest(resources).retriever.rank_passages(QUESTION, 9)
+    return [newest(resources).retriever.passage(*ranked).document for ranked in found]
 
 
 def test_the_best_passages_are_reordered(resources):
     before = documents(resources)
-    last = resources.knowledge_base("kb").documents.get(before[-1]).title
+    last = newest(resources).kb.documents.get(before[-1]).title
     scripted = Scripted(lambda _, text: text.startswith(last))
     resources._reranker = scripted
     assert documents(resources).index(before[-1]) < len(before) - 1

@@ -15,6 +15,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
 from .. import command_line, llm_server, warm_start
+from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
@@ -50,7 +51,7 @@ class Home:
     def state(self) -> Any:
         """All that questions are answered from; the rows are checked as well."""
         with self.resources("") as resources:
-            kb = resources.knowledge_base("kb")
+            kb = newest(resources).kb
             assert verify(kb) == []
             return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
                     "communities": [one.model_dump() for one in kb.communities.all(level=None)],
@@ -59,7 +60,7 @@ class Home:
 
     def status(self) -> Any:
         with self.resources("") as resources:
-            return status_of(resources.knowledge_base("kb"))
+            return status_of(newest(resources).kb)
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
     assert halfway.chunks_waiting == 0
     assert 0 < halfway.read_by["scripted"] < halfway.chunks == sum(halfway.read_by.values())
     with home.resources("") as resources:
-        kb = resources.knowledge_base("kb")
+        kb = newest(resources).kb
         assert {row.chunk for row in kb.extractions.rows().mentions} <= set(kb.documents.done())
         assert len(kb.documents.done()) == len(stood["vectors"]["chunks"]), "each chunk has a reading in the graph"
     home.build("scripted", reread=True)

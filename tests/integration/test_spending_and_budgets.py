@@ -14,6 +14,7 @@ from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
 
 from .. import command_line, llm_server, warm_start
+from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
@@ -55,13 +56,13 @@ class Home:
 
     def state(self) -> Any:
         with self.resources() as resources:
-            kb = resources.knowledge_base("kb")
+            kb = newest(resources).kb
             assert verify(kb) == []
             return kb.graph.dump(), [community.model_dump() for community in kb.communities.all(level=None)]
 
     def status(self) -> Any:
         with self.resources() as resources:
-            return status_of(resources.knowledge_base("kb"), resources.spending.prices)
+            return status_of(newest(resources).kb, resources.spending.prices)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def tokens(report: Any) -> int:
 
 def largest_call(home: Home) -> int:
     with home.resources() as resources:
-        return resources.knowledge_base("kb").database.count(
+        return newest(resources).kb.database.count(
             "SELECT max(prompt_tokens + completion_tokens) FROM calls")
 
 

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ..conftest import EXAMPLES
+from ..newest import newest
 from ..swayed_model import MARK, SwayedModel
 from ..unit.agents.test_shared_calls import Shop
 
@@ -77,7 +78,7 @@ def delete(shop: Shop, name: str) -> None:
 def state(shop: Shop) -> dict[str, Any]:
     """All that questions are answered from; the invariants are checked as well."""
     with shop.resources() as resources:
-        kb = resources.knowledge_base("kb")
+        kb = newest(resources).kb
         assert verify(kb) == []
         return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
                 "aliases": {one.id: (one.canonical, one.rule) for one in kb.entities.aliases().values()},

@@ -15,6 +15,7 @@ from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 
 from .. import scripted, small_base
+from ..newest import newest
 
 TEXTS = scripted.TEXTS
 
@@ -136,8 +137,8 @@ def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_
 
 def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):
     with shop.resources() as resources:
-        with resources.runs.step("kb", "run"):
-            with pytest.raises(KilledError), resources.runs.step("kb", "run"):
+        with resources.writers.step("kb", "run"):
+            with pytest.raises(KilledError), resources.writers.step("kb", "run"):
                 raise KilledError
             with pytest.raises(WriterBusyError):
                 shop.build()
@@ -147,14 +148,14 @@ def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):
 
 
 def test_a_reader_stays_at_its_moment_until_a_run_has_ended_well(shop):
-    with shop.resources() as resources, shop.resources() as writing:
-        before = resources.knowledge_base("kb")
+    with shop.resources() as resources, shop.resources() as writing, resources.snapshot("kb") as leased:
+        before = leased.kb
         graph, documents = before.graph.dump(), before.documents.entries()
-        with writing.runs.step("kb", "run") as kb:
+        with writing.writers.step("kb", "run") as kb:
             small_base.delete(kb, "a.txt")
-        assert resources.knowledge_base("kb") is before
+        assert newest(resources) is leased
         assert (before.graph.dump(), before.documents.entries()) == (graph, documents)
-        writing.runs.finish("kb", "run")
-        after = resources.knowledge_base("kb")
+        writing.writers.finish("kb", "run")
+        after = newest(resources).kb
         assert [entry.id for entry in after.documents.entries()] == ["b.txt", "c.txt", "d.txt"]
         assert (before.graph.dump(), before.documents.entries()) == (graph, documents)

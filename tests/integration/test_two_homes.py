@@ -11,6 +11,7 @@ from banyan.graph_store.vectors.vector_store import VectorStore
 from pydantic import SecretStr
 
 from .. import chroma_process, scripted
+from ..newest import newest
 from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
@@ -43,12 +44,12 @@ def answer(resources):
 
 def follows(resources, documents):
     """Wait until a server's reader has gone on to what another one's writer made."""
-    def newest():
-        resources.readers.follow()
-        return resources.knowledge_base("kb").documents.count_documents() == documents
+    def has_followed():
+        resources.snapshots.follow()
+        return newest(resources).kb.documents.count_documents() == documents
 
-    wait_for(newest)
-    assert resources.knowledge_base("kb").written_index() is not None, "it is mapped, not made in memory"
+    wait_for(has_followed)
+    assert newest(resources).kb.written_index() is not None, "it is mapped, not made in memory"
 
 
 @WHEREVER_VECTORS_ARE
@@ -60,20 +61,20 @@ def test_what_one_home_writes_the_other_answers_from(homes, monkeypatch):
         embedded.append(store.collections), put(store, kind, ids, vectors)))
     with here.resources() as ours, there.resources() as theirs:
         assert answer(theirs) == answer(ours)
-        epoch = theirs.knowledge_base("kb").version().epoch
+        epoch = newest(theirs).kb.version().epoch
         assert there.problems() == []
         embedded.clear()
         # The other one writes, then the first again: each goes on from what it has itself.
         for writer, reader, texts, count in ((there, ours, MORE, 7), (here, theirs, {"n.txt": TEXTS["b.txt"]}, 8)):
-            before = reader.knowledge_base("kb")
-            writer.build(writer.write(texts))
-            assert before.documents.count_documents() == count - 1, "a reader's moment"
+            with reader.snapshot("kb") as before:
+                writer.build(writer.write(texts))
+                assert before.kb.documents.count_documents() == count - 1, "a reader's moment"
             follows(reader, count)
             assert answer(ours) == answer(theirs)
-        theirs.delete_documents("kb", [theirs.knowledge_base("kb").documents.entries()[0].id])
+        theirs.delete_documents("kb", [newest(theirs).kb.documents.entries()[0].id])
         follows(ours, 7)
-        assert ours.knowledge_base("kb").graph.dump() == theirs.knowledge_base("kb").graph.dump()
-        assert ours.knowledge_base("kb").version().epoch == epoch, "nobody made all vectors anew"
+        assert newest(ours).kb.graph.dump() == newest(theirs).kb.graph.dump()
+        assert newest(ours).kb.version().epoch == epoch, "nobody made all vectors anew"
     assert here.vectors() == there.vectors()
     assert here.problems() == there.problems() == []
 
@@ -93,15 +94,15 @@ def test_a_home_derives_its_files_while_another_writes(homes):
         building.start()
         assert reached.wait(60)
         try:
-            kb = theirs.knowledge_base("kb")
+            kb = newest(theirs).kb
             assert kb.written_index() is not None
             assert kb.documents.count_documents() == len(TEXTS) + 1, "read, not yet extracted"
             assert answer(theirs)[0]
         finally:
             go_on.set()
             building.join(60)
-        assert ours.knowledge_base("kb").documents.count_documents() == len(TEXTS) + 1
-        wait_for(lambda: theirs.readers.follow() or "Mia" in str(theirs.knowledge_base("kb").graph.dump()))
+        assert newest(ours).kb.documents.count_documents() == len(TEXTS) + 1
+        wait_for(lambda: theirs.snapshots.follow() or "Mia" in str(newest(theirs).kb.graph.dump()))
     assert here.problems() == there.problems() == []
 
 
@@ -115,7 +116,7 @@ def test_what_another_home_dropped_is_removed_and_nothing_else(homes):
         assert (there.settings.home / "kb" / "index.bin").exists()
         ours.rename("kb", "other")
         with pytest.raises(UnknownKnowledgeBaseError):
-            theirs.knowledge_base("kb")
+            newest(theirs)
         sweep(there.settings)
         assert [path.name for path in there.settings.home.iterdir() if path.is_dir()] == ["not-ours"]
-        assert theirs.knowledge_base("other").graph.dump() == ours.knowledge_base("other").graph.dump()
+        assert newest(theirs, "other").kb.graph.dump() == newest(ours, "other").kb.graph.dump()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from .. import scripted
 from ..conftest import EXAMPLES
+from ..newest import newest
 
 FILLER = " ".join(f"Filler sentence number {n} stands here." for n in range(60))
 OLD = "Ada:Person --employer--> Acme:Organization."
@@ -36,7 +37,7 @@ def shop(tmp_path, hashed_embedder):
 def state(shop):
     """All that a knowledge base answers from, and its numbers."""
     with shop.resources() as resources:
-        kb = resources.knowledge_base("kb")
+        kb = newest(resources).kb
         assert verify(kb) == []
         return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
                 "communities": [c.model_dump() for c in kb.communities.all(level=None)],
@@ -87,7 +88,7 @@ def test_old_facts_answer_until_the_new_ones_are_there(shop):
     assert report["chunks_failed"] == 1
     assert shop.dump() == stood
     with shop.resources() as resources:
-        kb = resources.knowledge_base("kb")
+        kb = newest(resources).kb
         assert verify(kb) == []
         assert "Acme" in kb.documents.get("a.md").text
         assert [(entry.failed, entry.updating) for entry in kb.documents.entries()] == [(1, True)]

@@ -34,7 +34,7 @@ def built(tmp_path_factory, hashed_embedder):
         assert resources.decide("kb", [Decision(kind="relation", name="knows", verdict="rename",
                                                 new_name="is_acquainted_with")], "Eva")
         resources.update_tree("kb")
-        resources.runs.knowledge_base("kb").calls.record(key="k", step="extract", response="r", prompt_tokens=7,
+        resources.writers.knowledge_base("kb").calls.record(key="k", step="extract", response="r", prompt_tokens=7,
                                                            completion_tokens=3)
     assert shop.problems() == []
     return shop

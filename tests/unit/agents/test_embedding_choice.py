@@ -11,6 +11,7 @@ from banyan.models.embedding import embedding_models as models
 from banyan.schemas.retrieval import SubQuery
 
 from ...hashed_embedding import HashedEmbedder
+from ...newest import newest
 
 MINILM, MULTILINGUAL = "all-MiniLM-L6-v2", "multilingual-e5-small"
 ENGLISH = "The baker Ada Brook lives in Oakham and sells bread at the market on every Friday of the year."
@@ -45,7 +46,7 @@ class Home:
     def build(self, resources, name, *texts):
         build_graph(resources).invoke({"knowledge_base": name, "documents": [
             {"id": text[:38], "title": name, "text": text} for text in texts]})
-        return status_of(resources.knowledge_base(name)).embedding_model
+        return status_of(newest(resources, name).kb).embedding_model
 
 
 @pytest.fixture
@@ -71,9 +72,9 @@ def test_each_base_is_asked_by_its_own_model(home):
     home.loaded.clear()
     with home.resources() as resources:
         for name, model in (("english", MINILM), ("chinese", MULTILINGUAL), ("english", MINILM)):
-            assert resources.knowledge_base(name).embedder.name == model
+            assert newest(resources, name).kb.embedder.name == model
             question = f"Who bakes in {name}?"
-            resources.retriever(name).queries([SubQuery(question=question)])
+            newest(resources, name).retriever.queries([SubQuery(question=question)])
             assert [one.name for one in home.loaded if question in one.texts] == [model]
     assert len(home.loaded) == 2
 
@@ -91,8 +92,8 @@ def test_reindex_chooses_again(home):
         home.build(resources, "kb", ENGLISH)
         home.build(resources, "kb", CHINESE, CHINESE + "他的妹妹在河边开了一家茶馆。")
         resources.reindex("kb")
-        assert status_of(resources.knowledge_base("kb")).embedding_model == MULTILINGUAL
-        assert resources.knowledge_base("kb").embedder.name == MULTILINGUAL
+        assert status_of(newest(resources).kb).embedding_model == MULTILINGUAL
+        assert newest(resources).kb.embedder.name == MULTILINGUAL
         assert home.build(resources, "kb", ENGLISH) == MULTILINGUAL
 
 

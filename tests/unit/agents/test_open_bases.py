@@ -9,6 +9,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
 
 from ... import small_base
+from ...newest import newest
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts what /proc shows")
@@ -23,8 +24,8 @@ def test_knowledge_bases_that_were_used_longest_ago_are_closed(tmp_path, hashed_
             answer = graph.invoke({"knowledge_base": f"kb{number}", "question": "Where was Ada Byron born?"})
             assert "Ulm" in answer["answer"]
             held.append(len(list(Path("/proc/self/fd").iterdir())))
-        first = resources.knowledge_base("kb2")
-        resources.knowledge_base("kb0")
-        assert resources.knowledge_base("kb2") is first, "it was used later than kb3"
+        first = newest(resources, "kb2").kb
+        newest(resources, "kb0")
+        assert newest(resources, "kb2").kb is first, "it was used later than kb3"
     # Chroma's threads let go of single files a little later: of a third base there would be as many as of the second.
     assert max(held[2:]) < held[1] + (held[1] - held[0]) / 2, held

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ... import asking
+from ...newest import newest
 
 ask, quoting = asking.ask, asking.quoting
 opened, resources = asking.opened, asking.resources
@@ -27,7 +28,7 @@ def test_citations_are_numbered_and_stand_in_the_stored_text(resources):
         "Claim on zh: 林小雨出生于宁波 [3]", "Claim on ada: She was born in Ulm [1]"]
     assert not said["abstained"]
     assert [citation["id"] for citation in said["citations"]] == [1, 2, 3]
-    documents = resources.knowledge_base("kb").documents
+    documents = newest(resources).kb.documents
     for citation in said["citations"]:
         assert set(citation) == {"id", "document", "start", "end", "quote", "metadata", "page"}
         assert documents.get(citation["document"]).text[citation["start"]:citation["end"]] == citation["quote"]
@@ -44,7 +45,7 @@ def test_reject_abstains_when_the_reasoner_finds_no_answer_or_no_quote_stands_in
     assert said["abstained"]
     assert CLOSEST in said["answer"]
     assert 0 < len(said["citations"]) <= 3
-    documents = resources.knowledge_base("kb").documents
+    documents = newest(resources).kb.documents
     assert all(documents.get(c["document"]).text[c["start"]:c["end"]] == c["quote"] for c in said["citations"])
 
 

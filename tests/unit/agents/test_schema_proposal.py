@@ -15,6 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from ...newest import newest
 from ...scripted import ScriptedResources, Workshop
 from ...scripted_endpoint import ScriptedEndpoint
 
@@ -116,7 +117,7 @@ def test_a_build_proposes_its_schema_once(fitted):
     assert shop.build(paths)["stopped"] == ""
     assert shop.triples() == {("Ada", "leads", "Acme"), ("Bonn", "located_in", "Europe")}
     with shop.resources() as resources:
-        kb = resources.knowledge_base("kb")
+        kb = newest(resources).kb
         first = kb.schemas.versions()[0]
         assert (first.who, first.graph_schema.name) == ("auto", AUTO_SCHEMA)
         assert {d.decision.name: d.decision.why for d in first.decisions}["City"] == (
@@ -139,7 +140,7 @@ def test_a_person_reviews_the_proposal(fitted):
         answer = {"decisions": [{"kind": "relation", "name": "leads", "verdict": "rename", "new_name": "heads"},
                                 {"kind": "attribute", "name": "budget", "verdict": "reject"}], "who": "Vera"}
         graph.invoke(Command(resume=answer), config, context=BuildContext(review=True))
-        first = resources.knowledge_base("kb").schemas.versions()[0]
+        first = newest(resources).kb.schemas.versions()[0]
     assert first.who == "Vera"
     assert first.graph_schema.relation_type("heads") is not None
     assert first.graph_schema.attribute_type("budget") is None

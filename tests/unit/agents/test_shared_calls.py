@@ -14,6 +14,7 @@ from banyan.graph_store.ledger.extractions import Extractions
 from banyan.models.llm.endpoint import Messages, Reply
 
 from ... import llm_brain, scripted
+from ...newest import newest
 
 NAMES = ("Ada", "Bob", "Cem", "Dua", "Eva", "Fay", "Gus", "Hal", "Ida")
 TEXTS = {f"{name}.txt": f"{name}:Person --employer--> {name}corp:Organization. {name}corp:Organization.founded = 1999."
@@ -92,13 +93,13 @@ class Shop(scripted.Workshop):
         with self.resources() as resources:
             if not (self.settings.home / "kb").exists():
                 return set()
-            rows = resources.knowledge_base("kb").database.rows("SELECT response FROM calls WHERE step = 'extract'")
+            rows = newest(resources).kb.database.rows("SELECT response FROM calls WHERE step = 'extract'")
             return {row[0].rpartition(", ")[2] if row[0].startswith("nothing") else json.loads(row[0])["prompt"]
                     for row in rows}
 
     def failed(self) -> list[str]:
         with self.resources() as resources:
-            kb = resources.knowledge_base("kb")
+            kb = newest(resources).kb
             assert list(verify(kb)) == []
             return [document for document, _, _ in kb.documents.failures()]
 
@@ -182,7 +183,7 @@ def test_the_documents_of_a_call_pay_for_it_together(tmp_path, hashed_embedder, 
     shop = Shop(tmp_path, hashed_embedder, Model(), monkeypatch)
     report = shop.build(shop.write(TEXTS))
     with shop.resources() as resources:
-        spent = resources.knowledge_base("kb").calls.spent("document", resources.spending.prices)
+        spent = newest(resources).kb.calls.spent("document", resources.spending.prices)
     paid = {one.name: one.prompt for one in spent if one.name}
     assert paid.keys() == TEXTS.keys()
     assert sum(paid.values()) == 100 * len(TEXTS) / 3

@@ -13,6 +13,7 @@ from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.prices import Price, Prices
 
 from ... import scripted
+from ...newest import newest
 
 shop = scripted.shop
 
@@ -75,13 +76,13 @@ def test_a_cost_is_unknown_where_one_of_its_models_has_no_price(database):
 def test_what_a_deleted_document_cost_stays_spent_without_its_name(shop):
     shop.copy_built()
     with shop.resources() as resources:
-        with resources.runs.step("kb", "r") as kb, charge_calls(build="r", documents={"a.txt": 1}):
+        with resources.writers.step("kb", "r") as kb, charge_calls(build="r", documents={"a.txt": 1}):
             pay(kb.calls, "1")
-        resources.runs.finish("kb", "r")
+        resources.writers.finish("kb", "r")
         resources.delete_documents("kb", ["a.txt"])
-        status = status_of(resources.knowledge_base("kb"))
+        status = status_of(newest(resources).kb)
         assert (status.spent.calls, [one.name for one in status.dearest_documents]) == (1, [])
-        assert verify(resources.knowledge_base("kb")) == []
+        assert verify(newest(resources).kb) == []
 
 
 def test_a_cost_budget_ends_when_it_is_reached():
@@ -106,7 +107,7 @@ def test_the_command_shows_it(tmp_path, hashed_embedder, monkeypatch, capsys):
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
     shell.copy_built()
     assert "Spent" not in shell("status", "--kb", "kb").out
-    with shell.resources() as resources, resources.runs.step("kb", "r") as kb:
+    with shell.resources() as resources, resources.writers.step("kb", "r") as kb:
         spend(kb)
     shown = shell("status", "--kb", "kb").out
     assert "build b2" in shown

@@ -60,8 +60,7 @@ def test_the_state_holds_models_and_nothing_of_this_process(resources):
                                           output_keys=["rounds", "revision"])
     assert all(isinstance(one, Round) for one in state["rounds"])
     assert state["rounds"][1].lookups == LOOKUPS
-    version = (*resources.retriever("kb").version, "kb")
-    assert state["revision"] == "-".join(map(str, version)), "told from what is stored"
+    assert isinstance(state["revision"], str), "a ticket, which another process does without"
 
 
 @pytest.mark.parametrize("where", [{"interrupt_before": ["reflect"]}, {"interrupt_after": ["decompose"]},

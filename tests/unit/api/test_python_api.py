@@ -18,6 +18,7 @@ from banyan.ingest.reading import IngestError
 from langchain_core.documents import Document as LangChainDocument
 
 from ... import scripted
+from ...newest import newest
 
 TEXTS = {
     "ada": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
@@ -117,7 +118,7 @@ def test_entities_facts_and_communities(kb):
 
 
 def test_an_answer_has_its_citations_facts_and_trace(kb):
-    rows = kb.resources.knowledge_base(kb.name).ledger_graph
+    rows = newest(kb.resources, kb.name).kb.ledger_graph
     rows.unload()
     answer = kb.ask("Who is the employer of Ada?", context=AskContext(abstain_below=0.0))
     assert (answer.abstained, rows._mentions) == (False, None), "facts are read from the index"

@@ -7,6 +7,7 @@ import yaml
 from banyan.schemas.formats.schema_loading import load_schema
 
 from ... import scripted
+from ...newest import newest
 
 shell = scripted.shell
 
@@ -35,7 +36,7 @@ def typing(monkeypatch):
 
 def version(shell) -> int:
     with shell.resources() as resources:
-        return resources.knowledge_base("kb").schemas.version()
+        return newest(resources).kb.schemas.version()
 
 
 def test_the_schema_is_shown_as_a_table_and_written_in_forms_that_are_read_back(shell):
@@ -104,13 +105,13 @@ def test_a_review_by_file_gives_what_the_terminal_gives(shell, typing, tmp_path)
     result = shell("schema", "review", "--kb", "kb", "--decisions", "review.json")
     assert "3 decisions; the schema is now version 2" in result.out
     with shell.resources() as resources:
-        by_file = resources.knowledge_base("kb").schemas.current()
+        by_file = newest(resources).kb.schemas.current()
     (tmp_path / "home" / "kb").rename(tmp_path / "home" / "other")
     shell.report()
     typing("accept", "accept", "accept")
     shell("schema", "review", "--kb", "kb")
     with shell.resources() as resources:
-        assert resources.knowledge_base("kb").schemas.current() == by_file
+        assert newest(resources).kb.schemas.current() == by_file
 
 
 def test_a_schema_is_inferred_from_a_sample_and_can_be_built_with(shell):

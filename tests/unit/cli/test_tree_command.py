@@ -5,6 +5,7 @@ import json
 import pytest
 
 from ... import scripted
+from ...newest import newest
 
 TEXTS = {**scripted.TEXTS, "e.txt": "Cyd:Person --employer--> Birch:Organization. Birch:Organization.founded = 2003."}
 
@@ -24,7 +25,7 @@ def communities(shell, *arguments):
 
 def everyone(shell):
     with shell.resources() as resources:
-        return resources.knowledge_base("kb").graph.entity_ids()
+        return newest(resources).kb.graph.entity_ids()
 
 
 def test_the_tree_shows_communities_keywords_facts_and_attributes(shell):
@@ -54,7 +55,7 @@ def scripted_text(document):
 
 def reports(shell):
     with shell.resources() as resources:
-        return {report.summary for report in resources.knowledge_base("kb").communities.group_reports().values()}
+        return {report.summary for report in newest(resources).kb.communities.group_reports().values()}
 
 
 def describe(shell, *arguments):
@@ -111,7 +112,7 @@ def test_a_survey_that_cannot_be_made_is_an_error_that_names_what_there_is(shell
 
 
 def test_a_tree_behind_its_facts_says_so(shell):
-    with shell.resources() as resources, resources.runs.step("kb", "a run") as kb:
+    with shell.resources() as resources, resources.writers.step("kb", "a run") as kb:
         kb.database.set_meta("tree_position", "999")
     assert "the tree is out of date" in shell("tree", "--kb", "kb").out
 

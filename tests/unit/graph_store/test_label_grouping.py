@@ -8,6 +8,7 @@ from banyan.graph_store.ledger.schema_requests import AskCount, SameAs
 from banyan.schemas.delta import SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
+from ...newest import newest
 from ...scripted import ScriptedResources, Shell, Workshop
 
 SCHEMA = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="Firm")),
@@ -53,7 +54,7 @@ class GroupingShop(Workshop):
 
     def schema_in_force(self):
         with self.resources() as resources:
-            return resources.knowledge_base("kb").schemas.current()
+            return newest(resources).kb.schemas.current()
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_what_is_often_stated_between_other_types_widens_a_relation(small):
     small.build(small.write({"b.txt": "Bob:Person --located_in--> Ulm:Place."}))
     assert small.triples() == {("Ada", "located_in", "Bonn"), ("Bob", "located_in", "Ulm")}
     with small.resources() as resources:
-        decided = resources.knowledge_base("kb").schemas.versions()[-1].decisions
+        decided = newest(resources).kb.schemas.versions()[-1].decisions
     assert [(d.decision.verdict, d.decision.name) for d in decided] == [("edit", "located_in")]
     assert decided[0].decision.why.startswith("located in between Person and Place: mean confidence")
     assert small.problems() == []

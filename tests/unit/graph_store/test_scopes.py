@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ...hashed_embedding import HashedEmbedder
+from ...newest import newest
 from ...scripted import Shell, Workshop, run_build
 
 PEOPLE, FIRMS, PLACES = ["Ada", "Bob", "Cem", "Dua"], ["Acme", "Beko"], ["Bonn", "Kiel", "Oslo"]
@@ -45,7 +46,7 @@ def built(folder: Path, texts: dict[str, str], **given: Any) -> Workshop:
 
 def observed(resources: Resources, scope: Sequence[str] = ()) -> list[Any]:
     """What questions find: the index with all statistics, facts and reports, then passages, answers and citations."""
-    store = resources.retriever("kb", Scope.of(scope)).index.store
+    store = newest(resources, "kb", Scope.of(scope)).kb
     # Chroma brings vectors to length 1, and may change their last digit each time they are put into it.
     arrays = {name: (array.dtype.str, (np.round(array, 5) if array.dtype.kind == "f" else array).tolist())
               for name, array in store.index().items() if not name.endswith(".codes")}
@@ -100,7 +101,7 @@ def shop(original: Workshop, tmp_path: Path) -> Workshop:
     (["*"], {"date": "2023"}, ["bob.txt"])])
 def test_documents_are_named_by_id_title_pattern_and_metadata(shop, documents, where, expected) -> None:
     with shop.resources() as resources:
-        assert documents_in(resources.knowledge_base("kb").documents, Scope.of(documents, where)) == expected
+        assert documents_in(newest(resources).kb.documents, Scope.of(documents, where)) == expected
 
 
 @pytest.mark.parametrize(("documents", "where", "said"), [
@@ -113,7 +114,7 @@ def test_documents_are_named_by_id_title_pattern_and_metadata(shop, documents, w
 ])
 def test_what_names_no_document_is_an_error_that_says_what_there_is(shop, documents, where, said) -> None:
     with shop.resources() as resources, pytest.raises(ScopeError) as raised:
-        resources.retriever("kb", Scope.of(documents, where))
+        newest(resources, "kb", Scope.of(documents, where))
     assert said in str(raised.value)
 
 
@@ -132,26 +133,27 @@ def test_a_scope_is_made_once_by_what_is_there_already(shop) -> None:
     extracted, summarised = shop.scripted.extracted.copy(), shop.scripted.summarised.copy()
     shop.embedder = CountingEmbedder()
     with shop.resources() as resources:
-        first = resources.retriever("kb", Scope.of("a*.txt"))
-        assert resources.retriever("kb", Scope.of("a*.txt")) is first
+        first = newest(resources, "kb", Scope.of("a*.txt"))
+        assert newest(resources, "kb", Scope.of("a*.txt")) is first
+        version = first.kb.version()
     # Labels of the schema, names of relations and sampled sentences have no vector in the index; all else has.
     assert not {"ada", "acme", "bonn", "ada employer acme"} & set(shop.embedder.encoded)
     shop.embedder.encoded.clear()
     with shop.resources() as resources:
-        assert resources.retriever("kb", Scope.of(["ada.txt", "acme.txt"])).version == first.version
+        assert newest(resources, "kb", Scope.of(["ada.txt", "acme.txt"])).kb.version() == version
     assert (shop.embedder.encoded, shop.scripted.extracted, shop.scripted.summarised) == ([], extracted, summarised)
 
 
 def test_a_scope_follows_its_knowledge_base_and_forgets_what_was_deleted(shop) -> None:
     with shop.resources() as resources:
-        assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 2
+        assert len(newest(resources, "kb", Scope.of("a*.txt")).index.chunks) == 2
         run_build(resources, {"knowledge_base": "kb", "documents": [
             {"id": "anna.txt", "text": "Anna:Person --employer--> Acme:Organization. A secret."}]})
-        assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 3
+        assert len(newest(resources, "kb", Scope.of("a*.txt")).index.chunks) == 3
         resources.delete_documents("kb", ["anna.txt"])
         made = (shop.settings.home / "kb" / "scopes").rglob("*")
         assert not [file for file in made if file.is_file() and b"A secret" in file.read_bytes()]
-        assert len(resources.retriever("kb", Scope.of("a*.txt")).index.chunks) == 2
+        assert len(newest(resources, "kb", Scope.of("a*.txt")).index.chunks) == 2
 
 
 def test_the_command_line_answers_from_some_documents(tmp_path, hashed_embedder, monkeypatch, capsys) -> None:

@@ -75,7 +75,7 @@ def test_a_verdict_on_labels_goes_with_any_document_whose_label_was_shown(tmp_pa
 def test_verify_finds_verdicts_on_labels_that_no_document_has(tmp_path: Path) -> None:
     shop = _shop(tmp_path)
     shop.build(shop.write(CLEAN))
-    with shop.resources() as resources, resources.runs.single_step("kb") as kb:
+    with shop.resources() as resources, resources.writers.single_step("kb") as kb:
         kb.schema_control.asks.keep_same({("relation", "gone")}, {})
     assert [problem.what for problem in shop.problems()] == [
         "1 of the model's comparisons of labels rest on labels that no document has any more"]

@@ -43,7 +43,7 @@ def test_what_clients_are_told_holds_no_path_and_nothing_of_a_defect(tmp_path):
 
 
 def test_a_defect_is_a_500_that_tells_no_more_than_its_id(app, monkeypatch):
-    monkeypatch.setattr(app.state.service.resources, "knowledge_base", lambda _: 1 / 0)
+    monkeypatch.setattr(app.state.service.resources, "snapshot", lambda _: 1 / 0)
     with in_process.client(app, raise_server_exceptions=False) as client:
         said = client.get(f"{KB}/people/documents")
     assert said.status_code == 500
@@ -93,12 +93,12 @@ def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_t
     resources, between = app.state.service.resources, threading.Event()
 
     def build():
-        with resources.runs.step("people", "a run"):
+        with resources.writers.step("people", "a run"):
             pass
         between.set()
         while not is_cancelled():
             time.sleep(0.01)
-        with resources.runs.step("people", "a run"):
+        with resources.writers.step("people", "a run"):
             pytest.fail("nothing more is done")
 
     async def cancel():
@@ -109,9 +109,9 @@ def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_t
             await building
 
     asyncio.run(cancel())
-    with resources.runs.step("people", "another run"):
+    with resources.writers.step("people", "another run"):
         pass
-    resources.runs.finish("people", "another run")
+    resources.writers.finish("people", "another run")
 
 
 def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path):

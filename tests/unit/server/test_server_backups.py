@@ -9,6 +9,8 @@ from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.layout import Layout
 from banyan.server.runs import backups
 
+from ...newest import newest
+
 PEOPLE = "/api/knowledge-bases/people"
 
 
@@ -25,7 +27,7 @@ def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_em
     restore(file, Layout.of(other, "again"), hashed_embedder, lambda *_: None)
     assert left(tmp_path) == ["lock"], "nothing of its text is left"
     with Resources(Settings(home=other, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
-        assert resources.knowledge_base("again").documents.count_documents() > 0
+        assert newest(resources, "again").kb.documents.count_documents() > 0
 
 
 def test_a_backup_of_what_is_not_there_is_not_found(client, tmp_path):

@@ -12,6 +12,7 @@ from banyan.server.app import create_app
 from banyan.server.security.keys import Keys
 
 from ... import in_process
+from ...newest import newest
 
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
@@ -43,7 +44,7 @@ def test_a_key_does_what_its_scopes_allow(client, resources):
                    {"kind": "relation", "name": "born_in", "verdict": "reject"}]))]
     assert [answer["isError"] for answer in refused] == [True, True]
     assert ["lacks the scope" in answer["content"][0]["text"] for answer in refused] == [True, True]
-    kb = resources.knowledge_base("people")
+    kb = newest(resources, "people").kb
     assert (kb.documents.count_documents(), kb.schemas.version()) == (4, 1)
 
 
@@ -51,7 +52,7 @@ def test_a_damaged_ledger_does_not_tell_where_the_home_is(resources):
     (resources.settings.home / "broken").mkdir()
     (resources.settings.home / "broken" / "ledger.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match=r"broken/ledger\.sqlite") as raised:
-        resources.knowledge_base("broken")
+        newest(resources, "broken")
     assert str(resources.settings.home) not in str(raised.value)
 
 

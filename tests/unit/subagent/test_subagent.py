@@ -89,7 +89,7 @@ class TestTool:
         def broken(*_):
             raise ZeroDivisionError
 
-        monkeypatch.setattr(resources, "retriever", broken)
+        monkeypatch.setattr(resources, "snapshot", broken)
         with pytest.raises(ZeroDivisionError):
             call(tool, question=QUESTION)
 

@@ -16,6 +16,7 @@ from banyan.tools.table_results import tabulate
 from banyan.tools.tables import look_up_table
 
 from ... import small_base as base
+from ...newest import newest
 
 LIGHTHOUSES = GraphSchema.model_validate({
     "name": "lighthouses", "entity_types": [{"name": "Lighthouse"}, {"name": "Person"}],
@@ -78,7 +79,7 @@ def base_of(question):
 
 def read(resources, question):
     """The lookup that a question is read as, or None."""
-    index = resources.retriever(base_of(question)).index
+    index = newest(resources, base_of(question)).index
     return asked_table(index, index.store.schemas.current(), question)
 
 
@@ -92,7 +93,7 @@ def found(resources, question):
     lookup = read(resources, question)
     if lookup is None:
         return None
-    index = resources.retriever(base_of(question)).index
+    index = newest(resources, base_of(question)).index
     table = tabulate(index, index.store.schemas.current(), lookup)
     if lookup.by:
         return {group.key: group.value for group in table.groups}
@@ -113,14 +114,14 @@ def test_what_is_said_of_rows_by_their_keys_is_no_field(tmp_path, hashed_embedde
                                  *([(name, "harbour_rfcs", key)] if number == 1 else [])])
         base.finish(kb)
     with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as opened:
-        index = opened.retriever("plans").index
+        index = newest(opened, "plans").index
         lookup = asked_table(index, index.store.schemas.current(), "How many Harbour RFCs were written in 2031?")
         assert lookup is not None
         assert (lookup.relation, lookup.tail, lookup.where) == ("kind", "Harbour", ("written=2031",))
 
 
 def test_what_ties_with_the_last_group_that_is_asked_for_is_shown_as_well(resources):
-    index = resources.retriever("lighthouses").index
+    index = newest(resources, "lighthouses").index
     lookup = TripleLookup(relation="status", by="tail", do="count", limit=2)
     schema = index.store.schemas.current()
     blocks = look_up_table(index, schema, lookup, 500)
@@ -297,7 +298,7 @@ class TestAnswersWithoutAModel:
                                           "How many lighthouses per region?", "价格超过50元的书有哪些？"])
     def test_each_claim_is_cited_with_words_of_its_document(self, resources, question):
         answer = ask(resources, question)
-        documents = resources.retriever(base_of(question)).index.store.documents
+        documents = newest(resources, base_of(question)).kb.documents
         assert all(re.search(r"\[\d+\]$", line) for line in answer["answer"].splitlines()[1:])
         for cited in answer["citations"]:
             assert documents.get(cited["document"]).text[cited["start"]:cited["end"]] == cited["quote"]
@@ -322,7 +323,7 @@ def test_what_one_thing_leads_to_is_of_the_kind_that_is_asked_for(tmp_path, hash
                  triples=[("Graz", "located_in", "Austria")])
         base.finish(kb)
     with Resources(Settings(home=tmp_path, llm_base_url=None), hashed_embedder) as resources:
-        index = resources.retriever("places").index
+        index = newest(resources, "places").index
         assert asked_table(index, schema, "In which location does Graz lie?") is not None
         assert asked_table(index, schema, "On which river does Graz lie?") is None
 
@@ -342,7 +343,7 @@ def test_a_year_that_is_asked_for_is_not_answered_with_names(tmp_path, hashed_em
                  attributes=[("Mia", "born", "1901")])
         base.finish(kb)
     with Resources(Settings(home=tmp_path, llm_base_url=None), hashed_embedder) as resources:
-        index = resources.retriever("family").index
+        index = newest(resources, "family").index
         assert asked_table(index, schema, "Which child of Una is there?") is not None
         assert asked_table(index, schema, "In which year did the mother of Una marry?") is None
 
@@ -358,6 +359,6 @@ def test_what_is_asked_of_one_thing_is_no_list_of_what_else_is_said_of_it(tmp_pa
                  triples=[("Axle", "made_by", "Ada Blum"), ("Carl Berg", "born_in", "Graz")])
         base.finish(kb)
     with Resources(Settings(home=tmp_path, llm_base_url=None), hashed_embedder) as resources:
-        index = resources.retriever("makers").index
+        index = newest(resources, "makers").index
         assert asked_table(index, schema, "In which location was Ada Blum born?") is None
         assert asked_table(index, schema, "Which tools were made by Ada Blum?").tail == "Ada Blum"

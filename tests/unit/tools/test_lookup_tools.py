@@ -8,6 +8,8 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.schemas.lookups import LOOKUPS, TOOLS
 
+from ...newest import newest
+
 
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory, hashed_embedder):
@@ -41,7 +43,7 @@ def test_the_content_names_documents_and_the_artifact_leads_to_their_words(tools
     assert "curie.md" in message.content
     items = [item for block in message.artifact for item in block.items]
     assert items
-    documents = resources.knowledge_base("kb").documents
+    documents = newest(resources).kb.documents
     for place in (place for item in items for place in item.places or [item]):
         text = documents.get(place.document).text
         assert text[place.start:place.start + len(place.text)] == place.text

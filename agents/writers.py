@@ -1,4 +1,4 @@
-"""The writing runs of this process: one run at a time may write to a knowledge base, from first step to last."""
+"""The writers of this process: one run at a time writes to a knowledge base, and holds its lock from first to last."""
 
 import threading
 import uuid
@@ -15,7 +15,7 @@ from ..runtime.budgets import charge_calls
 from ..runtime.threads import check_cancelled
 
 _BEGUN: ContextVar[list[tuple[str, str]]] = ContextVar("begun")
-"""The runs that a caller began, as (knowledge base, run); see `Runs.abandoned_on_error`."""
+"""The runs that a caller began, as (knowledge base, run); see `Writers.abandoned_on_error`."""
 
 
 class Open(Protocol):
@@ -26,8 +26,8 @@ class Open(Protocol):
 
 
 @dataclass
-class _Writer:
-    """A knowledge base that this process writes to."""
+class Writer:
+    """A knowledge base that this process writes to; while a run or a step goes on, it holds the lock."""
 
     kb: KnowledgeBase
     run: str = ""
@@ -37,8 +37,37 @@ class _Writer:
     steps: Counter[str] = field(default_factory=Counter)
     """The number of active steps of each run."""
 
+    @property
+    def is_idle(self) -> bool:
+        """True if it does not hold the lock."""
+        return not self.run and not self.steps
 
-class Runs:
+    def begin(self, run: str) -> None:
+        """Take the lock for a step of a run, and for the run itself unless it has failed.
+
+        Raises:
+            WriterBusyError: another run or process is writing.
+        """
+        if (self.run or run) != run or self.steps.keys() - {run}:
+            raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")
+        if self.is_idle:
+            self.kb.acquire()
+        if not self.run and self.failed != run:
+            self.run = run
+            _BEGUN.get([]).append((self.kb.layout.name, run))
+        self.steps[run] += 1
+
+    def end(self, *, step: str = "", run: str = "") -> None:
+        """End a step or a run; the last one to end releases the lock."""
+        was_idle = self.is_idle
+        self.steps -= Counter([step])
+        if self.run == run:
+            self.run = ""
+        if self.is_idle and not was_idle:
+            self.kb.release()
+
+
+class Writers:
     """At most one run at a time for each knowledge base. Safe to use from several threads."""
 
     def __init__(self, open_writer: Open, ended: Callable[[str], None], most_open: int,
@@ -55,7 +84,7 @@ class Runs:
         self._forgotten = forgotten
         self._open = open_writer
         self._ended = ended
-        self._writers: dict[str, _Writer] = {}
+        self._writers: dict[str, Writer] = {}
         self._lock = threading.RLock()
 
     def knowledge_base(self, name: str) -> KnowledgeBase | None:
@@ -101,8 +130,7 @@ class Runs:
             raise
         finally:
             with self._lock:
-                writer.steps -= Counter([run])
-                writer.kb.release()
+                writer.end(step=run)
                 self._close_oldest()
 
     @contextmanager
@@ -163,43 +191,27 @@ class Runs:
                 writer.kb.close()
             self._writers.clear()
 
-    def _begin_step(self, name: str, run: str, create: bool, any_embedding: bool) -> _Writer:
+    def _begin_step(self, name: str, run: str, create: bool, any_embedding: bool) -> Writer:
         with self._lock:
-            writer = self._open_once(name, create, any_embedding)
-            if (writer.run or run) != run or writer.steps.keys() - {run}:
-                raise WriterBusyError(f"another run is writing to {name!r}; wait until it has ended")
-            writer.kb.acquire()
-            if not writer.run and writer.failed != run:
-                writer.kb.acquire()
-                writer.run = run
-                _BEGUN.get([]).append((name, run))
-            writer.steps[run] += 1
-            return writer
-
-    def _open_once(self, name: str, create: bool, any_embedding: bool) -> _Writer:
-        if name in self._writers and self._writers[name].kb.database.gone:
-            self.forget(name)  # another process dropped or renamed it, or the way to it was lost
-        if name not in self._writers:
-            self._writers[name] = _Writer(self._open(name, create=create, any_embedding=any_embedding))
-        return self._writers[name]
+            if name in self._writers and self._writers[name].kb.database.gone:
+                self.forget(name)  # another process dropped or renamed it, or the way to it was lost
+            if name not in self._writers:
+                self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
+            self._writers[name].begin(run)
+            return self._writers[name]
 
     def _end(self, name: str, run: str, *, failed: bool = False) -> None:
         with self._lock:
             self._ended(run)
             writer = self._writers.get(name)
-            if writer is None:
-                return
-            if failed:
-                writer.failed = run
-            if writer.run == run:
-                writer.run = ""
-                writer.kb.release()
+            if writer is not None:
+                writer.failed = run if failed else writer.failed
+                writer.end(run=run)
 
     def _close_oldest(self) -> None:
-        idle = [name for name, writer in self._writers.items() if not writer.run and not writer.steps]
+        idle = [name for name, writer in self._writers.items() if writer.is_idle]
         for name in idle[:max(0, len(self._writers) - self._most_open)]:
-            self._writers.pop(name).kb.close()
-            self._forgotten(name)
+            self.forget(name)
 
     def forget(self, name: str) -> None:
         """Close a knowledge base unless a run is writing to it."""
@@ -208,5 +220,5 @@ class Runs:
 
     def _close_idle(self, name: str) -> None:
         with self._lock:
-            if name in self._writers and not self._writers[name].run:
+            if name in self._writers and self._writers[name].is_idle:
                 self._writers.pop(name).kb.close()

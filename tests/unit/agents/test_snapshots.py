@@ -1,0 +1,140 @@
+"""A question is answered from one state of its knowledge base, whatever is published meanwhile."""
+
+import gc
+import sys
+from pathlib import Path
+
+import pytest
+from banyan.agents import snapshots
+from banyan.agents.retrieval.graph import build_graph
+from banyan.models.reasoner import ReasonerError
+from banyan.schemas.lookups import EntityLookup
+from sqlalchemy.exc import ResourceClosedError
+
+from ... import asking, scripted, small_base
+from ...newest import newest
+
+
+@pytest.fixture
+def shop(tmp_path, hashed_embedder):
+    made = scripted.Workshop(tmp_path, hashed_embedder)
+    made.copy_built()
+    return made
+
+
+QUESTION = "Who is Ada's employer?"
+
+
+def test_what_is_published_between_two_steps_changes_nothing(tmp_path, hashed_embedder):
+    small_base.people(tmp_path, "kb", hashed_embedder)
+    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
+
+        def delete_and_look(inquiry):
+            if len(inquiry.rounds) > 1:
+                return asking.quoting(("ada", "born in Ulm"), ("carl", "born in Turku"))(inquiry)
+            resources.delete_documents("kb", ["ada", "carl"])
+            return asking.look("Carl Berg born in Turku", EntityLookup(entity="Carl Berg"))
+
+        resources.fake.reply = delete_and_look
+        graph = build_graph(resources)
+        result = graph.invoke({"knowledge_base": "kb", "question": asking.QUESTION})
+        before, after = resources.fake.inquiries
+        assert after.rounds[0] == before.rounds[0]
+        assert after.terms == before.terms
+        assert "carl" in asking.passages(after)
+        assert len(result["citations"]) == 2, "they are checked against the documents of that state"
+        resources.fake = asking.Fake()
+        graph.invoke({"knowledge_base": "kb", "question": asking.QUESTION})
+        assert not {"ada", "carl"} & set(asking.passages(resources.fake.inquiries[-1])), "the next sees the new one"
+
+
+def mapped(resources):
+    """How often this process maps the index's file."""
+    path = str((resources.settings.home / "kb" / "index.bin").resolve())
+    return Path("/proc/self/maps").read_text().count(path)
+
+
+@pytest.fixture
+def without_collector():
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what /proc shows")
+@pytest.mark.usefixtures("without_collector")
+def test_a_snapshot_closes_with_its_last_lease_once_another_is_published(shop):
+    with shop.resources() as resources:
+        with resources.snapshot("kb") as first, resources.snapshot("kb") as second:
+            assert second is first
+            assert first.retriever.rank_passages(QUESTION, 5)
+            first.index.column("employer")
+            shop.build(shop.write(scripted.WAITING))
+            with resources.snapshot("kb") as another:
+                assert another is not first
+                assert another.kb.documents.count_documents() > first.kb.documents.count_documents()
+            files = mapped(resources)
+            assert files
+        with pytest.raises(ResourceClosedError):
+            first.kb.documents.count_documents()
+        del first, second
+        assert mapped(resources) < files, "its file, which was replaced, is let go of"
+
+
+@pytest.mark.usefixtures("without_collector")
+@pytest.mark.parametrize("ends", ["answered", "failed", "forgotten"])
+def test_a_question_that_ends_lets_its_snapshot_go(shop, monkeypatch, ends):
+    with shop.resources() as resources:
+        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": QUESTION}
+        with resources.snapshot("kb") as snapshot:
+            pass
+        if ends == "answered":
+            graph.invoke(asked)
+        elif ends == "failed":
+            def fail(*_):
+                raise ReasonerError("the endpoint refused")
+
+            monkeypatch.setattr(resources.scripted, "judge", fail)
+            with pytest.raises(ReasonerError):
+                graph.invoke(asked)
+        else:
+            with monkeypatch.context() as context:
+                context.setattr(snapshots, "_ABANDONED", -1.0)
+                resources.snapshots.begin_question(snapshot)
+            resources.snapshots.end_question(resources.snapshots.begin_question(snapshot))
+        assert snapshot.kb.documents.count_documents(), "the next question finds it open"
+        shop.build(shop.write(scripted.WAITING))
+        with resources.snapshot("kb"), pytest.raises(ResourceClosedError):
+            snapshot.kb.documents.count_documents()
+
+
+@pytest.mark.parametrize(("unwritten", "stays"), [("the disk is full", True), ("", False)])
+def test_an_index_in_memory_is_followed_by_its_file_only_where_it_can_be_written(shop, monkeypatch, unwritten, stays):
+    with shop.resources() as resources:
+        before = newest(resources)
+        monkeypatch.setattr(before.kb, "unwritten", unwritten)
+        monkeypatch.setattr(before.kb, "is_mapped", lambda: False)
+        resources.snapshots.follow()
+        assert (newest(resources) is before) == stays
+
+
+def test_what_a_dropped_knowledge_base_said_is_answered_to_the_end(shop):
+    with shop.resources() as resources, resources.snapshot("kb") as snapshot:
+        resources.drop("kb")
+        assert snapshot.retriever.rank_passages(QUESTION, 5)
+        assert snapshot.kb.documents.count_documents()
+
+
+def test_a_step_that_fails_keeps_others_from_nothing(shop):
+    with shop.resources() as resources:
+        judge = resources.scripted.judge
+
+        def fail(*_):
+            raise ReasonerError("the endpoint refused")
+
+        resources.scripted.judge = fail
+        graph, asked = build_graph(resources), {"knowledge_base": "kb", "question": QUESTION}
+        with pytest.raises(ReasonerError):
+            graph.invoke(asked)
+        resources.scripted.judge = judge
+        assert graph.invoke(asked)["messages"]
