@@ -17,7 +17,7 @@ from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.stated_aliases import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import BoundedExtraction, EntityMention, Fact
+from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.graph_schema import open_schema
 
 PAIRS = Path(__file__).with_name("entity_pairs.jsonl")
@@ -39,8 +39,8 @@ def graph_of(pair: dict[str, Any]) -> tuple[KnowledgeGraph, dict[str, str]]:
         admitted[chunk] = BoundedExtraction(
             mentions=tuple(EntityMention(name=name, type=kinds.get(name, "Entity"), span=_NOWHERE)
                            for name in names if together or name not in kinds),
-            facts=tuple(Fact(head=h, head_type=kinds.get(h, "Entity"), relation=r, tail=t,
-                             tail_type=kinds.get(t, "Entity"), span=_NOWHERE) for h, r, t in triples))
+            facts=tuple(RelationFact(head=h, head_type=kinds.get(h, "Entity"), relation=r, tail=t,
+                                     tail_type=kinds.get(t, "Entity"), span=_NOWHERE) for h, r, t in triples))
     if pair.get("second_type"):
         admitted["other"] = BoundedExtraction(mentions=(EntityMention(
             name=pair["second"], type=pair["second_type"], span=_NOWHERE),))
