@@ -168,7 +168,6 @@ import sys
 import chromadb
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
-from ..newest import newest
 for folder in sys.argv[1:]:
     client = chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
     for collection in client.list_collections():
