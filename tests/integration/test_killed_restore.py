@@ -20,7 +20,6 @@ import os, runpy, signal, sqlite3, sys
 from pathlib import Path
 from banyan.graph_store.integrity import restore as module
 from banyan.graph_store.layout import Layout
-from ..newest import newest
 file, home, at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 embedder = runpy.run_path(sys.argv[4])["HashedEmbedder"]()
 steps = 0
