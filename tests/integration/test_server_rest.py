@@ -48,8 +48,9 @@ def test_an_upload_is_built_and_its_progress_told(client, server, english):
     started, seen = english
     assert (started["state"], started["kb"]) == ("queued", "english")
     assert started["files"] == sorted(path.name for path in ENGLISH.glob("*.md"))
-    steps = [build["progress"]["step"] for build in seen if build["state"] == "running"]
-    assert {"read", "extract", "write", "index"} <= set(steps)
+    steps = {build["progress"]["step"] for build in seen if build["state"] == "running"}
+    assert "extract" in steps
+    assert steps <= {"", "read", "extract", "write", "index"}, "those in quick succession may be skipped"
     report = seen[-1]["report"]
     assert (seen[-1]["state"], report["documents"], report["files_failed"], report["stopped"]) == ("done", 16, [], "")
     assert report["triples"] > 20
