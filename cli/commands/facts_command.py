@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ...schemas.lookups import EXTREMES, Calculation, TripleLookup
 from ...tools.table_query import shown_number
-from ...tools.table_results import MOST_ROWS, ComputedTable, tabulate
+from ...tools.table_results import MOST_ROWS, ComputedTable, TableRow, tabulate
 from ...tools.table_results import fields as fields_of
 from ..console import format_count, on_a_line, out, print_json, visible
 from ..error_messages import CommandError
@@ -157,7 +157,13 @@ def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int 
             out.print(shown)
         else:
             out.print("no row fits: leave out a condition" if not table.total else "no row has a value for this")
-    _print_notes([_left_out(left), *table.notes])
+    _print_notes([_left_out(left), _shared_time(table.rows[:limit]), *table.notes])
+
+
+def _shared_time(rows: Sequence[TableRow]) -> str:
+    """Return what several rows all hold with, which is shown once below them."""
+    times = {row.time for row in rows}
+    return times.pop() if len(rows) > 1 == len(times) else ""
 
 
 def _groups(table: ComputedTable, by: str, limit: int | None) -> Table:
@@ -169,7 +175,7 @@ def _groups(table: ComputedTable, by: str, limit: int | None) -> Table:
 
 def _rows(table: ComputedTable, show: Sequence[str], limit: int | None) -> Table:
     rows = table.rows[:limit]
-    dated = any(row.time for row in rows)
+    dated = any(row.time for row in rows) and not _shared_time(rows)
     shown = Table("subject", on_a_line(table.relation), *map(on_a_line, show), *(["when"] if dated else []), "document",
                   box=box.SIMPLE)
     for row in rows:
