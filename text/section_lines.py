@@ -1,7 +1,7 @@
 """Lines of a text with the headings above each, and which headings say what is below them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from .scripts import is_han
@@ -25,7 +25,7 @@ _GENERAL = frozenset((  # noqa: SIM905
 """Words of headings that say the same in any document."""
 _LONGEST, _LONGEST_CAPTION = 80, 8
 """Characters of the headings that stand with a fact, and words of a line directly above rows that is their caption."""
-_MOST_HEADINGS = 2
+_MOST_HEADINGS, _SHORT_HAN = 2, 6
 
 
 class Line(NamedTuple):
@@ -66,14 +66,15 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
         before, start = line, start + len(line) + 1
 
 
-def section_of(line: Line, *names: str) -> str:
+def section_of(line: Line, label: str, known: Container[str]) -> str:
     """Return what the headings above a line say of it, the innermost ones; "" where they say nothing.
 
     Args:
         line: the line.
-        names: what is named beside it, which the headings need not repeat.
+        label: what the document is called by, which stands before a single heading of one word.
+        known: what is named beside it, which the headings need not repeat.
     """
-    path, known = [*line.above, *([line.caption] if line.caption else [])], set(names)
+    path = [*line.above, *([line.caption] if line.caption else [])]
     while path and not (is_telling(path[-1]) and path[-1] not in known):
         path.pop()
     said = list[str]()
@@ -85,7 +86,8 @@ def section_of(line: Line, *names: str) -> str:
         said.insert(0, plain)
         if len(said) == _MOST_HEADINGS:
             break
-    return BETWEEN.join(said)
+    is_word = len(said) == 1 and " " not in said[0] and len(said[0]) <= (_SHORT_HAN if is_han(said[0][0]) else _LONGEST)
+    return BETWEEN.join([*([label] if label and is_word else []), *said])
 
 
 def is_telling(heading: str) -> bool:

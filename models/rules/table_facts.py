@@ -18,7 +18,7 @@ from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, Extracted
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from ...text.scripts import is_han
-from ...text.section_lines import Line, lines_under, section_of
+from ...text.section_lines import lines_under, section_of
 from ...text.table_rows import DOCUMENT, Cell, Row, find_rows
 from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
 from ...text.values import kind_of
@@ -48,7 +48,7 @@ _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 """Lists, prompts and addresses."""
 _LISTED = "、"
-_SHORT = 3
+_SHORT, _LONGEST_LABEL = 3, 40
 _NO_THINGS = words("network label labels item items notes note order host term head status series part arm unit method")
 """Headers that mean a thing only elsewhere: a record label, a religious order, an arm of the army."""
 _LABEL = re.compile(r"[a-z\d_\W]|[^_=<>{}\[\]\\]*[_=<>{}\[\]\\]")
@@ -104,16 +104,17 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     attributes: list[ExtractedAttribute] = []
     rows = [_of_document(row, title, document) for row in useful_rows(rows)]
     own, telling = Extraction(), _telling_columns(rows)
+    label = _label_of(document, title)
     lines = {line.start: line for line in lines_under(text, heading)}
     for row in rows:
         name, evidence, line = row.cells[0].value, text[row.start:row.end], lines[row.start]
+        section = _marked(section_of(line, label, {name, title, *(cell.header for cell in row.cells)}))
         if row.cells[0].header == DOCUMENT:
-            own = own.combine(words.of_document(row, evidence, _section(line, name, title)))
+            own = own.combine(words.of_document(row, evidence, section))
             continue
         is_label = _LABEL.match(name) is not None
         kind, is_told = words.type_of_rows(row.cells[0].header, () if is_label else (*reversed(line.above), title))
-        section = _section(line, name, title) or (
-            "" if is_told or _is_full_name(name) else _marked(_label_of(document, title)))
+        section = section or _marked("" if is_told else label)
         time = "; ".join(filter(None, [_time_of(row), section]))
         entities[name, kind] = None
         for header, value in row.cells[1:]:
@@ -143,31 +144,24 @@ def _of_document(row: Row, title: str, document: str) -> Row:
     return row._replace(cells=(Cell(DOCUMENT, document), *row.cells[1:])) if is_titled else row
 
 
-def _section(line: Line, name: str, title: str) -> str:
-    """Return the qualifier of what a row of a name states: the section it stands in; "" where that tells nothing."""
-    return _marked(section_of(line, name, title))
-
-
 def _marked(section: str) -> str:
+    """Return the qualifier of what is stated in a section."""
     return f"{SECTION[any(map(is_han, section))]}: {section}" if section else ""
 
 
 def _label_of(document: str, title: str) -> str:
-    """Return what a document is called by: its key ("EIP-1559"), else its title; "" of one without."""
+    """Return what a document is called by: its title, its key ("EIP-1559") if that is long; "" of one without both."""
     key, _, rest = document.partition(": ")
-    return key if rest == title else title if document.startswith(f"{title} (") else ""
+    keyed = rest == title
+    if keyed and (len(title) > _LONGEST_LABEL or re.search("[;；]", title)):
+        return key
+    return title if keyed or document.startswith(f"{title} (") else ""
 
 
 def _is_described(value: str) -> bool:
     """Return True for several words with small ones that mean something: "User's device only" names no place."""
     parts = value.split()
     return len(parts) >= _SHORT and any(part.isascii() and part.islower() and len(part) > _SHORT for part in parts)
-
-
-def _is_full_name(name: str) -> bool:
-    """Return True for several words that all have capitals, which need no document to tell them apart."""
-    parts = name.split()
-    return len(parts) > 1 and all(part[0].isupper() for part in parts)
 
 
 def _telling_columns(rows: Iterable[Row]) -> dict[Cell, tuple[str, ...]]:
