@@ -98,7 +98,8 @@ def is_telling(heading: str) -> bool:
 
 
 def _is_caption(line: str) -> bool:
-    """Return True for a short line that is no sentence, row or item."""
+    """Return True for a short line that is no sentence, row, item or value."""
     words = line.split()
-    return 0 < len(words) <= _LONGEST_CAPTION and len(line) <= _LONGEST and line[0] not in "|-*#>`" and (
+    is_short = 0 < len(words) <= _LONGEST_CAPTION and len(line) <= _LONGEST
+    return is_short and ": " not in line and line[0] not in "|-*#>`" and (
         line.rstrip()[-1] not in ".。?？!！" and (is_han(line[0]) or line[0].isupper()))
