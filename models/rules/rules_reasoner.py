@@ -41,11 +41,11 @@ class RulesReasoner:
 
     def extract_one(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
         """Extract entities and facts of a chunk; see `RulesReader.extract`."""
-        return self._extractor.extract(request, schema)
+        return self._extractor.extract([request], schema)[0]
 
     async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Extract the chunks one after the other; see `RulesReader.extract`."""
-        return [await in_thread(self.extract_one, request, schema) for request in requests]
+        """Extract the chunks together; see `RulesReader.extract`."""
+        return await in_thread(self._extractor.extract, requests, schema)
 
     def with_instructions(self, instructions: str) -> "RulesReasoner":
         """Return this reasoner: quotes are not worded."""
