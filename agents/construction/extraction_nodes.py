@@ -131,7 +131,8 @@ class ExtractionNodes:
         for reading, extraction in zip(asked, extractions, strict=True):
             found[reading.chunk.id] = reading.rows.combine(extraction)
         if found:
-            call = content_id(*(reading.chunk.id for reading in asked)) if len(_sizes(asked)) > 1 else ""
+            call = content_id(*(reading.chunk.id for reading in asked)) if (
+                work.reasoner.reasons and len(_sizes(asked)) > 1) else ""
             await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, found, call))
         return None
 

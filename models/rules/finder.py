@@ -207,13 +207,11 @@ class Finder:
     def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
         """Return the cached spans of sentences, including capitalised words of unknown kind."""
         new = {unit.text: self._language(unit.passage) for unit in units if unit.text not in self._names}
-        for language in dict.fromkeys(new.values()):
-            texts = [text for text, own in new.items() if own == language]
-            for text, spans in zip(texts, find_spans(texts, self.parser, language=language), strict=True):
-                found = [_whole(text, span) for span in spans]
-                found += [Span(start, end, "name") for start, end in find_names(text) if not language and start > 0
-                          and all(end <= span.start or start >= span.end for span in found)]
-                self._names[text] = found
+        for text, spans in zip(new, find_spans(list(new), self.parser, languages=list(new.values())), strict=True):
+            found = [_whole(text, span) for span in spans]
+            found += [Span(start, end, "name") for start, end in find_names(text) if not new[text] and start > 0
+                      and all(end <= span.start or start >= span.end for span in found)]
+            self._names[text] = found
         return [self._names[unit.text] for unit in units]
 
     def _spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:

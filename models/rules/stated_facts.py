@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
-from ...text.scripts import is_han
+from ...text.scripts import has_han
 from .chinese_clauses import Cell, ClauseSplitter
 from .recognition.spans import VALUES
 
@@ -154,7 +154,7 @@ class FactForms:
         for start, end in sentences:
             if text[end - 1] in "?？":
                 continue
-            if any(map(is_han, text[start:end])):
+            if has_han(text[start:end]):
                 yield from self._of_clauses(_mark_unknown(_mark_mentions(text, start, end, mentions)), subject, start,
                                             end)
                 continue
