@@ -102,6 +102,8 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             continue
         time = _time_of(row)
         kind = words.type_of_rows(row.cells[0].header, (*reversed(heading.split(" > ")), title))
+        if kind == words.person and any(map(str.isdigit, name)):
+            kind = words.last_resort  # "Employees: up to 19"
         entities[name, kind] = None
         for header, value in row.cells[1:]:
             if len(value) > _LONGEST_VALUE or not any(map(str.isalnum, value)):
@@ -189,6 +191,8 @@ class _Words:
         self._types |= {noun: self._types[kind] for noun, kind in _UNAMBIGUOUS_NOUNS.items() if kind in self._types}
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
         self._types.pop("field", None)  # in a table a field is one of a form or a message, not farmland
+        self.person = self._types.get("person", self._types.get("employee", ""))
+        self.last_resort = next((t.name for t in schema.entity_types if t.last_resort or t.name == ROOT_TYPE), ROOT_TYPE)
         # The relation of each header, and whether it is read from tail to head.
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):
@@ -199,8 +203,7 @@ class _Words:
 
     def of_document(self, row: Row, evidence: str) -> Extraction:
         """Return the facts of a document's own row."""
-        person = self._types.get("person", self._types.get("employee", ""))
-        types = DocumentTypes(self.type_of_rows(DOCUMENT, ()), person)
+        types = DocumentTypes(self.type_of_rows(DOCUMENT, ()), self.person)
         found = facts_of_metadata(row, types, evidence, _time_of(row),
                                   lambda header: self._relations.get(label_key(header), (header, False))[0])
         return reduce(Extraction.combine, found, Extraction())
@@ -209,10 +212,9 @@ class _Words:
         """Return the type of a column's entities: by its header, else by the headings above, else the last resort."""
         # A heading names the things below it in the plural: the rows below "Specification" are no documents.
         plural = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
-        known = next(filter(None, map(self._type, (header, *plural))), "")
-        if known or self._schema.open:
-            return known or header
-        return next((t.name for t in self._schema.entity_types if t.last_resort or t.name == ROOT_TYPE), header)
+        own = [] if label_key(header).split(" ", 1)[0] in _NO_THINGS else [header]
+        known = next(filter(None, map(self._type, (*own, *plural))), "")
+        return known or (header if self._schema.open else self.last_resort or header)
 
     def relation(self, header: str, row_type: str) -> _Column | None:
         """Return the relation to a cell that names another entity; None if the cell is a value.
