@@ -250,7 +250,8 @@ class Surroundings:
                 of_main, of_other = self.documents(self.support(main)), self.documents(self.support(other))
                 told = said[main] or len(of_other) * _RARER <= len(of_main)
                 within = of_other <= of_main and len(self.support(other)) < len(self.support(main))
-                if not said[other] and (within or (told and self._share_names(main, other))) and self.depth(other) <= (self.depth(main) or self.depth(other)):
+                special = self.depth(other) > self.depth(main) > 0
+                if not said[other] and not special and (within or (told and self._share_names(main, other))):
                     yield pair_of(main, other), (self.mention(other), self.mention(main))
 
     def _share_names(self, first: str, second: str) -> bool:

@@ -296,7 +296,8 @@ class _Sentence:
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
         mention = self._mention(token)
-        if end.kinds[0] == "place" and not (self.covering(token) or token.lower_ in PRONOUNS or kind_of_noun(token.lemma_) == "location"):
+        if end.kinds[0] == "place" and not (
+                self.covering(token) or token.lower_ in PRONOUNS or kind_of_noun(token.lemma_) == "location"):
             return None
         if mention is None and "thing" in end.kinds and (words_ := self._thing(token)):
             return Mention(0, 0, "thing", words_)
@@ -332,8 +333,8 @@ class _Sentence:
             return None if kind_of_thing else covering  # "an API", "Ada Blum (SPD)"
         if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR | ROLES:
             first = token
-            while first.i and self.doc[first.i - 1].tag_ in {"NNP", "NNPS"} and token.is_ancestor(self.doc[first.i - 1]):
-                first = self.doc[first.i - 1]
+            while first.i and (other := self.doc[first.i - 1]).tag_ in {"NNP", "NNPS"} and token.is_ancestor(other):
+                first = other
             before = self.doc[first.i - 1].lower_ if first.i else ""
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
@@ -449,10 +450,9 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     """
     name, kind = mention.name, mention.kind
     several, acronym, last = " " in name, name.isupper() and name.isalpha(), name.rpartition(" ")[2].lower()
-    if "location" in kinds and _ROAD.search(name):
-        return ""  # "located on Highway 54"
-    if last in POSTS or (kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
-        return ""  # "Platinum Members", "Executive Director"
+    if ("location" in kinds and _ROAD.search(name)) or last in POSTS or (
+            kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
+        return ""  # "located on Highway 54", "Platinum Members", "Executive Director"
     named = infer_type(name).lower()
     if kinds[0] in _RECOGNISED:
         return kind if kind == _RECOGNISED[kinds[0]] else ""

@@ -192,7 +192,7 @@ class _Words:
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
         self._types.pop("field", None)  # in a table a field is one of a form or a message, not farmland
         self.person = self._types.get("person", self._types.get("employee", ""))
-        self.last_resort = next((t.name for t in schema.entity_types if t.last_resort or t.name == ROOT_TYPE), ROOT_TYPE)
+        self.last_resort = next((t.name for t in schema.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
         # The relation of each header, and whether it is read from tail to head.
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):

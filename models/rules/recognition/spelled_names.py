@@ -35,10 +35,11 @@ _PERIODICALS = ("Journal", "Magazine", "Review", "Annals", "Proceedings", "Bulle
 _SINGLE = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds for which a recogniser mistakes single words."""
 _TOLD_WORK = re.compile(
-    r"\b(?:songs?|singles?|albums?|films?|movies?|novels?|novellas?|books?|poems?|plays?|operas?|musicals?|episodes?|series|shows?|"
-    r"tracks?|paintings?|sculptures?|articles?|essays?|papers?|reports?|guides?|handbooks?|magazines?|newspapers?|"
-    r"stor(?:y|ies)|soundtracks?|lyrics?|games?|titled|entitled|wrote|written|writes|authors?|published|recorded|released?|premiered|aired|broadcast|directed|"
-    r"starring|sang|sung|performed|composed|screenplays?|sequels?|charts?|remix|cover|featur(?:es|ing)|read)\b", re.IGNORECASE)
+    r"\b(?:songs?|singles?|albums?|films?|movies?|novels?|novellas?|books?|poems?|plays?|operas?|musicals?|episodes?|series|"
+    r"shows?|tracks?|paintings?|sculptures?|articles?|essays?|papers?|reports?|guides?|handbooks?|magazines?|stor(?:y|ies)|"
+    r"newspapers?|soundtracks?|lyrics?|games?|titled|entitled|wrote|written|writes|authors?|published|recorded|premiered|"
+    r"released?|aired|broadcast|directed|starring|sang|sung|performed|composed|screenplays?|sequels?|charts?|remix|cover|"
+    r"featur(?:es|ing)|read)\b", re.IGNORECASE)
 """What is said around the title of a work, and not around a term in quotation marks."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}|[A-Za-z]{1,20}\d{1,6}|[a-z]{2,20}[A-Z]\w*")
@@ -74,8 +75,8 @@ _OFFICES = words("senator representative congressman congresswoman president gov
 _NUMBERED = re.compile(r"(?:Highway|Route|Interstate|(?P<standard>\bI(?:SO|EC)))\Z")
 _NUMBER = re.compile(r" \d{1,5}(?::\d{4})?\b(?![.,]\d)")
 """Roads and standards, whose numbers belong to their names."""
-_PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|Question)"
-                           r" (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
+_PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
+                           r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
 _SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _AROUND, _AROUND_WORK = 40, 120
@@ -181,7 +182,9 @@ def _with_number(text: str, span: Span) -> Span:
     """Return the whole name of a road or a standard: "Oslo Highway 54"."""
     numbered = _NUMBERED.search(text, span.start, span.end)
     number = _NUMBER.match(text, span.end) if numbered else None
-    return Span(span.start, number.end(), "work" if numbered["standard"] else "location") if numbered and number else span
+    if numbered is None or number is None:
+        return span
+    return Span(span.start, number.end(), "work" if numbered["standard"] else "location")
 
 
 def _without_office(text: str, span: Span) -> Span:

@@ -141,6 +141,9 @@ def test_the_title_after_a_key_is_the_documents_and_its_lines_describe_the_docum
     "In April 1991 Acme Corporation opened a museum downtown.",
     "Delta Valves (based on Crystal Lake) offers a similar service.",
     "A member can block the selection of a Secretary - General.",
+    "Akerby is located on Norway Route 54.",
+    "Ships call in Bergen, Oslo, Narvik and Hamar.",
+    "The Blum Church and its Jesuit college are landmarks.",
     "```python\nclass Ada Blum is the director of Acme Corporation.\n```",
 ])
 def test_parts_codes_and_classes_of_things_have_no_facts(reader: RulesReader, text: str) -> None:
