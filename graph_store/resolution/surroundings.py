@@ -26,7 +26,7 @@ _ORGANISATIONS = frozenset("""organization organisation company corporation inst
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
 _RARER = 2
 """How many times as many documents have a name under its usual type as under a guessed one."""
-_SHARED_NAMES = 2
+_SHARED_NAMES = 3
 _SHARED = 0.5
 """How much of the doubt one shared neighbour takes away that hardly anything else has."""
 
@@ -255,10 +255,18 @@ class Surroundings:
                     yield pair_of(main, other), (self.mention(other), self.mention(main))
 
     def _share_names(self, first: str, second: str) -> bool:
-        """Return True if the chunks of two entities have other names in common."""
-        here, there = ({name for chunk in self.support(entity) for name in self.entities_by_name(chunk)}
-                       for entity in (first, second))
+        """Return True if the documents of two entities have other names in common."""
+        here, there = ({name for document in self.documents(self.support(entity))
+                        for name in self._names_of_documents.get(document, ())} for entity in (first, second))
         return len(here & there - {self.names[first], self.names[second]}) >= _SHARED_NAMES
+
+    @cached_property
+    def _names_of_documents(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for entity, name in self.names.items():
+            for document in self.documents(self.support(entity)):
+                found.setdefault(document, set()).add(name)
+        return found
 
     def has_fact_between(self, first: str, second: str) -> bool:
         """Return True if a fact ties two entities to each other, other than that they are the same."""

@@ -419,8 +419,8 @@ class _Sentence:
         phrase = self.doc[first.i : last.i + 1]
         while len(phrase) and (phrase[-1].is_punct or phrase[-1].pos_ in {"CCONJ", "ADP"}):
             phrase = phrase[:-1]
-        if len(phrase) and phrase[-1].tag_ == "VBN":
-            return ""  # the "Danish born" of a parse that ends there
+        if last.i < token.i or (len(phrase) and phrase[-1].tag_ == "VBN"):
+            return ""  # "a Danish (former) painter", and the "Danish born" of a parse that ends there
         if any(one in left_out for one in token.rights) and any(
                 one.tag_ == "JJS" or one.lower_ in _OF_SOME for one in phrase):
             return ""  # "the only school" that ...

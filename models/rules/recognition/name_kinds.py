@@ -42,7 +42,7 @@ _RELATIONAL = {
     "person": words("aunt chair child cofounder co-founder creator developer discoverer grandfather grandmother owner "
                     "parent performer predecessor recipient screenwriter sibling spouse astronomer participant "
                     "representative maintainer contributor chairperson treasurer liaison staff user customer presenter "
-                    "reporter voter candidate applicant licensee licensor"),
+                    "reporter voter candidate applicant licensee licensor partner"),
     "location": words("birthplace headquarter headquarters hometown seat"),
     "organization": words("alma employer publisher magazine"),
 }
