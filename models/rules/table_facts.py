@@ -114,6 +114,8 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             continue
         is_label = _LABEL.match(name) is not None
         kind, is_told = words.type_of_rows(row.cells[0].header, () if is_label else (*reversed(line.above), title))
+        if kind == words.person and any(map(str.isdigit, name)):
+            kind = words.last_resort  # "Employees: up to 19"
         section = section or _marked("" if is_told else label)
         time = "; ".join(filter(None, [_time_of(row), section]))
         entities[name, kind] = None
@@ -230,6 +232,8 @@ class _Words:
         self._types |= {noun: self._types[kind] for noun, kind in _UNAMBIGUOUS_NOUNS.items() if kind in self._types}
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
         self._types.pop("field", None)  # in a table a field is one of a form or a message, not farmland
+        self.person = self._types.get("person", self._types.get("employee", ""))
+        self.last_resort = next((t.name for t in schema.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
         # The relation of each header, and whether it is read from tail to head.
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):
@@ -240,8 +244,7 @@ class _Words:
 
     def of_document(self, row: Row, evidence: str, section: str) -> Extraction:
         """Return the facts of a document's own row, or of one in a section that describes it."""
-        person = self._types.get("person", self._types.get("employee", ""))
-        types = DocumentTypes(self.type_of_rows(DOCUMENT, ())[0], person)
+        types = DocumentTypes(self.type_of_rows(DOCUMENT, ())[0], self.person)
         found = facts_of_metadata(row, types, evidence, "; ".join(filter(None, [_time_of(row), section])),
                                   lambda header: self._relations.get(label_key(header), (header, False))[0])
         return reduce(Extraction.combine, found, Extraction())
@@ -253,9 +256,9 @@ class _Words:
         """
         # A heading names the things below it in the plural: the rows below "Specification" are no documents.
         plural = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
-        known = next(filter(None, map(self._type, (header, *plural))), "")
-        resort = header if self._schema.open else next(
-            (t.name for t in self._schema.entity_types if t.last_resort or t.name == ROOT_TYPE), header)
+        own = [] if label_key(header).split(" ", 1)[0] in _NO_THINGS else [header]
+        known = next(filter(None, map(self._type, (*own, *plural))), "")
+        resort = header if self._schema.open else self.last_resort or header
         return known or resort, bool(known) and known != resort
 
     def relation(self, header: str, row_type: str) -> _Column | None:

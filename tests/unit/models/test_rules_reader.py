@@ -155,6 +155,9 @@ def test_a_chunk_is_read_alike_whatever_is_read_with_it(reader: RulesReader) -> 
     "In April 1991 Acme Corporation opened a museum downtown.",
     "Delta Valves (based on Crystal Lake) offers a similar service.",
     "A member can block the selection of a Secretary - General.",
+    "Akerby is located on Norway Route 54.",
+    "Ships call in Bergen, Oslo, Narvik and Hamar.",
+    "The Blum Church and its Jesuit college are landmarks.",
     "```python\nclass Ada Blum is the director of Acme Corporation.\n```",
 ])
 def test_parts_codes_and_classes_of_things_have_no_facts(reader: RulesReader, text: str) -> None:
