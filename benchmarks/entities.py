@@ -47,7 +47,8 @@ def main() -> None:
     more: list[tuple[str, str]] = []
     for passage in track(json.loads(given.recorded.read_text("utf-8"))["docs"][::given.every],
                          console=Console(stderr=True)):
-        extraction = reasoner.extract_one(ExtractionRequest(text=passage["text"], title=passage["title"]), schema)
+        (extraction,) = reasoner.extract_together(
+            [ExtractionRequest(text=passage["text"], title=passage["title"])], schema)
         recorded = keys(passage["extracted_entities"])
         entities = keys([*(entity.name for entity in extraction.entities),
                          *(name for triple in extraction.triples for name in (triple.head, triple.tail))])

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 _CHILD = """
-import json, resource, sys
+import asyncio, inspect, json, resource, sys
 from pathlib import Path
 from banyan.config import Settings
 from banyan.ingest.chunking import chunk_documents
@@ -42,18 +42,24 @@ def processor_time():
 def refuse(failure):
     raise SystemExit(f"{failure.path}: {failure.reason}")
 
+def extract(requests):
+    if inspect.iscoroutinefunction(reasoner.extract):
+        return asyncio.run(reasoner.extract(requests, schema))
+    return [reasoner.extract(request, schema) for request in requests]
+
 settings, schema, reasoner = Settings(_env_file=None), load_schema("general"), RulesReasoner()
-reasoner.extract_one(ExtractionRequest(text="Ada Blum was born in Oslo.", title="Ada Blum"), schema)
+extract([ExtractionRequest(text="Ada Blum was born in Oslo.", title="Ada Blum")])
 paths, every = json.loads(sys.stdin.read())
 began = processor_time()
 documents = list(load_documents([Path(path) for path in paths], on_failure=refuse))
 cut = chunk_documents(documents, settings.chunk_tokens, settings.chunk_overlap)
 chunks = [chunk for _, own in cut for chunk in own]
 loaded = processor_time()
-for chunk in chunks[::every]:
-    _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)
-    if prose.strip():
-        reasoner.extract_one(ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading), schema)
+for start in range(0, len(chunks), 16 * every):  # a build reads 16 together
+    texts = [(chunk, read_rows(chunk.text, chunk.title, chunk.heading, schema)[1])
+             for chunk in chunks[start : start + 16 * every : every]]
+    extract([ExtractionRequest(text=prose, title=chunk.title, heading=chunk.heading)
+             for chunk, prose in texts if prose.strip()])
 read = processor_time() - loaded
 characters = sum(len(chunk.text) for chunk in chunks)
 print(json.dumps([len(chunks), characters, loaded - began, read * len(chunks) / len(chunks[::every])]))

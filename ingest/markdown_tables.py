@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from .sections import headings
+from ..text.section_lines import Line, is_telling, lines_under
 from .table_lines import table_lines
 
-_FENCES = ("```", "~~~")
 _BAR = re.compile(r"(?<!\\)\|")
-_MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|\*\*|__|`|"
+_MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|`|"
+                    r"(?<!\w)(?P<mark>\*\*|__)(?P<strong>(?=\S)[^\n]*?\S)(?P=mark)(?!\w)|"
                     r"(?<![\w*])\*(?P<words>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])")
 
 
@@ -17,33 +17,29 @@ def with_rows(text: str, title: str) -> str:
 
     Args:
         text: the text; `\n` is its only line break.
-        title: the subject of a table that is under no heading.
+        title: the subject of a table that is under no heading with a subject of its own.
 
     Returns:
         The text in which each pipe table outside fenced code is written by `table_lines`.
     """
     if "|" not in text:
         return text
-    return "\n".join(_lines(text.split("\n"), title))
+    return "\n".join(_lines(list(lines_under(text, "", title)), title))
 
 
-def _lines(lines: Sequence[str], title: str) -> Iterator[str]:
-    fence, at = "", 0
+def _lines(lines: Sequence[Line], title: str) -> Iterator[str]:
+    at = 0
     while at < len(lines):
         line = lines[at]
-        mark = line.lstrip()[:3]
-        if mark in _FENCES and fence in {"", mark}:
-            fence = "" if fence else mark
-        elif not fence and line.startswith("#"):
-            title = next((heading.title for heading in headings(line)), title)
-        if not fence and "|" in line and at + 1 < len(lines) and _is_rule(lines[at + 1]):
+        if not line.is_code and "|" in line.text and at + 1 < len(lines) and _is_rule(lines[at + 1].text):
             end = at + 2
-            while end < len(lines) and "|" in lines[end]:
+            while end < len(lines) and "|" in lines[end].text:
                 end += 1
-            yield from table_lines(_cells(line), map(_cells, lines[at + 2 : end]), title)
+            subject = next(filter(is_telling, reversed(line.above)), title)
+            yield from table_lines(_cells(line.text), [_cells(row.text) for row in lines[at + 2 : end]], subject)
             at = end
         else:
-            yield line
+            yield line.text
             at += 1
 
 
@@ -62,4 +58,4 @@ def _cells(line: str) -> list[str]:
 
 def _plain(mark: re.Match[str]) -> str:
     """Replace a mark: code and a link by their words, a line break by a space, emphasis by nothing."""
-    return mark["code"] or mark[2] or mark["words"] or (" " if mark[0].startswith("<") else "")
+    return mark["code"] or mark[2] or mark["strong"] or mark["words"] or (" " if mark[0].startswith("<") else "")

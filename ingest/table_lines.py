@@ -33,6 +33,10 @@ _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "
 """Headers of columns that count rows, whatever these are of."""
 _TOTALS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "average", "mean", "合计",
                      "总计", "小计", "平均"})
+_DESCRIBING = frozenset({"type", "kind", "category", "status", "unit", "required", "default", "value", "description",
+                         "comment", "comments", "note", "notes", "meaning", "reason", "commentary", "rationale",
+                         "definition", "example", "explanation", "remarks", "类型", "状态", "备注", "说明", "单位"})
+"""Headers of columns that name nothing beside another column."""
 _PROPERTY = frozenset({"", "property", "attribute", "field", "feature", "specification", "spec", "parameter", "key",
                        "characteristic", "detail", "details", "item", "参数", "属性", "项目", "字段"})
 _VALUE = frozenset({"", "value", "values", "detail", "details", "specification", "description", "data", "content",
@@ -169,7 +173,7 @@ class _Columns:
         6. The leftmost column.
         """
         texts = [at for at, cells in enumerate(columns) if cells and not all(map(is_value, cells[:_JUDGED]))
-                 and max(map(len, cells)) <= _LONGEST_NAME]
+                 and max(map(len, cells)) <= _LONGEST_NAME and not (at and self._is_describing(at))]
         distinct = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
         of_texts = [at for at in distinct if at in texts]
         named = [at for at in of_texts if label_key(self._headers[at]).endswith(_NAMING)]
@@ -177,6 +181,9 @@ class _Columns:
         counting = [at for at in numbering if label_key(self._headers[at]).rstrip(".") not in _COUNTS
                     and _is_counted_up(columns[at])]
         return next(iter((*named, *counting, *of_texts, *numbering, *texts)), 0)
+
+    def _is_describing(self, at: int) -> bool:
+        return self._headers[at].endswith(("?", "？")) or label_key(self._headers[at]) in _DESCRIBING
 
 
 def _is_counted_up(cells: Sequence[str]) -> bool:

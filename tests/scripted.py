@@ -94,11 +94,12 @@ class ScriptedReasoner(RulesReasoner):
         self.before: Callable[[str], None] = lambda _: None
         self._counting = threading.Lock()
 
-    def extract_one(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        self.before(request.text)
+    def extract_together(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        for request in requests:
+            self.before(request.text)
         with self._counting:
-            self.extracted[request.text] += 1
-        return read_facts(request.text)
+            self.extracted.update(request.text for request in requests)
+        return [read_facts(request.text) for request in requests]
 
     async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         self.summarised.update(communities)

@@ -61,7 +61,7 @@ def language_of(text: str) -> str:
     if script != "latin":
         return _SCRIPTS.get(script, "")
     words = _WORD.findall(text.lower())
-    counts = {language: sum(word in known for word in words) for language, known in _word_lists().items()}
+    counts = {language: sum(map(known.__contains__, words)) for language, known in _word_lists().items()}
     best = max(counts, key=counts.__getitem__)  # the first of equals, in the order of the list
     return best if counts[best] else ""
 
@@ -81,7 +81,7 @@ def is_english(text: str) -> bool | None:
     words = _WORD.findall(text.lower())
     if len(words) < _FEWEST_WORDS:
         return None
-    english, foreign = (sum(word in known for word in words) / len(words) for known in _function_words())
+    english, foreign = (sum(map(known.__contains__, words)) / len(words) for known in _function_words())
     is_foreign = foreign >= english and len(_function_words()[1].intersection(words)) >= _FEWEST_FOREIGN
     if max(english, foreign) < _SHARE or (foreign >= english and not is_foreign):
         return None

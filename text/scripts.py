@@ -34,6 +34,11 @@ def is_han(character: str) -> bool:
     return _CJK.match(character) is not None
 
 
+def has_han(text: str) -> bool:
+    """Return True for a text with such a letter."""
+    return not text.isascii() and _CJK.search(text) is not None
+
+
 @lru_cache(maxsize=8192)
 def _script(letter: str) -> str:
     return "cjk" if _CJK.match(letter) else unicodedata.name(letter, "unnamed").split(" ")[0].lower()

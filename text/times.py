@@ -19,6 +19,8 @@ _Day = tuple[int, int, int]
 
 CELL_MARK = " | "
 """Separates the parts of a fact in a line: "Orio | CEO | Ana Ruiz | since 2019"."""
+SECTION = ("under", "见于")
+"""What marks the section that a fact holds in, in English and in Chinese: "under: Second quarter"."""
 LONGEST = 80
 """The most characters of words that say when; longer ones are a sentence."""
 _QUALIFIER = re.compile(r"[^\W\d][^:：;；]{0,40}[:：]\s*+\S[^;；]{0,80}")
@@ -86,7 +88,8 @@ def split_qualifiers(words: str) -> tuple[str, tuple[str, ...]]:
     """Return the words that say when a fact holds, and the qualifiers beside them, such as "votes: 27"."""
     when, qualifiers = list[str](), list[str]()
     for part in filter(None, map(_unwrap, re.split("[;；]", _unwrap(words)))):
-        is_qualifier = _QUALIFIER.fullmatch(part) is not None and _read_when(part) is None
+        is_section = part.startswith(tuple(f"{mark}: " for mark in SECTION))
+        is_qualifier = is_section or (_QUALIFIER.fullmatch(part) is not None and _read_when(part) is None)
         (qualifiers if is_qualifier else when).append(part)
     return "; ".join(when).strip(" ()（）"), tuple(qualifiers)
 

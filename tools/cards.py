@@ -9,7 +9,16 @@ from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
 from ..text.tokens import estimate_tokens
 from .entity_names import find_entities
-from .fact_rows import FactRow, head_of, holding_at, row_items, tail_of, triple_rows, value_rows
+from .fact_rows import (
+    FactRow,
+    head_of,
+    holding_at,
+    row_items,
+    split_shared_note,
+    tail_of,
+    triple_rows,
+    value_rows,
+)
 from .index import RetrievalIndex
 from .line_budget import fit_lines
 
@@ -46,11 +55,12 @@ def entity_card(index: RetrievalIndex, entity: str, tokens: int, *, relations: S
     incident = index.incident(entity)
     rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()),
                        *value_rows(index, entity)], at)
-    lines = _lines(entity, [row for row in rows if row.places])
+    rows, shared = split_shared_note([row for row in rows if row.places])
+    lines = _lines(entity, rows)
     chosen = [line for line in lines if label_key(line[0]) in wanted] if wanted else lines
     if order:
         chosen = sorted(chosen, key=lambda line: -order(line[0]))
-    title = _title(index, entity)
+    title = ", ".join(filter(None, [_title(index, entity), shared]))
     shown, left = fit_lines([item for _, item in chosen], tokens - estimate_tokens(title))
     notes = []
     if left:

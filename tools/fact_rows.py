@@ -87,6 +87,14 @@ def holding_at(rows: Iterable[FactRow], at: str) -> list[FactRow]:
     return [row for row in rows if day is None or row.validity.holds(*day)]
 
 
+def split_shared_note(rows: Sequence[FactRow]) -> tuple[list[FactRow], str]:
+    """Return rows without the qualifiers that all of them have, if there are several, and these in words."""
+    note = rows[0].validity.note() if len(rows) > 1 else ""
+    is_shared = bool(note) and all(time.kind == "with" for time in rows[0].validity.times) and all(
+        row.validity.note() == note for row in rows)
+    return ([row._replace(validity=Validity()) for row in rows], note) if is_shared else ([*rows], "")
+
+
 def row_items(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str] | None = None,
               ) -> Iterator[Passage]:
     """Yield rows that share all but one end as lines of several: `lead: end; end (document)`.

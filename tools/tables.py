@@ -17,7 +17,17 @@ from ..schemas.retrieval import Passage
 from ..text.table_rows import find_rows
 from ..text.times import read_day
 from .conditions import Condition, ConditionError, part_condition
-from .fact_rows import FactRow, holding_at, row_items, rows_item, sides_by_repetition, tail_of, triple_rows, value_row
+from .fact_rows import (
+    FactRow,
+    holding_at,
+    row_items,
+    rows_item,
+    sides_by_repetition,
+    split_shared_note,
+    tail_of,
+    triple_rows,
+    value_row,
+)
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
@@ -165,9 +175,10 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
 
 def _block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup, tokens: int) -> Block:
     computed, filters = table.computed, filters_text(lookup)
-    told = "; ".join(filter(None, [f"{computed.total} rows", filters, coverage(computed)]))
+    rows, shared = split_shared_note(table.rows[:lookup.most_rows])
+    told = "; ".join(filter(None, [f"{computed.total} rows", filters, shared, coverage(computed)]))
     title = f"{table.term.name.replace('_', ' ')} ({told})"
-    items = [*_counts(index, table, lookup), *(_lines(index, schema, table, lookup) if not lookup.by else ())]
+    items = [*_counts(index, table, lookup), *(_lines(index, schema, rows, lookup) if not lookup.by else ())]
     shown, left = fit_lines(items, tokens)
     return Block(title=title, items=tuple(shown), note="; ".join(_notes(table, filters, len(items), left)))
 
@@ -225,9 +236,9 @@ def cited_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> list[F
     return [row for row in _rows(index, column, rows[:_CITED]) if row.places]
 
 
-def _lines(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup) -> Iterator[Passage]:
-    """Yield the rows as lines, grouped by the end that repeats most."""
-    rows = table.rows[:lookup.most_rows]
+def _lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], lookup: TripleLookup,
+           ) -> Iterator[Passage]:
+    """Yield rows as lines, grouped by the end that repeats most."""
     if not rows:
         return
     beside = fields_beside(index, schema, rows, lookup.show)

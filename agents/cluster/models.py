@@ -26,7 +26,8 @@ class ClusterRulesReasoner(RulesReasoner):
 
     async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
         """Extract facts on workers; see `RulesReasoner.extract`."""
-        return [await self._workers.compute("extract", request, schema) for request in requests]
+        found: list[Extraction] = await self._workers.compute("extract", requests, schema)
+        return found
 
 
 class ClusterEmbedder(WrappedEmbedder):

@@ -43,9 +43,9 @@ class Worker:
         """Return the version of Banyan that the worker has."""
         return version(PACKAGE)
 
-    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Extract a chunk's facts by the rules."""
-        return self._reasoner.extract_one(request, schema)
+    def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Extract the facts of chunks by the rules."""
+        return self._reasoner.extract_together(requests, schema)
 
     def encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors:
         """Encode texts by the model with this fingerprint, the one that the calling process has.

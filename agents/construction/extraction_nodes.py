@@ -12,6 +12,7 @@ from ...config import Settings
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.open_batches import read_open_batches
 from ...graph_store.ledger.readings import is_same_reading
+from ...ingest.metadata import document_name
 from ...models.llm.breaker import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
@@ -130,7 +131,8 @@ class ExtractionNodes:
         for reading, extraction in zip(asked, extractions, strict=True):
             found[reading.chunk.id] = reading.rows.combine(extraction)
         if found:
-            call = content_id(*(reading.chunk.id for reading in asked)) if len(_sizes(asked)) > 1 else ""
+            call = content_id(*(reading.chunk.id for reading in asked)) if (
+                work.reasoner.reasons and len(_sizes(asked)) > 1) else ""
             await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, found, call))
         return None
 
@@ -156,8 +158,10 @@ class ExtractionNodes:
             budget = self._budget(name, run, context)
         readings = list[_Reading]()
         for chunk in chunks:
-            rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base)
-            request = extraction_request(chunk, prose, metadata[chunk.document_id], instructions)
+            described = metadata[chunk.document_id]
+            rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base,
+                                    document_name(chunk.document_id, chunk.title, described))
+            request = extraction_request(chunk, prose, described, instructions)
             readings.append(_Reading(chunk, rows, request, self._is_stated(name, run, chunk, prose)))
         return _Work(readings, shown, budget, reasoner, reader)
 

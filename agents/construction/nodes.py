@@ -180,12 +180,14 @@ class ConstructionNodes:
     def choose_batch(self, state: BuildState) -> BuildState:
         """Choose the chunks to extract next, and which of them share a call; those extracted before are to be written.
 
-        Where no model is asked, each chunk is extracted by itself. Where batches are used, all chunks are next.
+        The rules read some together, which is faster; each is extracted as if alone. Where batches are used, all chunks
+        are next.
         """
         calls: list[list[str]] = []
         outdated, settings = state["outdated"], self._resources.settings
         if not state["stopped"]:
             shares = settings.uses_llm and settings.extract_tokens
+            together = 1 if settings.uses_llm else MOST_CHUNKS
             most = settings.batch_size * (MOST_CHUNKS if shares and settings.batch_chunks is None else 1)
             with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
                 # A person may have changed the instructions back while the build waited for decisions.
@@ -196,7 +198,7 @@ class ConstructionNodes:
                     most = most_calls = kb.documents.count()
                 chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"], reread=outdated))
                 calls = calls_of(kb, chunks, settings.extract_tokens, most_calls) if shares else [
-                    [chunk.id] for chunk in chunks]
+                    [chunk.id for chunk in chunks[at : at + together]] for at in range(0, len(chunks), together)]
         return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"],
                 "outdated": outdated}
 

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ...schemas.lookups import EXTREMES, Calculation, TripleLookup
 from ...tools.table_query import shown_number
-from ...tools.table_results import MOST_ROWS, ComputedTable, tabulate
+from ...tools.table_results import MOST_ROWS, ComputedTable, TableRow, tabulate
 from ...tools.table_results import fields as fields_of
 from ..console import format_count, left_out, on_a_line, out, print_json, table_of, visible
 from ..error_messages import CommandError
@@ -157,12 +157,18 @@ def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int 
             out.print(shown)
         else:
             out.print("no row fits: leave out a condition" if not table.total else "no row has a value for this")
-    _print_notes(left, table.notes)
+    _print_notes(left, [_shared_time(table.rows[:limit]), *table.notes])
+
+
+def _shared_time(rows: Sequence[TableRow]) -> str:
+    """Return what several rows all hold with, which is shown once below them."""
+    times = {row.time for row in rows}
+    return times.pop() if len(rows) > 1 == len(times) else ""
 
 
 def _rows(table: ComputedTable, show: Sequence[str], limit: int | None) -> Table:
     rows = table.rows[:limit]
-    dated = any(row.time for row in rows)
+    dated = any(row.time for row in rows) and not _shared_time(rows)
     return table_of(("subject", table.relation, *show, *(["when"] if dated else []), "document"), (
         (row.head, row.tail, *("; ".join(row.fields.get(field, ())) for field in show),
          *([row.time] if dated else []), row.document) for row in rows), box=box.SIMPLE)

@@ -301,7 +301,8 @@ class SourceText:
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value, in any spelling; `unit` is that of a number that names none."""
         normal = parse_value(value, kind, unit)
-        literal = self.find(value)
+        exact = self.verbatim(value)
+        literal = exact or self.find(value)
         if not normal:
             found = literal if literal or words(value) else self.verbatim(value)
             return self._in_its_words(value, found) or self._ground_text(value)
@@ -311,6 +312,8 @@ class SourceText:
             wanted = canonical_name(value)
             best = min(same, key=lambda item: (canonical_name(item[0].quote) != wanted, item[1] != normal,
                                                item[0].start))[0]
+            if exact is not None and exact.start <= best.start and best.end <= exact.end:
+                return Grounded(value.strip(), exact)  # with its sign, as in "~68"
             return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
         # The 5 of "5 million" is not five.
         part = literal and kind == "number" and any(
@@ -370,7 +373,8 @@ class SourceText:
         planned to open in 2027" for "planned for 2027". Qualifiers whose values the source has follow.
         """
         when, qualifiers = split_qualifiers(said)
-        beside = [one_line(one) for one in qualifiers if self._has(re.split("[:：]", one, maxsplit=1)[1].strip())]
+        beside = [one_line(one) for one in qualifiers
+                  if all(map(self._has, re.split("[:：]", one, maxsplit=1)[1].strip().split(" > ")))]
         time = self._ground_when(when)
         if when and not time and _CONDITION.match(when) and len(when) <= LONGEST and self._has(when):
             beside.insert(0, f"condition: {one_line(when)}")

@@ -109,7 +109,8 @@ class Groups:
         canonical = min(members, key=self._rank)
         keyed = self._around.keyed_documents
         kind = self._around.type(max(members, key=lambda entity: (
-            entity in keyed, self._around.depth(entity), entity == canonical, entity)))
+            entity in keyed, self._around.depth(entity), bool(self._around.documents_with_facts(entity)),
+            entity == canonical, entity)))
         reached = {canonical}
         ties = sorted(joined, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):

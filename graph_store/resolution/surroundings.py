@@ -24,6 +24,9 @@ _ONCE = {kind: tuple(cues.split()) for kind, cues in {
 _ORGANISATIONS = frozenset("""organization organisation company corporation institution business firm enterprise bank
     university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
+_RARER = 2
+"""How many times as many documents have a name under its usual type as under a guessed one."""
+_SHARED_NAMES = 3
 _SHARED = 0.5
 """How much of the doubt one shared neighbour takes away that hardly anything else has."""
 
@@ -131,7 +134,9 @@ class Surroundings:
         return self._depth(self.type(entity))
 
     def _depth(self, kind: str) -> int:
-        return 0 if label_key(kind) in {"", label_key(ROOT_TYPE)} else len(self._chain(kind))
+        known = self._schema.entity_type(kind)
+        neutral = label_key(kind) in {"", label_key(ROOT_TYPE)} or (known is not None and known.last_resort)
+        return 0 if neutral else len(self._chain(kind))
 
     def same_type(self, first: str, second: str) -> bool | None:
         """Return whether two entities' types can be of one thing; None where one of them says nothing."""
@@ -230,20 +235,38 @@ class Surroundings:
                 yield pair_of(holders[0][0], other), holders[0][1]
 
     def guessed_types(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield the pairs of one name under two types, if all documents of the rarer one have both, and no fact of it.
+        """Yield the pairs of one name under two types, if no document says anything of it under one of them.
 
-        Only a document that says something of a name under both types means two things by it.
+        Such a type is a reader's guess. It is the thing that documents say something of, or that most call it. In other
+        documents it is that thing only among the same names: "Paris" beside London and Oslo, and not Paris beside Ada.
         """
         named: dict[str, list[str]] = {}
         for entity, name in self.names.items():
             named.setdefault(name, []).append(entity)
         for alike in named.values():
-            main, *others = sorted(alike, key=lambda entity: (-len(self.support(entity)), entity))
+            said = {entity: len(self.documents_with_facts(entity)) for entity in alike} if len(alike) > 1 else {}
+            main, *others = sorted(alike, key=lambda entity: (-said.get(entity, 0), -len(self.support(entity)), entity))
             for other in others:
-                within = self.documents(self.support(other)) <= self.documents(self.support(main))
-                rarer = len(self.support(other)) < len(self.support(main))
-                if within and rarer and not self.documents_with_facts(other):
+                of_main, of_other = self.documents(self.support(main)), self.documents(self.support(other))
+                told = said[main] or len(of_other) * _RARER <= len(of_main)
+                within = of_other <= of_main and len(self.support(other)) < len(self.support(main))
+                special = self.depth(other) > self.depth(main) > 0
+                if not said[other] and not special and (within or (told and self._share_names(main, other))):
                     yield pair_of(main, other), (self.mention(other), self.mention(main))
+
+    def _share_names(self, first: str, second: str) -> bool:
+        """Return True if the documents of two entities have other names in common."""
+        here, there = ({name for document in self.documents(self.support(entity))
+                        for name in self._names_of_documents.get(document, ())} for entity in (first, second))
+        return len(here & there - {self.names[first], self.names[second]}) >= _SHARED_NAMES
+
+    @cached_property
+    def _names_of_documents(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for entity, name in self.names.items():
+            for document in self.documents(self.support(entity)):
+                found.setdefault(document, set()).add(name)
+        return found
 
     def has_fact_between(self, first: str, second: str) -> bool:
         """Return True if a fact ties two entities to each other, other than that they are the same."""

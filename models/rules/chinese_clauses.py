@@ -33,7 +33,7 @@ class ClauseSplitter:
         self._date = date
         self._dated = re.compile(rf"[于在自从]?(?:[今去明]年)?{date}(?:起|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
         self._own = re.compile(
-            rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌]|"
+            rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌](?<![聘委选]任)|"
             rf"{plain}{{1,7}}[部处科室系组]的)?(?P<own>[{names}](?:[、和与及同][{names}])*)")
         self._posted = re.compile(
             rf"[{names}]的?{plain}{{0,7}}[长监理裁任席官记授员家人](?P<person>{person})(?![的和、与])")
@@ -69,8 +69,7 @@ class ClauseSplitter:
                 yield [own, *when, *said[slice(*described.span("said"))]]
                 said, when = said[described.start("own") :], []
             topic, rest = self._subject(said, topic, subject, kind)
-            if topic:
-                yield [*topic, *when, *rest]
+            yield [*topic, *when, *rest] if topic else [*said, *when]  # "由法务部负责解释"
             if posted := self._posted.match(_typed(said)):  # "东海银行行长赵倩"
                 topic = [said[posted.start("person")]]
                 yield [*topic, *when, *said[posted.end("person") :]]

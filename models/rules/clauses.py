@@ -25,7 +25,7 @@ _POSTS = words("position post role office job title")
 _DONE = words("complete finalize finalise close announce finish make")
 _GOING_ON = words("begin start continue")
 _APPOINTING = words("appoint elect hire name")
-_DOUBT = words("deny doubt dispute suggest propose recommend require request hope expect assume suppose if unless "
+_DOUBT = words("deny doubt dispute suggest propose recommend require request hope fear expect assume suppose if unless "
                "whether")
 _NAMED = frozenset({"NNP", "NNPS"})
 

@@ -43,7 +43,6 @@ _GAIN = 0.05
 """The least share of a question's words that a quote adds to the best one, to be shown for a name that they share."""
 _SHORTEST = 3
 """Letters of a capitalised word that is too short for a name."""
-_LATIN = re.compile(r"[^\W\d_]+(?:[ .'’-]{1,2}[A-Z][^\W\d_]*)*")
 _IN_HEADING, _BESIDE = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
 _REFERS = re.compile(r"(?:This|It|They|These|He|She|Its|Their|其|它|该|这)(?![a-z])(?! (?:document|section|page)\b)")
@@ -207,13 +206,10 @@ class Finder:
     def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
         """Return the cached spans of sentences, including capitalised words of unknown kind."""
         new = {unit.text: self._language(unit.passage) for unit in units if unit.text not in self._names}
-        for language in dict.fromkeys(new.values()):
-            texts = [text for text, own in new.items() if own == language]
-            for text, spans in zip(texts, find_spans(texts, self.parser, language=language), strict=True):
-                found = [_whole(text, span) for span in spans]
-                found += [Span(start, end, "name") for start, end in find_names(text) if not language and start > 0
-                          and all(end <= span.start or start >= span.end for span in found)]
-                self._names[text] = found
+        for text, spans in zip(new, find_spans(list(new), self.parser, languages=list(new.values())), strict=True):
+            self._names[text] = [*spans, *(
+                Span(start, end, "name") for start, end in find_names(text) if not new[text] and start > 0
+                and all(end <= span.start or start >= span.end for span in spans))]
         return [self._names[unit.text] for unit in units]
 
     def _spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
@@ -221,8 +217,7 @@ class Finder:
         spans = ([_values(unit.text) for unit in units] if question.expected in {"date", "number"}
                  else self._name_spans(units))
         return [tuple(span for span in sorted(found, key=lambda span: span.start)
-                      if (span.kind in kinds or _is_agent(question, unit, span))
-                      and not has_name(question.text, unit.text[span.start : span.end]))
+                      if span.kind in kinds and not has_name(question.text, unit.text[span.start : span.end]))
                 for unit, found in zip(units, spans, strict=True)]
 
 
@@ -252,14 +247,6 @@ def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
     return asked, asked
 
 
-def _whole(text: str, span: Span) -> Span:
-    """Return a Latin name of a Chinese sentence with all of its words."""
-    if span.kind in {"date", "number"} or not text[span.start : span.end].isascii() or text.isascii():
-        return span
-    match = _LATIN.match(text, span.start)
-    return Span(span.start, max(span.end, match.end() if match else 0), span.kind)
-
-
 def _values(text: str) -> list[Span]:
     """Return the dates of a sentence and its other numbers, including those written as words."""
     dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date"]
@@ -267,12 +254,6 @@ def _values(text: str) -> list[Span]:
     numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True) if start >= mark]
     return [*dates, *(number for number in numbers if all(
         number.end <= date.start or number.start >= date.end for date in dates))]
-
-
-def _is_agent(question: Question, unit: Unit, span: Span) -> bool:
-    """Return True for a name in "designed by Anna Lindgren" if a person is expected, regardless of the name's kind."""
-    return (question.expected == "person" and span.kind in KINDS["name"]
-            and unit.text[: span.start].endswith("by "))
 
 
 def _says(question: Question, asked: Sequence[str], stems: Sequence[str], texts: Mapping[str, Set[str]]) -> Scores:

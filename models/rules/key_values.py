@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ...text.scripts import CJK
+from ...text.section_lines import is_telling, lines_under
 from ...text.table_rows import DOCUMENT, Cell, Row
 from .lexicon import words
 
@@ -15,20 +16,12 @@ _LINE = re.compile(
     rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.#]{{1,40}}?)"
     r"\*{0,2}[ \t]?[:：]\*{0,2}[ \t]{0,4}"
     r"(?P<value>[^\s|][^\n|]{0,100})$")
-_HEADING = re.compile(r"[ \t]{0,3}(?P<marks>#{1,6})[ \t]{1,4}(?P<name>[^\n]{1,100})$")
-_GENERAL = words(
-    "overview details detail contact contacts specification specifications summary information introduction general "
-    "data facts key features about notes properties address hours opening times team people staff members agenda "
-    "attendees present participants meeting slide page section chapter part appendix exhibit example "
-    "quick reference test tests case cases result results "
-    "概况 简介 联系方式 基本信息 参数 规格 说明")
 _NO_KEYS = words(
     "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
     "attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _ITEM = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")
 """A key that is the number of a thing: such lines list things."""
-_FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _INCLUDES = "includes"
 _LONGEST_KEY = 4
 """The longest key in words."""
@@ -50,29 +43,29 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
         A row for each line, with the name that it describes in the first cell.
     """
     subject = document or title
-    above = [subject, *heading.split(" > ")]
     block: list[tuple[int, int, Cell]] = []
-    start, code = 0, False
-    for line in [*text.split("\n"), "#"]:
-        code ^= _FENCE.match(line) is not None
-        match = None if code else _LINE.match(line)
+    above: tuple[str, ...] = ()
+    for line in (*lines_under(text, heading, subject), None):
+        match = _LINE.match(line.text) if line and not line.is_code else None
         cell = _cell(match) if match else None
-        if cell is not None:
-            block.append((start, start + len(line), cell))
-        elif line.strip():
-            if len(block) >= _LEAST_LINES:
-                owner = next((name for name in reversed(above) if _describes(name) and names(
-                    title if name == subject else name)), "")
-                for begin, end, pair in block:
-                    listed = _ITEM.match(pair.header) is not None
-                    if named := subject if listed else owner:
-                        header = DOCUMENT if named == document else ""
-                        yield Row(begin, end, (Cell(header, named), _item(pair, above) if listed else pair))
+        if line and cell is not None:
+            block.append((line.start, line.start + len(line.text), cell))
+            above = line.above
+        elif line is None or line.text.strip():
+            yield from _rows(block, above, title, subject, names) if len(block) >= _LEAST_LINES else ()
             block = []
-            found = _HEADING.match(line)
-            if found is not None:
-                above = [*above[: len(found["marks"])], found["name"].strip(" *#")]
-        start += len(line) + 1
+
+
+def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: str, subject: str,
+          names: Callable[[str], bool]) -> Iterator[Row]:
+    """Yield the lines of a block with what they describe: the nearest heading that names something."""
+    owner = next((name for name in reversed(above) if _describes(name) and names(
+        title if name == subject else name)), "")
+    for begin, end, pair in block:
+        listed = _ITEM.match(pair.header) is not None
+        if named := subject if listed else owner:
+            header = DOCUMENT if named == subject != title else ""
+            yield Row(begin, end, (Cell(header, named), _item(pair, above) if listed else pair))
 
 
 def _item(pair: Cell, above: Sequence[str]) -> Cell:
@@ -91,5 +84,4 @@ def _cell(match: re.Match[str]) -> Cell | None:
 
 def _describes(name: str) -> bool:
     """Return True for a heading that may name something, which has words other than general ones."""
-    return not _NUMBERED.match(name) and any(
-        word not in _GENERAL and not word.isdigit() for word in name.lower().split())
+    return not _NUMBERED.match(name) and is_telling(name)

@@ -37,6 +37,7 @@ _FILE = Path(__file__).with_name("prose_facts.json")
 _UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\s(?=\s)|\s+$|\bco-(?=found)"
                      r"|\A[\s*•>-]*(?:\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})[.)]\s)?\s*")
 """Marks, numbering and spaces that are no part of a sentence."""
+_ROAD = re.compile(r"\b(?:Route|Highway|Interstate|Freeway|Motorway)s?\b")
 _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
@@ -52,7 +53,7 @@ _REFERRING = words("county district municipality borough canton commune prefectu
 """Nouns that stand for what they are of: "the north of Norway"."""
 _AROUND = words("country nation state region area land world continent")
 """Nouns for places around the one that a text is about."""
-_UNITS = words("team department division")
+_UNITS = words("team department division imprint label arm unit branch watershed basin")
 """Nouns for parts of a body, which are not what their name says: "the Acme team"."""
 _UNTOLD = frozenset({"name", "location", "product", "organization"})
 _RECOGNISED = {"place": "location", "body": "organization"}
@@ -259,7 +260,10 @@ class _Sentence:
             if TEXTS & set(end.kinds):
                 tokens = tokens[:1]
             found = dict.fromkeys(one for token in tokens if (
-                one := self._fitting(predicate, token, end, own=role == "self")))
+                one := self._fitting(predicate, token, end, own=role == "self")) and not (
+                # "On the Row he was captain": no place is a captain.
+                role == "subj" and one.kind in {"organization", "location"} and "person" not in end.kinds and (
+                    kind_of_noun(predicate.lemma_) == "person")))
             if role == "subj" and predicate.tag_ == "NNS" and len(found) == 1:
                 return []  # "the Classis (the leaders of ...)"
             if found:
@@ -292,7 +296,8 @@ class _Sentence:
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
         mention = self._mention(token)
-        if end.kinds[0] == "place" and not (self.covering(token) or kind_of_noun(token.lemma_) == "location"):
+        if end.kinds[0] == "place" and not (
+                self.covering(token) or token.lower_ in PRONOUNS or kind_of_noun(token.lemma_) == "location"):
             return None
         if mention is None and "thing" in end.kinds and (words_ := self._thing(token)):
             return Mention(0, 0, "thing", words_)
@@ -323,12 +328,13 @@ class _Sentence:
             return self._referent(token)
         covering = self.covering(token)
         if covering is not None:
-            kind_of_thing = covering.name.isupper() and " " not in covering.name and self._is_one_of(covering)
-            return None if kind_of_thing else covering  # "an API"
+            kind_of_thing = covering.name.isupper() and " " not in covering.name and (
+                covering.kind == "person" or self._is_one_of(covering))
+            return None if kind_of_thing else covering  # "an API", "Ada Blum (SPD)"
         if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR | ROLES:
             first = token
-            while first.i and self.doc[first.i - 1].tag_ in {"NNP", "NNPS"} and self.doc[first.i - 1].head == token:
-                first = self.doc[first.i - 1]
+            while first.i and (other := self.doc[first.i - 1]).tag_ in {"NNP", "NNPS"} and token.is_ancestor(other):
+                first = other
             before = self.doc[first.i - 1].lower_ if first.i else ""
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
@@ -341,7 +347,7 @@ class _Sentence:
     def _held(self, token: "Token") -> Mention | None:
         """Return the name that a common noun stands for."""
         if token.pos_ == "NOUN" and self._subject is not None and token.lemma_ not in _AROUND and [
-                child.lower_ for child in token.children] in (["the"], ["this"]) and (
+                child.lower_ for child in token.children if not self._is_of_date(child)] in (["the"], ["this"]) and (
                 kind_of_noun(token.lemma_) == self._subject.kind or token.lemma_ in self._subject.name.lower().split()):
             return self._subject
         if token.dep_ == "attr":  # "Acme is a maker founded in 1970"
@@ -354,10 +360,17 @@ class _Sentence:
         if token.dep_ == "appos" and token.pos_ == "NOUN" and (held := self.covering(token.head)) is not None:
             return held if kind_of_noun(token.lemma_) == held.kind else None  # "Ada Blum, a painter born in Oslo"
         named = (child for child in token.children if child.dep_ == "appos" or (
-            # "the Nile Queen pump", but not "the Acme engineer" and "the API key"
+            # "the Nile Queen pump", but not "the Acme engineer", "its Acme office" and "the API key"
             child.dep_ == "compound" and child.i + 1 == token.i and token.lemma_ not in _UNITS and (
-                kind_of_noun(token.lemma_) != "person") and not child.text.isupper()))
-        return next(filter(None, map(self._mention, named)), None)
+                kind_of_noun(token.lemma_) != "person") and not child.text.isupper() and not any(
+                one.tag_ == "PRP$" or one.dep_ == "appos" for one in token.children)))
+        kind = kind_of_noun(token.lemma_)
+        return next((held for child in named if (held := self._mention(child)) is not None and (
+            child.dep_ == "appos" or held.kind in {kind or held.kind, "product", "name", "event"})), None)
+
+    def _is_of_date(self, token: "Token") -> bool:
+        """Return True for the "of 1921" of "the prize of 1921"."""
+        return token.lower_ == "of" and any(self._value(child, "date") for child in token.children)
 
     def covering(self, token: "Token") -> Mention | None:
         return next((mention for mention in self._mentions if mention.start <= token.idx < mention.end), None)
@@ -406,6 +419,8 @@ class _Sentence:
         phrase = self.doc[first.i : last.i + 1]
         while len(phrase) and (phrase[-1].is_punct or phrase[-1].pos_ in {"CCONJ", "ADP"}):
             phrase = phrase[:-1]
+        if last.i < token.i or (len(phrase) and phrase[-1].tag_ == "VBN"):
+            return ""  # "a Danish (former) painter", and the "Danish born" of a parse that ends there
         if any(one in left_out for one in token.rights) and any(
                 one.tag_ == "JJS" or one.lower_ in _OF_SOME for one in phrase):
             return ""  # "the only school" that ...
@@ -435,15 +450,16 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     """
     name, kind = mention.name, mention.kind
     several, acronym, last = " " in name, name.isupper() and name.isalpha(), name.rpartition(" ")[2].lower()
-    if last in POSTS or (kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
-        return ""  # "Platinum Members", "Executive Director"
+    if ("location" in kinds and _ROAD.search(name)) or last in POSTS or (
+            kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
+        return ""  # "located on Highway 54", "Platinum Members", "Executive Director"
     named = infer_type(name).lower()
     if kinds[0] in _RECOGNISED:
         return kind if kind == _RECOGNISED[kinds[0]] else ""
     if kinds == ("work",) and several and kind in ({"name", "location", "product"} if named else _UNTOLD):
         return "work"  # "Joon Park directed The Salt Road"
     guessed = kind in {"organization", "location"} and several and not named and not acronym
-    if guessed and kinds[0] == "person" and may_be("person", name) and (
+    if guessed and kinds[0] == "person" and " and " not in name and may_be("person", name) and (
             kind == "location" or not may_be("organization", name)):
         return "person"  # "founded by Georg Carstensen"
     if kinds == ("location",) and kind != "date" and not several and not acronym and not defined and is_rare(name):

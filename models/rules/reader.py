@@ -16,7 +16,7 @@ from ...schemas.extraction import (
 )
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
-from ...text.scripts import is_han
+from ...text.scripts import has_han
 from ...text.sentences import split_sentences
 from ...text.titles import is_placeholder
 from ..parsing.parser import Parser
@@ -64,21 +64,27 @@ class RulesReader:
         self._latest: tuple[GraphSchema, _Prepared] | None = None
         self._short_spans = lru_cache(_SHORT_TEXTS)(partial(_spans_of, self._parser))
 
-    def extract(self, request: ExtractionRequest, schema: GraphSchema) -> Extraction:
-        """Return the entities and facts of one chunk.
+    def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Return the entities and facts of each chunk. Names of several are recognised together, which is faster.
 
         Args:
-            request: the chunk's text with its document's title and the headings above it.
+            requests: the chunks' texts with their documents' titles and the headings above them.
             schema: the current schema; with an open one, types and labels are those of the general seed.
 
         Returns:
-            Names as written, in full if the chunk also has a short form. The result depends only on the arguments and
-            the models.
+            Names as written, in full if the chunk also has a short form. The result for a chunk depends only on its
+            request, the schema and the models.
         """
-        prepared = self._prepare(schema)
-        text, title = request.text, _subject(request.title, request.document)
-        language = cue_language(text, self._parser)
-        found, titled = _spans_of(self._parser, text, language, title), self._short_spans(title, language)
+        titles = [_subject(request.title, request.document) for request in requests]
+        texts = [request.text for request in requests]
+        languages = [cue_language(text, self._parser) for text in texts]
+        found = find_spans(texts, self._parser, titles, languages)
+        return [self._extract_one(*one, schema) for one in zip(requests, titles, languages, found, strict=True)]
+
+    def _extract_one(self, request: ExtractionRequest, title: str, language: str, found: Sequence[Span],
+                     schema: GraphSchema) -> Extraction:
+        prepared, text = self._prepare(schema), request.text
+        titled = self._short_spans(title, language)
         keyed = request.document.endswith(f": {title}")
         names = _Names(text, found, title, titled, keyed=keyed)
         types = {name: prepared.type_of(names, name, certain=bool(language)) for name in names.spans}
@@ -101,7 +107,7 @@ class RulesReader:
                     head=head, relation=label, tail=tail, evidence=quote, time=time, confidence=_SURE))
         admitted |= {name for fact in (*triples, *attributes) for name in fact[:3:2]}
         rows = list(key_value_rows(text, title, request.heading, self._is_name, request.document if keyed else ""))
-        listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name)
+        listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name, request.document)
         return listed.combine(Extraction(
             entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
                            if kind and name in admitted),
@@ -113,7 +119,7 @@ class RulesReader:
         yield from prepared.forms.find(text, names.mentions, sentences, subject)
         if read_by_tree:
             prose = [(start, end) for start, end in sentences if text[end - 1] not in "?？" and (
-                "```" not in text[start:end] and not any(map(is_han, text[start:end])))]
+                "```" not in text[start:end] and not has_han(text[start:end]))]
             yield from prepared.prose.find(self._parser, text, prose, names.mentions, subject)
 
     def _is_name(self, heading: str) -> bool:
@@ -136,8 +142,8 @@ class RulesReader:
             return self._prepared[key]
 
 
-def _spans_of(parser: Parser, text: str, language: str | None, title: str = "") -> Sequence[Span]:
-    return find_spans([text], parser, [title], language)[0]
+def _spans_of(parser: Parser, text: str, language: str | None) -> Sequence[Span]:
+    return find_spans([text], parser, languages=None if language is None else [language])[0]
 
 
 class _Prepared:
@@ -254,7 +260,7 @@ class _Names:
 def _body(title: str, titled: Sequence[Span]) -> str:
     """Return the organization at the start of a Chinese title ("ABC有限公司 公司治理报告"), or ""."""
     first = titled[0] if titled else None
-    opens = first is not None and first.start == 0 and first.kind == "organization" and any(map(is_han, title))
+    opens = first is not None and first.start == 0 and first.kind == "organization" and has_han(title)
     return title[: first.end] if first is not None and opens else ""
 
 

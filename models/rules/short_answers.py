@@ -183,18 +183,9 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     if len(runs) > 1 and (match := _PREPOSITION.match(question.text)):
         behind = re.compile(rf"\b{match[1]} (?:(?:the|an?) )?$", re.IGNORECASE)
         runs = [run for run in runs if behind.search(text, 0, run[0])] or runs
-    if len(runs) > 1 and question.focus:
-        runs = _of_kind(question.focus, text, runs)
     if len(runs) > 1 and question.language == "zh":
         runs = _in_asked_clause(question, text, runs)
     return list({canonical_name(text[start:end]): text[start:end] for start, end in runs}.values())
-
-
-def _of_kind(noun: str, text: str, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the names that a sentence calls by a noun: "OpenEyes, an application", "the application OpenEyes"."""
-    called = re.compile(_called(noun), re.IGNORECASE)
-    before = re.compile(rf"\b{re.escape(noun)} (?:(?:called|named) )?[\"“‘']?$", re.IGNORECASE)
-    return [run for run in runs if called.match(text, run[1]) or before.search(text, 0, run[0])] or runs
 
 
 def _called(noun: str) -> str:
@@ -247,8 +238,7 @@ def _says_limits(question: Question, text: str) -> bool:
 
 def _names_all(question: Question, text: str, passages: Sequence[Passage]) -> bool:
     """Return True if a text contains the question's names, except the usual names of the documents."""
-    missing = [name for name in question.names if not (
-        has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1])))]
+    missing = [name for name in question.names if not _has_name(text, name, name.split()[-1])]
     return not missing or _usual_names(question, passages).issuperset(missing)
 
 
@@ -263,7 +253,12 @@ def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[s
     # A name that titles one of the documents is not what the others are about.
     return frozenset(name for name in question.names if not any(map(str.isdigit, name)) and not (
         0 < sum(has_name(title, name) for title in titles.values()) <= len(titles) / 2) and sum(
-        has_name(text, name) or has_name(text, name.split()[0]) for text in texts.values()) >= _USUAL * len(texts))
+        _has_name(text, name, name.split()[0]) for text in texts.values()) >= _USUAL * len(texts))
+
+
+def _has_name(text: str, name: str, short: str) -> bool:
+    """Return True if a text has a name or its short form; "University" is none of the University of Oslo."""
+    return has_name(text, name) or (" of " not in name and has_name(text, short))
 
 
 def _words_of_names(question: Question) -> set[str]:

@@ -17,8 +17,10 @@ from cachetools import LRUCache, cached
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
+from ...text.scripts import is_han
+from ...text.section_lines import lines_under, section_of
 from ...text.table_rows import DOCUMENT, Cell, Row, find_rows
-from ...text.times import CELL_MARK, read_time, split_qualifiers
+from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
 from ...text.values import kind_of
 from .lexicon import words
 from .metadata_facts import DocumentTypes, facts_of_metadata
@@ -46,12 +48,15 @@ _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 """Lists, prompts and addresses."""
 _LISTED = "、"
-_NO_THINGS = words("network label labels item items notes note order host term head status series part")
-"""Headers that mean a thing only elsewhere: a record label, a religious order."""
+_SHORT, _LONGEST_LABEL = 3, 40
+_NO_THINGS = words("network label labels item items notes note order host term head status series part arm unit method")
+"""Headers that mean a thing only elsewhere: a record label, a religious order, an arm of the army."""
+_LABEL = re.compile(r"[a-z\d_\W]|[^_=<>{}\[\]\\]*[_=<>{}\[\]\\]")
+"""What is no proper name: it begins with a small letter, a digit or a sign, or is an identifier of a program."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
 
-def read_rows(text: str, title: str, heading: str, schema: GraphSchema) -> tuple[Extraction, str]:
+def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document: str = "") -> tuple[Extraction, str]:
     """Return the facts of the rows of a chunk.
 
     Args:
@@ -59,6 +64,7 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema) -> tuple
         title: the document's title; with `heading` it may give the type of a column of names.
         heading: the headings above the chunk, outermost first.
         schema: the schema whose types and relations are compared with headers.
+        document: the document's name in the graph.
 
     Returns:
         The facts, each with its row as evidence, and the text without the rows that were read.
@@ -66,7 +72,7 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema) -> tuple
     rows = list(find_rows(text))
     if not rows:
         return Extraction(), text
-    found = facts_of_rows(rows, text, title, heading, schema)
+    found = facts_of_rows(rows, text, title, heading, schema, document=document)
     rest, begin = list[str](), 0
     for row in rows:
         long = (f"{cell.header}: {cell.value}\n" for cell in row.cells[1:] if len(cell.value) > _LONGEST_VALUE)
@@ -76,8 +82,10 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema) -> tuple
 
 
 def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, schema: GraphSchema,
-                  names: Callable[[str], bool] = bool) -> Extraction:
+                  names: Callable[[str], bool] = bool, document: str = "") -> Extraction:
     """Return the facts of rows; each row is the evidence of its facts.
+
+    A fact holds with the section that its row stands in, as far as that says of what the row is.
 
     Args:
         rows: rows of the text.
@@ -86,6 +94,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         heading: the headings above the chunk.
         schema: the schema whose types and relations are compared with headers.
         names: returns True if a cell's value can name an entity.
+        document: the document's name in the graph.
     """
     if not rows:
         return Extraction()
@@ -93,23 +102,31 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     entities: dict[tuple[str, str], None] = {}
     triples: list[ExtractedTriple] = []
     attributes: list[ExtractedAttribute] = []
-    rows = list(useful_rows(rows))
+    rows = [_of_document(row, title, document) for row in useful_rows(rows)]
     own, telling = Extraction(), _telling_columns(rows)
+    label = _label_of(document, title)
+    lines = {line.start: line for line in lines_under(text, heading)}
     for row in rows:
-        name, evidence = row.cells[0].value, text[row.start:row.end]
+        name, evidence, line = row.cells[0].value, text[row.start:row.end], lines[row.start]
+        section = _marked(section_of(line, label, {name, title, *(cell.header for cell in row.cells)}))
         if row.cells[0].header == DOCUMENT:
-            own = own.combine(words.of_document(row, evidence))
+            own = own.combine(words.of_document(row, evidence, section))
             continue
-        time = _time_of(row)
-        kind = words.type_of_rows(row.cells[0].header, (*reversed(heading.split(" > ")), title))
+        is_label = _LABEL.match(name) is not None
+        kind, is_told = words.type_of_rows(row.cells[0].header, () if is_label else (*reversed(line.above), title))
+        if kind == words.person and any(map(str.isdigit, name)):
+            kind = words.last_resort  # "Employees: up to 19"
+        section = section or _marked("" if is_told else label)
+        time = "; ".join(filter(None, [_time_of(row), section]))
         entities[name, kind] = None
         for header, value in row.cells[1:]:
             if len(value) > _LONGEST_VALUE or not any(map(str.isalnum, value)):
                 continue
             leads = kind_of(value) == "text" and value != name and not _NO_NAME.search(value) and names(value)
-            relation = words.relation(header, kind) if leads else None
+            relation = words.relation(header, kind) if leads and not _is_described(value) else None
             if relation is None:
-                condition = "" if _is_time(header) else _condition(row, header, time, telling.get(row.cells[0], ()))
+                condition = section if _is_time(header) else _condition(
+                    row, header, time, telling.get(row.cells[0], ()))
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
                                                      time=condition))
                 continue
@@ -121,6 +138,32 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
                                                time=time))
     return own.combine(Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
                                   triples=tuple(triples), attributes=tuple(attributes)))
+
+
+def _of_document(row: Row, title: str, document: str) -> Row:
+    """Return a row that describes its document, where the document's title is its subject and follows its key."""
+    is_titled = row.cells[0].value == title and document.endswith(f": {title}")
+    return row._replace(cells=(Cell(DOCUMENT, document), *row.cells[1:])) if is_titled else row
+
+
+def _marked(section: str) -> str:
+    """Return the qualifier of what is stated in a section."""
+    return f"{SECTION[any(map(is_han, section))]}: {section}" if section else ""
+
+
+def _label_of(document: str, title: str) -> str:
+    """Return what a document is called by: its title, its key ("EIP-1559") if that is long; "" of one without both."""
+    key, _, rest = document.partition(": ")
+    keyed = rest == title
+    if keyed and (len(title) > _LONGEST_LABEL or re.search("[;；]", title)):
+        return key
+    return title if keyed or document.startswith(f"{title} (") else ""
+
+
+def _is_described(value: str) -> bool:
+    """Return True for several words with small ones that mean something: "User's device only" names no place."""
+    parts = value.split()
+    return len(parts) >= _SHORT and any(part.isascii() and part.islower() and len(part) > _SHORT for part in parts)
 
 
 def _telling_columns(rows: Iterable[Row]) -> dict[Cell, tuple[str, ...]]:
@@ -189,6 +232,8 @@ class _Words:
         self._types |= {noun: self._types[kind] for noun, kind in _UNAMBIGUOUS_NOUNS.items() if kind in self._types}
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
         self._types.pop("field", None)  # in a table a field is one of a form or a message, not farmland
+        self.person = self._types.get("person", self._types.get("employee", ""))
+        self.last_resort = next((t.name for t in schema.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
         # The relation of each header, and whether it is read from tail to head.
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):
@@ -197,22 +242,24 @@ class _Words:
         self._relations |= {label_key(name): (r.name, False) for r in reversed(schema.relation_types)
                             for name in r.all_names()}
 
-    def of_document(self, row: Row, evidence: str) -> Extraction:
-        """Return the facts of a document's own row."""
-        person = self._types.get("person", self._types.get("employee", ""))
-        types = DocumentTypes(self.type_of_rows(DOCUMENT, ()), person)
-        found = facts_of_metadata(row, types, evidence, _time_of(row),
+    def of_document(self, row: Row, evidence: str, section: str) -> Extraction:
+        """Return the facts of a document's own row, or of one in a section that describes it."""
+        types = DocumentTypes(self.type_of_rows(DOCUMENT, ())[0], self.person)
+        found = facts_of_metadata(row, types, evidence, "; ".join(filter(None, [_time_of(row), section])),
                                   lambda header: self._relations.get(label_key(header), (header, False))[0])
         return reduce(Extraction.combine, found, Extraction())
 
-    def type_of_rows(self, header: str, above: Sequence[str]) -> str:
-        """Return the type of a column's entities: by its header, else by the headings above, else the last resort."""
+    def type_of_rows(self, header: str, above: Sequence[str]) -> tuple[str, bool]:
+        """Return the type of a column's entities, and whether it is told.
+
+        It is told by its header, else by the headings above; else it is the last resort.
+        """
         # A heading names the things below it in the plural: the rows below "Specification" are no documents.
         plural = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
-        known = next(filter(None, map(self._type, (header, *plural))), "")
-        if known or self._schema.open:
-            return known or header
-        return next((t.name for t in self._schema.entity_types if t.last_resort or t.name == ROOT_TYPE), header)
+        own = [] if label_key(header).split(" ", 1)[0] in _NO_THINGS else [header]
+        known = next(filter(None, map(self._type, (*own, *plural))), "")
+        resort = header if self._schema.open else self.last_resort or header
+        return known or resort, bool(known) and known != resort
 
     def relation(self, header: str, row_type: str) -> _Column | None:
         """Return the relation to a cell that names another entity; None if the cell is a value.

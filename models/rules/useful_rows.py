@@ -8,11 +8,14 @@ from ...text.quantities import parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
 from .lexicon import words
 
+_WRAPPED = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")
+"""A placeholder, or code as a whole."""
 _UNNAMED = re.compile(r"Column \d{1,4}\Z")
 """The header of a column that has none in its document."""
 _CODE = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{2,20})+\Z")
 """A constant of a program, such as YES_NO."""
-_MARKUP = re.compile(r"<[a-z!/][^<>]{0,500}>|!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
+_MARKUP = re.compile(r"<(?:[!/]|(?:br|p|b|i|em|strong|span|div|img|a|u|li|ul|ol|sup|sub|code|font)\b)[^<>]{0,500}>|"
+                     r"!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+\Z")
 _PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
                      r"\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
@@ -29,6 +32,9 @@ _NAMES = words("title name task item 名称 标题")
 """Headers of columns that sort the rows, and of those that name them."""
 _LONG = 24
 """The fewest characters of a value that two cells do not share by chance."""
+_PLACES = words("field parameter param key variable property attribute argument arg column 字段 参数 属性")
+"""Headers of columns of labels: a common noun in them names something only with its header, "Field: nonce"."""
+_COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
 _SHORT, _LONGEST_HEADER, _LONGEST_NAME = 6, 8, 14
 """The most words of a name in another column, of a header, and of a name."""
 
@@ -53,8 +59,8 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             if naming is not None:
                 cells = [naming, *(cell for cell in cells if cell is not naming)]
         if len(cells) > 1 and _may_name(cells[0], row):
-            if _is_bare(cells[0].value):
-                cells[0] = cells[0]._replace(value=f"{cells[0].header} {cells[0].value}")
+            if _is_bare(cells[0]):
+                cells[0] = cells[0]._replace(value=f"{cells[0].header}: {cells[0].value}")
             yield row._replace(cells=tuple(cells))
 
 
@@ -72,23 +78,25 @@ def _stating(row: Row) -> Iterator[Cell]:
     """Yield the cells that have a header and state something, without markup."""
     for place, cell in enumerate(row.cells):
         value, header = _MARKUP.sub("", cell.value).strip(), cell.header.lower()
-        value = bare if "`" not in (bare := value.strip("`{}")) else value
+        value = bare["words"] or bare["code"] if (bare := _WRAPPED.fullmatch(value)) else value
         unnamed = _UNNAMED.match(cell.header) is not None and (place > 0 or value.isdigit())
         idle = unnamed or header in _LABELS or (header in _NUMBERING and value.isdigit())
-        if not idle and len(cell.header.split()) <= _LONGEST_HEADER and value and not _CODE.match(value) and (
-                not _repeats(cell)):
+        if not idle and len(cell.header.split()) <= _LONGEST_HEADER and value and not _repeats(cell) and (
+                place == 0 or not (_CODE.match(value) or (cell.header.isascii() and len(cell.header) == 1))):
             yield cell._replace(value=value)
 
 
-def _is_bare(value: str) -> bool:
-    """Return True for a number, date or amount, which names a row only with its header: "1.a", "256 bits"."""
-    return bool(_NUMBER.match(value) or _DATES.match(value) or parse_number(value))
+def _is_bare(cell: Cell) -> bool:
+    """Return True for what names a row only with its header: a number, date or amount ("1.a", "256 bits"), a letter."""
+    value, is_label = cell.value, len(cell.value) == 1 or not _PLACES.isdisjoint(cell.header.lower().split())
+    return bool(_NUMBER.match(value) or _DATES.match(value) or parse_number(value) or (
+        is_label and _COMMON_NOUN.fullmatch(value)))
 
 
 def _may_name(cell: Cell, row: Row) -> bool:
     """Return True if a cell can name the subject of a row."""
     longest = _LONGEST_NAME if cell in row.cells[:2] else _SHORT
-    if _OPEN.fullmatch(cell.value) or (_is_bare(cell.value) and not any(map(str.isalpha, cell.header))):
+    if _OPEN.fullmatch(cell.value) or (_is_bare(cell) and not any(map(str.isalpha, cell.header))):
         return False
     return len(cell.value.split()) <= longest and not _PROMPT.search(cell.value) and not _SENTENCE.search(cell.value)
 

@@ -8,7 +8,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Block
 from ...schemas.lookups import EXTREMES, TripleLookup
 from ...schemas.retrieval import Passage
-from ..fact_rows import FactRow, rows_item
+from ..fact_rows import FactRow, rows_item, split_shared_note
 from ..index import RetrievalIndex
 from ..schema_names import find_term
 from ..table_query import RowGroup, shown_number
@@ -34,8 +34,10 @@ def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup
         return []
     if lookup.head.count("|") >= table.computed.total:
         return []  # what is compared has to be there as a whole
-    items = [item.model_copy(update={"kind": "row"}) for item in _items(index, schema, table, lookup, question)]
-    return [Block(title=filters_text(lookup), items=tuple(items), table=lookup)]
+    rows, shared = split_shared_note(table.rows)
+    items = [item.model_copy(update={"kind": "row"}) for item in _items(
+        index, schema, table._replace(rows=rows), lookup, question)]
+    return [Block(title=", ".join(filter(None, [filters_text(lookup), shared])), items=tuple(items), table=lookup)]
 
 
 def _items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,

@@ -246,6 +246,8 @@ class _Asked:
             return None
         if conditions.head and any(one.name != conditions.relation for one in free):
             return None
+        if conditions.head and conditions.relation and self._placing.is_sized(conditions.relation):
+            do = "list"  # 宁波有多少人口 asks for the number itself
         is_said = {one.name for one in self._mentions.of("field")}.intersection(conditions.fields())
         if not conditions.head and not is_said and any(map(self._may_be_of_named, free)):
             return None  # "where was Blum born" asks for no list of what Blum made

@@ -33,6 +33,8 @@ _BEFORE = re.compile(r"(?<![a-z-])(?P<noun>(?:[a-z]{1,30} )?[a-z]{1,30}(?:-[a-z]
 _WORD = re.compile(r"[\w’'-]+")
 _HAN = re.compile(f"[{CJK}]")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
+_STANDARDS = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})
+"""The bodies that a standard is called by: ISO 9001."""
 _SURNAMES = frozenset({"hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
                        "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
 """Nouns for places and bodies that are also surnames, such as in Jack Hill."""
@@ -40,7 +42,7 @@ _RELATIONAL = {
     "person": words("aunt chair child cofounder co-founder creator developer discoverer grandfather grandmother owner "
                     "parent performer predecessor recipient screenwriter sibling spouse astronomer participant "
                     "representative maintainer contributor chairperson treasurer liaison staff user customer presenter "
-                    "reporter voter candidate applicant licensee licensor"),
+                    "reporter voter candidate applicant licensee licensor partner"),
     "location": words("birthplace headquarter headquarters hometown seat"),
     "organization": words("alma employer publisher magazine"),
 }
@@ -116,6 +118,8 @@ class TypeNouns:
         """Return the type by a name's own head noun: "University of Oslo", "Lake Geneva", "Nobel Prize"."""
         if len(words) < 2:  # noqa: PLR2004 - a single word has no head noun
             return ""
+        if not _STANDARDS.isdisjoint(words):
+            return self._types.get("specification", "")
         if "house of" in " ".join(words):  # of Commons, of Representatives
             return self._types.get("parliament", "")
         link = next((word for word in words[1:] if word in {"of", "in"}), "")
@@ -124,7 +128,9 @@ class TypeNouns:
             # A general is a person; the Consulate General of Norway is not.
             return kind if kind != self._person else ""
         noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]
-        kind = self._types.get(noun, "")
+        kind = self._types.get(" ".join(words[-2:]), "") or self._types.get(noun, "")
+        if not kind and self._of_word(noun) == self._types.get("event"):
+            return self._types["event"]  # Oslo Riots; but Oslo Rockets are a team
         return kind if kind != self._person else ""
 
     def _of_han(self, name: str) -> str:

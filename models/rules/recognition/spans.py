@@ -50,8 +50,8 @@ def cue_language(text: str, parser: Parser) -> str:
     return language if known and is_english(text) is False else ""
 
 
-def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = (), language: str | None = None,
-               ) -> list[list[Span]]:
+def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = (),
+               languages: Sequence[str] | None = None) -> list[list[Span]]:
     """Find the names, dates and quantities of texts.
 
     Args:
@@ -59,13 +59,15 @@ def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = (),
             together, which is faster.
         parser: loads the pipelines of the texts' languages.
         titles: the subject of each text, if known; its occurrences in the text are names.
-        language: what `cue_language` returns for a longer text of which these are parts; by default each is asked.
+        languages: what `cue_language` returns for each, or for a longer text of which it is a part; by default each is
+            asked.
 
     Returns:
         The spans of each text, ascending and without overlaps. A name may contain a line break only if a sentence is
         wrapped there; see `name_of`.
     """
-    languages = [cue_language(text, parser) if language is None else language for text in texts]
+    if languages is None:
+        languages = [cue_language(text, parser) for text in texts]
     chinese = {text: _han_sentences(text) for text, own in zip(texts, languages, strict=True) if not own}
     spelled = [text for text, (_, others) in chinese.items() if others]
     docs = dict(zip(spelled, parser.entities(list(map(without_emphasis, spelled))), strict=True))

@@ -26,12 +26,21 @@ _HONORIFICS = words("dr mr mrs ms miss prof professor sir dame lord lady barones
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
 _NO_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
 _DETERMINERS = words("this that these those here there it what who our my your his her its their one each every")
+_OTHERS = words("own your our other another such certain any each 3rd")
+"""Words that begin what a text says of somebody's things, not their names."""
 _PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Lower-case parts of persons' names, in addition to those in `_SMALL`."""
 _SMALL = words("a an the of in on at by for from with to into and or but nor as de la le du des der von und y el vs is")
 _PERIODICALS = ("Journal", "Magazine", "Review", "Annals", "Proceedings", "Bulletin")
 _SINGLE = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds for which a recogniser mistakes single words."""
+_TOLD_WORK = re.compile(
+    r"\b(?:songs?|singles?|albums?|films?|movies?|novels?|novellas?|books?|poems?|plays?|operas?|musicals?|episodes?|series|"
+    r"shows?|tracks?|paintings?|sculptures?|articles?|essays?|papers?|reports?|guides?|handbooks?|magazines?|stor(?:y|ies)|"
+    r"newspapers?|soundtracks?|lyrics?|games?|titled|entitled|wrote|written|writes|authors?|published|recorded|premiered|"
+    r"released?|aired|broadcast|directed|starring|sang|sung|performed|composed|screenplays?|sequels?|charts?|remix|cover|"
+    r"featur(?:es|ing)|read)\b", re.IGNORECASE)
+"""What is said around the title of a work, and not around a term in quotation marks."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}|[A-Za-z]{1,20}\d{1,6}|[a-z]{2,20}[A-Z]\w*")
 """A code or an identifier: EIP-20, R27, gasPrice."""
@@ -63,11 +72,14 @@ _PARTICLED = re.compile(r"(?:(?<= v[ao]n)| v[ao]n)(?: de[rn]?)? [A-Z]\w+")
 _OFFICES = words("senator representative congressman congresswoman president governor minister chancellor premier "
                  "mayor secretary ambassador chairman chairwoman director ceo professor captain admiral colonel")
 """Titles that stand before a person's name and belong to no other name."""
-_ROAD = re.compile(r"(?:Highway|Route|Interstate)\Z")
-_ROAD_NUMBER = re.compile(r" \d{1,4}\b(?![.,]\d)")
+_NUMBERED = re.compile(r"(?:Highway|Route|Interstate|(?P<standard>\bI(?:SO|EC)))\Z")
+_NUMBER = re.compile(r" \d{1,5}(?::\d{4})?\b(?![.,]\d)")
+"""Roads and standards, whose numbers belong to their names."""
+_PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
+                           r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
 _SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
-_AROUND = 40
+_AROUND, _AROUND_WORK = 40, 120
 _LONGEST_ACRONYM = 6
 _LONGEST_NAME = 9
 """The most words of a name; only titles of works and names of events are longer."""
@@ -87,7 +99,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
         hidden: (start, end) of the parts that are not searched for names.
         title: the subject of the text, or "".
     """
-    text = without_emphasis(text)
+    marked, text = text, without_emphasis(text)
     shut = bytearray(len(text))
     for start, end in hidden:
         shut[start:end] = b"\1" * (end - start)
@@ -105,7 +117,8 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     unknown = [_without_office(text, Span(*place, kind)) for run in runs.several()
                for kind in ("person" if _has_honorific(text, *run) else "name",) if (place := _clean(text, *run, kind))]
     # The longest of the pieces of one name counts.
-    pieces = [_with_number(text, span) for span in (*recognised, *unknown)]
+    pieces = [_with_number(text, span) for span in (*recognised, *unknown)
+              if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
     pieces.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
     certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised),
                              *_opening(text)])
@@ -128,6 +141,8 @@ def _may_be(text: str, span: Span) -> bool:
     """Return True unless the words of a name are those of things, or an article stands before a person."""
     before = text[max(0, span.start - _AROUND) : span.start].split()
     last, name = before[-1].lower() if before else "", text[span.start : span.end]
+    if span.kind == "work":
+        return _is_told_work(text, span.start, span.end)
     kind = "organization" if span.kind == "product" else span.kind
     if span.kind in {"person", "location", "organization", "product"} and (
             _CODE.fullmatch(name) or (_ACRONYM.fullmatch(name) and not _is_known_acronym(name, span.kind))):
@@ -160,13 +175,16 @@ def _expanded(text: str, spans: Sequence[Span]) -> dict[str, str]:
 def _changes(text: str, spans: Sequence[Span]) -> dict[str, str]:
     """Return the kinds of the names of upgrades and releases, which a recogniser calls places and persons."""
     return {name_of(text, span): "event" if noun["event"] else "product" for span in spans
-            if span.kind in {"location", "person"} and (noun := _CHANGES.match(text, span.end))}
+            if span.kind in {"location", "person", "organization"} and (noun := _CHANGES.match(text, span.end))}
 
 
 def _with_number(text: str, span: Span) -> Span:
-    """Return the whole name of a road: "Oslo Highway 54"."""
-    number = _ROAD_NUMBER.match(text, span.end) if _ROAD.search(text, span.start, span.end) else None
-    return Span(span.start, number.end(), "location") if number else span
+    """Return the whole name of a road or a standard: "Oslo Highway 54"."""
+    numbered = _NUMBERED.search(text, span.start, span.end)
+    number = _NUMBER.match(text, span.end) if numbered else None
+    if numbered is None or number is None:
+        return span
+    return Span(span.start, number.end(), "work" if numbered["standard"] else "location")
 
 
 def _without_office(text: str, span: Span) -> Span:
@@ -185,7 +203,8 @@ def _terms(text: str, spans: Sequence[Span]) -> set[str]:
     for span in spans:
         name, before = text[span.start : span.end], text[max(0, span.start - _AROUND) : span.start]
         if " " not in name:
-            term = _THE.search(before) is not None and bool(kind_of_noun(name.lower().removesuffix("s")))
+            several = name[-1] == "s" and name.title() == name  # "Subsidiaries"
+            term = (several or _THE.search(before) is not None) and bool(kind_of_noun(name.lower()))
         else:
             follows = _FOLLOWS.match(text, span.end)
             word = follows["word"].lower() if follows else ""  # "a Delta Valves pump" is of a name
@@ -231,7 +250,13 @@ def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
             " means", match.end())  # (the "Fund")
         if titled and parts and len(parts) <= _LONGEST_NAME and not (inside or defined or name.isupper()) and (
                 not name.endswith((".", "!", "?"))):
-            yield Span(start, end, "work")
+            yield Span(start, end, "work" if _is_told_work(text, start, end) else "name")
+
+
+def _is_told_work(text: str, start: int, end: int) -> bool:
+    """Return True if the words around a name, or its own, are those for works."""
+    around = f"{text[max(0, start - _AROUND_WORK) : start]} {text[end : end + _AROUND_WORK]}"
+    return _TOLD_WORK.search(around) is not None or infer_type(text[start:end]) == "Work"
 
 
 def _opening(text: str) -> Iterator[Span]:
@@ -242,7 +267,8 @@ def _opening(text: str) -> Iterator[Span]:
     parts = _WORD.findall(match["name"])
     named = all(part[0].isupper() or part[0].isdigit() or part in _SMALL for part in parts) and (
         parts[-1].lower() not in _SMALL)
-    span = Span(*match.span("name"), "name")
+    # "Aker or Akerby is a village"
+    span = Span(match.start("name"), match.start("name") + len(match["name"].partition(" or ")[0]), "name")
     if named and parts[0].lower() not in _NO_NAMES | _DETERMINERS and (kind := infer_kind(text, span)):
         start, end = (_clean(text, span.start, span.end, kind) if kind == "person" else None) or (span.start, span.end)
         yield Span(start, end, kind)
@@ -305,11 +331,13 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     parts = _WORD.findall(name)
     if not parts or len(name) < 2 or not any(c.isalpha() for c in name):  # noqa: PLR2004 - a letter is not a name
         return True
-    if (span.kind == "person" and parts[-1].lower() in POSTS) or re.search(r"[A-Z]{2}s$", name):  # "Core EIPs"
+    if (span.kind == "person" and parts[-1].lower() in POSTS) or re.search(r"\b[A-Z]{2,}s\b", name):  # "Core EIPs"
         return True
     cased = name.upper() != name.lower()
     if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
             span.kind == "person" and any(c.isdigit() for c in name)):
+        return True
+    if _PART_OF_TEXT.fullmatch(name):
         return True
     number = parts[0].isdigit() and span.kind not in {"event", "work"}
     small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
@@ -318,6 +346,8 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     if name.isupper() and len(name) > _LONGEST_ACRONYM and name.title() not in text and not any(map(str.isdigit, name)):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
+    if span.kind != "work" and (lowered[0] in _OTHERS or " or " in name or not PRONOUNS.keys().isdisjoint(lowered)):
+        return True  # "Your Software", "Board or Committee"
     common = name not in {"US", "IT"} and all(
         part in _NO_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
     too_long = len(parts) > _LONGEST_NAME and span.kind not in {"work", "event"}

@@ -5,6 +5,8 @@ import io
 import json
 
 import pytest
+from banyan.cli.commands.facts_command import _print_table
+from banyan.tools.table_results import ComputedTable, TableRow
 
 from ... import scripted
 
@@ -43,6 +45,19 @@ def test_without_options_the_relations_and_attributes_are_listed_with_their_rows
                                     {"name": "located_in", "rows": 1, "is_attribute": False},
                                     {"name": "founded", "rows": 3, "is_attribute": True}]
     assert "and 2 more (--limit)" in shell("facts", "--kb", "kb", "--limit", 1).out
+
+
+def test_what_all_rows_hold_with_stands_once_below_them(capsys):
+    def shown(*times):
+        rows = tuple(TableRow(head=f"P{n}", relation="cost", tail="4", time=time, document="a.md", start=0, end=1,
+                              quote="4") for n, time in enumerate(times))
+        _print_table(ComputedTable(relation="cost", do="list", total=len(rows), rows=rows), "", (), None)
+        return capsys.readouterr().out
+
+    assert shown("under: Old halls", "under: Old halls").count("under: Old halls") == 1
+    assert "when" not in shown("under: Old halls", "under: Old halls")
+    assert "when" in shown("under: Old halls", "under: New halls")
+    assert "when" in shown("under: Old halls")
 
 
 def test_a_count_is_one_line_and_what_is_left_out_follows(shell):

@@ -154,6 +154,11 @@ def test_one_name_in_a_document_has_one_type_unless_facts_are_stated_of_both() -
     assert types(**guessed, d=facts(names=("Brink",), kind="Place")) == ["Company", "Place"]
     said = facts(("Brink", "lies near", "Ulm"), kind="Place")
     assert types(a=guessed["a"], b=guessed["b"], c=said) == ["Company", "Place"]
+    # Of two documents, one says something of it; the other has it among the same names.
+    beside = facts(names=("Brink", "Ulm", "Aalen", "Fulda"), kind="Company")
+    place = facts(("Brink", "lies near", "Ulm"), names=("Aalen", "Fulda"), kind="Place")
+    assert types(a=beside, d=place) == ["Place"]
+    assert types(a=facts(names=("Brink", "Osram"), kind="Company"), d=place) == ["Company", "Place"]
 
 
 def test_likeness_is_not_handed_on_along_a_chain() -> None:

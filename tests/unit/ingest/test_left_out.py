@@ -26,9 +26,9 @@ def test_an_ignore_file_has_the_syntax_of_git(tmp_path):
     assert [found.reason for found in failures] == ["left out: 3 files and folders that .banyanignore names"]
 
 
-def test_texts_with_a_customary_name_need_no_ending(tmp_path):
-    for name in ("README", "License", "notes"):
+def test_texts_with_a_customary_name_need_no_ending_and_asciidoc_is_text(tmp_path):
+    for name in ("README", "License", "notes", "plan.adoc"):
         write(tmp_path / name, f"the {name}")
     documents, failures = load(tmp_path)
-    assert [document.text for document in documents] == ["the License", "the README"]
+    assert [document.text for document in documents] == ["the License", "the README", "the plan.adoc"]
     assert [found.path for found in failures] == [str(tmp_path / "notes")]

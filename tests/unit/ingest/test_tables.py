@@ -91,6 +91,20 @@ def test_markdown_tables_become_rows_and_nothing_else_changes():
         "after\n\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n```\nend")
 
 
+def test_two_stars_are_emphasis_around_words_alone():
+    assert with_rows("| Name | Size |\n|---|---|\n| **P7** | 2**20 |\n| __init__ | a **b c** d |", "t") == (
+        "| Name: P7 | Size: 2**20 |\n| Name: init | Size: a b c d |")
+
+
+@pytest.mark.parametrize(("header", "rows", "name"), [
+    (["Position", "Kind", "Meaning"], [["1", "INT", "a wait"], ["2", "DATA", "a payload"]], "Position: Position 1"),
+    (["From", "To", "Permitted?"], [["Ulm", "Bonn", "yes"], ["Ulm", "Turku", "by ferry"]], "To: Bonn"),
+    (["No", "Pump", "Note"], [["1", "P7", "old"], ["2", "P8", "new"]], "Pump: P7"),
+    (["Type", "Meaning"], [["INT", "a number"], ["DATA", "a payload"]], "Type: INT")])
+def test_a_column_that_describes_names_no_row(header, rows, name):
+    assert lines(header, *rows)[0].startswith(f"| {name} |")
+
+
 def test_html_spans_captions_headers_in_two_rows_and_left_out_end_tags():
     text = read_html(b"<h1>Goods</h1><table><caption>Prices</caption><tr><th rowspan=2>Product<th colspan=2>2020<tr>"
                         b"<th>Price (EUR)<th>Sold<tr><td>X200<td>4<td>5<tr><td>X300<td rowspan=2>6<td>7"

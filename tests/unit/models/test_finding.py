@@ -196,3 +196,9 @@ def test_each_document_that_a_question_names_is_quoted():
              for name in ("Aster", "Birch", "Cedar")]
     said = ask("How do the stones of the Birch mill and of the Cedar mill differ?", *mills)
     assert {2, 3} <= {quote.item for claim in said.claims for quote in claim.quotes}
+
+
+def test_a_university_is_not_left_out_because_others_are_named():
+    others = [passage(f"The University of {town} teaches law.", town, town) for town in ("Ulm", "Graz", "Oslo")]
+    park = passage("Skansen was founded in 1891 by Karl Blum.", "Stockholm")
+    assert ask("Who founded the University of Stockholm?", park, *others).short == ""

@@ -112,7 +112,7 @@ class TestNames:
     ("| Badge: <img src='a.png'> | Stage: Labs | Meaning: the entry point |", {("Labs", "Meaning", "the entry point")}),
     ("| List: To do | Title: Order valves | Labels: Partially,Assigned |",
      {("Order valves", "List", "To do")}),
-    ("| Question Number: 1.a | Text: Is there a policy |", {("Question Number 1.a", "Text", "Is there a policy")}),
+    ("| Question Number: 1.a | Text: Is there a policy |", {("Question Number: 1.a", "Text", "Is there a policy")}),
     ("| No: 7 | Pump: Nile Queen | Price: 40 | Kind: FREE_PUMP |", {("Nile Queen", "Price", "40")}),
 ])
 def test_rows_of_forms_and_cells_without_a_header_state_nothing(row: str, facts: set[tuple[str, str, str]]) -> None:

@@ -35,7 +35,8 @@ def test_words_for_things_are_no_names(kind: str, name: str) -> None:
     ("CHALLENGES:\nThe pump was checked by Anna Keller.", "CHALLENGES"),
 ])
 def test_posts_defined_terms_and_headings_are_no_entities(reader: RulesReader, text: str, junk: str) -> None:
-    found = {entity.name for entity in reader.extract(ExtractionRequest(text=text), load_schema("general")).entities}
+    (read,) = reader.extract([ExtractionRequest(text=text)], load_schema("general"))
+    found = {entity.name for entity in read.entities}
     assert "Anna Keller" in found
     assert junk not in found
 
@@ -43,4 +44,4 @@ def test_posts_defined_terms_and_headings_are_no_entities(reader: RulesReader, t
 def test_a_file_name_is_not_the_subject_of_its_document(reader: RulesReader) -> None:
     request = ExtractionRequest(text="Anna Keller checked the pump.", title="Pump-Guidelines",
                                 document="a/Pump-Guidelines.pdf")
-    assert {entity.name for entity in reader.extract(request, load_schema("general")).entities} == {"Anna Keller"}
+    assert {entity.name for entity in reader.extract([request], load_schema("general"))[0].entities} == {"Anna Keller"}

@@ -63,7 +63,8 @@ def test_what_is_found_of_the_listed_names_does_not_fall() -> None:
     found = right = 0
     for line in (FOLDER / "more_documents.jsonl").read_text("utf-8").splitlines():
         document = json.loads(line)
-        entities = reader.extract(ExtractionRequest(text=document["text"], title=document["title"]), schema).entities
+        request = ExtractionRequest(text=document["text"], title=document["title"])
+        entities = reader.extract([request], schema)[0].entities
         found += len({entity.name.casefold() for entity in entities})
         right += len({entity.name.casefold() for entity in entities} & listed[document["id"]])
     assert right >= 90

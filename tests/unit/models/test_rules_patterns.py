@@ -113,7 +113,7 @@ def test_pieces_of_words_and_sentences_are_no_chinese_names(sentence: str, names
 
 def mentions_of(text: str, parser: Parser) -> list[Mention]:
     return [Mention(span.start, span.end, span.kind, name_of(text, span))
-            for span in find_spans([text], parser, language="")[0]]
+            for span in find_spans([text], parser, languages=[""])[0]]
 
 
 def prose(text: str, parser: Parser, patterns: tuple[ProsePattern, ...],

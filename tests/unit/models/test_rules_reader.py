@@ -15,7 +15,7 @@ def reader() -> RulesReader:
 
 def read(reader: RulesReader, text: str, title: str = "", heading: str = "",
          schema: str = "encyclopedia") -> Extraction:
-    return reader.extract(ExtractionRequest(text=text, title=title, heading=heading), load_schema(schema))
+    return reader.extract([ExtractionRequest(text=text, title=title, heading=heading)], load_schema(schema))[0]
 
 
 def entities(extraction: Extraction) -> dict[str, str]:
@@ -124,14 +124,28 @@ def test_a_form_gives_the_time_that_stands_in_it_or_follows_at_once(reader: Rule
 
 def test_the_title_after_a_key_is_the_documents_and_its_lines_describe_the_document(reader: RulesReader) -> None:
     text = "- Codename: Old Harbour\n- Aliases: The Big One\n\nHard Pumps are made here. The Hard Pumps last long.\n"
-    found = reader.extract(ExtractionRequest(text=text, title="Hard Pumps", document="RFC-20: Hard Pumps"),
-                           load_schema("general"))
+    found, other = reader.extract(
+        [ExtractionRequest(text=text, title=title, document=document) for title, document in (
+            ("Hard Pumps", "RFC-20: Hard Pumps"),
+            ("How to make hard pumps last", "RFC-21: How to make hard pumps last"))], load_schema("general"))
     assert facts(found) == {("RFC-20: Hard Pumps", "Codename", "Old Harbour"),
                             ("RFC-20: Hard Pumps", "Aliases", "The Big One")}
     assert entities(found) == {"RFC-20: Hard Pumps": "Work", "Hard Pumps": "Work"}
-    other = reader.extract(ExtractionRequest(text=text, title="How to make hard pumps last",
-                                             document="RFC-21: How to make hard pumps last"), load_schema("general"))
     assert facts(other) == set(), "no name: the lines may be of anything in it"
+
+
+def test_a_chunk_is_read_alike_whatever_is_read_with_it(reader: RulesReader) -> None:
+    requests = [ExtractionRequest(text=text, title=title) for text, title in (
+        ("Ada Blum was born in Oslo in 1901. She founded Delta Valves with Karl Hagen.", "Ada Blum"),
+        ("# Pumps\n\nThe pumps of Delta Valves are made in Bergen.\n\n- Owner: Karl Hagen\n- Site: Bergen", "Pumps"),
+        ("La biblioteca de Valdearroyo abrió sus puertas en 1931 y es de la ciudad desde entonces.", ""),
+        ("图书馆由李明于1931年创办。", ""), ("no names here", ""), ("Ada Blum leads Delta Valves.", "Minutes"))]
+    schema = load_schema("general")
+    alone = [reader.extract([request], schema)[0] for request in requests]
+    assert sum(bool(one.entities) for one in alone) > 3
+    for together in (requests, requests[::-1], requests * 3):
+        expected = [alone[requests.index(request)] for request in together]
+        assert RulesReader().extract(together, schema) == expected
 
 
 @pytest.mark.parametrize("text", [
@@ -141,6 +155,9 @@ def test_the_title_after_a_key_is_the_documents_and_its_lines_describe_the_docum
     "In April 1991 Acme Corporation opened a museum downtown.",
     "Delta Valves (based on Crystal Lake) offers a similar service.",
     "A member can block the selection of a Secretary - General.",
+    "Akerby is located on Norway Route 54.",
+    "Ships call in Bergen, Oslo, Narvik and Hamar.",
+    "The Blum Church and its Jesuit college are landmarks.",
     "```python\nclass Ada Blum is the director of Acme Corporation.\n```",
 ])
 def test_parts_codes_and_classes_of_things_have_no_facts(reader: RulesReader, text: str) -> None:

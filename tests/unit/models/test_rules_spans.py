@@ -110,3 +110,17 @@ def test_what_there_are_several_of_is_no_name(parser: Parser) -> None:
     text = ("Is a Purchase Order (PO) required? The Purchase Order is sent to Delta Valves. "
             "A Delta Valves pump costs more. The members of the Foundation met, and Foundation staff came.")
     assert names(text, parser) == ["PO", "Delta Valves", "Delta Valves"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Anna Keller read the novel \"Quiet Harbour\" in Oslo.", [("Anna Keller", "person"), ("Quiet Harbour", "work"),
+                                                             ("Oslo", "location")]),
+    ("Word marks (the \"Quiet Marks\") belong to Anna Keller.", [("Quiet Marks", "name"), ("Anna Keller", "person")]),
+    ("Keep Your Software Safe is sold by Anna Keller under Section IV.", [("Anna Keller", "person")]),
+    ("Anna Keller reads Pump Standard ISO 9001:2015 in Oslo.", [("Anna Keller", "person"),
+                                                             ("Pump Standard ISO 9001:2015", "work"),
+                                                             ("Oslo", "location")]),
+])
+def test_a_term_is_no_work_and_what_is_said_of_things_is_no_name(text: str, expected: list[tuple[str, str]],
+                                                                parser: Parser) -> None:
+    assert spans(text, parser) == expected

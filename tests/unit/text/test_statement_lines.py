@@ -28,9 +28,9 @@ def test_a_model_is_not_asked_about_what_states_nothing(tmp_path, hashed_embedde
     read = []
 
     class Reading(ScriptedReasoner):
-        def extract_one(self, request, schema):
-            read.append(request.text)
-            return Extraction()
+        def extract_together(self, requests, schema):
+            read.extend(request.text for request in requests)
+            return [Extraction() for _ in requests]
 
     shop = Workshop(tmp_path, hashed_embedder)
     shop.scripted = Reading()

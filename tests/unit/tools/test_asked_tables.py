@@ -362,3 +362,18 @@ def test_what_is_asked_of_one_thing_is_no_list_of_what_else_is_said_of_it(tmp_pa
         index = newest(resources, "makers").index
         assert asked_table(index, schema, "In which location was Ada Blum born?") is None
         assert asked_table(index, schema, "Which tools were made by Ada Blum?").tail == "Ada Blum"
+
+
+def test_how_many_of_a_figure_shows_the_figure_of_one_thing(tmp_path, hashed_embedder):
+    schema = GraphSchema.model_validate({
+        "name": "towns", "entity_types": [{"name": "Town"}], "relation_types": [],
+        "attribute_types": [{"name": "population", "kind": "number", "labels": {"zh": "人口"}}]})
+    with base.create(tmp_path, "towns", hashed_embedder, schema) as kb, kb.writing():
+        for name, people in (("甬城", "940万人"), ("越城", "310万人")):
+            base.put(kb, f"{name}.md", f"{name}人口为{people}。", entities={name: "Town"},
+                     attributes=[(name, "population", people)])
+        base.finish(kb)
+    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as opened:
+        index = opened.retriever("towns").index
+        lookup = asked_table(index, index.store.schemas.current(), "甬城有多少人口？")
+        assert lookup is None or (lookup.do, lookup.head) == ("list", "甬城")

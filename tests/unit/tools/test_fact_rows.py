@@ -2,7 +2,7 @@
 
 import pytest
 from banyan.schemas.graph_schema import GraphSchema
-from banyan.schemas.lookups import TripleLookup
+from banyan.schemas.lookups import EntityLookup, TripleLookup
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
@@ -11,7 +11,9 @@ from ... import small_base as base
 SCHEMA = GraphSchema.model_validate({
     "name": "proposals", "entity_types": [{"name": "Proposal"}],
     "attribute_types": [{"name": "status", "owners": ["Proposal"], "kind": "text"},
-                        {"name": "stage", "owners": ["Proposal"], "kind": "text"}]})
+                        {"name": "stage", "owners": ["Proposal"], "kind": "text"},
+                        {"name": "votes", "owners": ["Proposal"], "kind": "text"},
+                        {"name": "old_votes", "owners": ["Proposal"], "kind": "text"}]})
 
 
 def status(*proposals):
@@ -31,6 +33,12 @@ def retriever(tmp_path_factory, hashed_embedder):
         base.put(kb, "proposals/eip-2.md", **status("EIP-2000: Vote"))
         base.put(kb, "single.md", "EIP-20: Token is at Last Call. EIP-721: Deed is at Last Call.",
                  attributes=[("EIP-20: Token", "stage", "Last Call"), ("EIP-721: Deed", "stage", "Last Call")])
+        base.put(kb, "votes.md", "Old halls: EIP-7: Pump has 3, EIP-8: Lamp 4. New halls: EIP-7: Pump has 5.",
+                 entities=dict.fromkeys(("EIP-7: Pump", "EIP-8: Lamp"), "Proposal"),
+                 attributes=[("EIP-7: Pump", "old_votes", "3", "under: Old halls"),
+                             ("EIP-8: Lamp", "old_votes", "4", "under: Old halls"),
+                             ("EIP-7: Pump", "votes", "3", "under: Old halls"),
+                             ("EIP-7: Pump", "votes", "5", "under: New halls")])
         base.finish(kb)
         yield Retriever(kb)
 
@@ -58,3 +66,31 @@ def test_a_row_of_another_subject_names_its_document(retriever):
 
 def test_a_document_of_all_rows_is_named_once_at_the_end(retriever):
     assert members(retriever, "stage", "Last Call <- ") == ["EIP-20: Token", "EIP-721: Deed (single.md)"]
+
+
+def test_a_qualifier_of_all_rows_stands_once_above_them(retriever):
+    (block,) = look_up(retriever, TripleLookup(relation="old_votes"))
+    assert "under: Old halls" in block.title
+    assert [item.statement for item in block.items] == ["EIP-7: Pump -> 3 (votes.md)", "EIP-8: Lamp -> 4 (votes.md)"]
+
+
+def test_qualifiers_that_differ_stand_with_their_rows(retriever):
+    assert members(retriever, "votes", "EIP-7: Pump -> ") == [
+        "3 (under: Old halls)", "5 (under: New halls) (votes.md)"]
+    (card,) = look_up(retriever, EntityLookup(entity="EIP-8: Lamp"))
+    assert [item.statement for item in card.items] == ["old votes: 4 (under: Old halls) (votes.md)"]
+
+
+def test_a_deleted_document_takes_its_qualifier_along(tmp_path, hashed_embedder):
+    def note(kb):
+        (block,) = look_up(Retriever(kb), TripleLookup(relation="votes"))
+        return [item.statement for item in block.items]
+
+    with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
+        for hall in ("Old", "New"):
+            base.put(kb, f"{hall}.md", f"{hall} halls: EIP-7: Pump has 3.", entities={"EIP-7: Pump": "Proposal"},
+                     attributes=[("EIP-7: Pump", "votes", "3", f"under: {hall} halls")])
+        base.finish(kb)
+        assert note(kb) == ["EIP-7: Pump -> 3 (under: New halls; under: Old halls) (New.md, Old.md)"]
+        base.delete(kb, "New.md")
+        assert note(kb) == ["EIP-7: Pump -> 3 (under: Old halls) (Old.md)"]

@@ -1,0 +1,111 @@
+"""What the rows of tables state, and in which section."""
+
+import pytest
+from banyan.graph_store.bounding.admission import Bounds, bound
+from banyan.ingest.chunking import chunk_document
+from banyan.ingest.markdown_tables import with_rows
+from banyan.models.rules.table_facts import read_rows
+from banyan.schemas.documents import Document
+from banyan.schemas.formats.schema_loading import load_schema
+from banyan.schemas.graph_schema import open_schema
+
+GENERAL = load_schema("general")
+
+
+def values(rows, heading="", title="Ferry plan", document="Ferry plan (ferry.md)"):
+    """What is stated of the things in rows, as (name, field, value): when and with what."""
+    found, _ = read_rows(rows, title, heading, GENERAL, document)
+    return {(value.entity, value.attribute, value.value): value.time for value in found.attributes}
+
+
+class TestSections:
+    def test_a_value_holds_with_the_section_of_its_row(self):
+        assert values("| Pump: P7 | Cost: 40 |", "Depots > Ferry pumps > Parameters") == {
+            ("P7", "Cost", "40"): "under: Depots > Ferry pumps"}
+        assert values("| 泵: P7 | 价格: 40 |", "第二季度采购表") == {("P7", "价格", "40"): "见于: 第二季度采购表"}
+
+    def test_a_fact_does_too(self):
+        found, _ = read_rows("| Pump: P7 | Vendor: Vex |", "", "Second quarter", GENERAL)
+        assert {(fact.tail, fact.time) for fact in found.triples} == {("Vex", "under: Second quarter")}
+
+    def test_time_and_section_stand_beside_each_other(self):
+        assert values("| Pump: P7 | Year: 2021 | Cost: 40 |", "Ferry pumps") == {
+            ("P7", "Year", "2021"): "under: Ferry pumps", ("P7", "Cost", "40"): "2021; under: Ferry pumps"}
+
+    def test_without_a_heading_that_tells_it_is_the_document(self):
+        row = "| Pump: P7 | Cost: 40 |"
+        assert set(values(row, "Parameters").values()) == {"under: Ferry plan"}
+        assert set(values(row, title="Ferry plan", document="RFC-7: Ferry plan").values()) == {"under: Ferry plan"}
+        long = "The plan of the ferries and of all their pumps"
+        assert set(values(row, title=long, document=f"RFC-7: {long}").values()) == {"under: RFC-7"}
+        assert set(values(row, title="ferry", document="ferry.csv").values()) == {""}
+
+    def test_a_thing_whose_type_is_told_needs_no_document(self):
+        assert values("| Person: Ada Byron | Cost: 40 |")["Ada Byron", "Cost", "40"] == ""
+
+    def test_a_list_item_is_not_said_to_be_under_its_own_field(self):
+        assert values("| Pump: P7 | Cost: 40 |", "Ferry pumps > Cost")["P7", "Cost", "40"] == "under: Ferry pumps"
+
+    def test_the_headings_are_those_above_each_row(self):
+        text = "# Old pumps\n| Pump: P7 | Cost: 40 |\n# New pumps\n| Pump: P7 | Cost: 50 |"
+        assert values(text) == {("P7", "Cost", "40"): "under: Old pumps", ("P7", "Cost", "50"): "under: New pumps"}
+
+    @pytest.mark.parametrize("heading", ["Old pumps > Valves of 2021", "EIP-20 costs", "From 2019: pumps"])
+    def test_bounding_keeps_a_section(self, heading):
+        text = f"# {heading.replace(' > ', chr(10) + '## ')}\n\n" + "| Pump: P7 | Cost: 40 |\n" * 40
+        *_, chunk = chunk_document(Document(id="d.md", title="", text=text, source=""), max_tokens=100,
+                                   overlap_tokens=0)
+        found, _ = read_rows(chunk.text, "", chunk.heading, open_schema())
+        assert {value.time for value in bound(found, chunk, Bounds(open_schema())).attributes} == {f"under: {heading}"}
+        invented = found.model_copy(update={"attributes": tuple(
+            value.model_copy(update={"time": "under: New lamps"}) for value in found.attributes)})
+        assert {value.time for value in bound(invented, chunk, Bounds(open_schema())).attributes} == {""}
+
+
+class TestNames:
+    @pytest.mark.parametrize(("row", "name"), [
+        ("| Constant: PUMP_COST | Value: 12 | Note: of a pump |", "PUMP_COST"),
+        ("| Field: nonce | Size: 8 |", "Field: nonce"), ("| Signature: r | Size: 8 |", "Signature: r"),
+        ("| Name: nonce | Size: 8 |", "nonce"), ("| Field: <pump(On/Off)> | Size: 8 |", "<pump(On/Off)>"),
+        ("| Path: /pumps/{id} | Size: 8 |", "/pumps/{id}"), ("| W: 256 | Size: 8 |", "W: 256"),
+        ("| Share (%): 50 (~5%) | Size: 8 |", "Share (%): 50 (~5%)")])
+    def test_a_row_is_named_by_its_first_cell(self, row, name):
+        assert {entity for entity, *_ in values(row)} == {name}
+
+    def test_a_column_of_one_letter_states_nothing(self):
+        assert {field for _, field, _ in values("| Pump: P7 | A: 4 | Size: 8 |")} == {"Size"}
+
+    @pytest.mark.parametrize("row", [
+        "| Pump: P7 | Location: The house of its owner only |", "| Op: JUMP | ARM: BL |", "| Path: /x | Method: GET |",
+        "| Pump: P7 | Unit: Litres |"])
+    def test_what_describes_a_row_is_a_value_and_no_thing(self, row):
+        found, _ = read_rows(row, "", "", GENERAL)
+        assert not found.triples
+        assert len(found.entities) == len(found.attributes) == 1
+
+    def test_a_label_has_no_type_of_the_headings(self):
+        found, _ = read_rows("| Metric: pump_count | Size: 8 |", "", "Organizations", GENERAL)
+        assert [entity.type for entity in found.entities] == ["Concept"]
+        named, _ = read_rows("| Metric: Acme | Size: 8 |", "", "Organizations", GENERAL)
+        assert [entity.type for entity in named.entities] == ["Organization"]
+
+    @pytest.mark.parametrize("value", ["-32603", "~68", "+21%", "~8×", "2**20 (1,048,576)"])
+    def test_a_value_keeps_its_signs(self, value):
+        text = with_rows(f"| Pump | Cost | Note |\n|---|---|---|\n| P7 | {value} | of *old* make |", "Pumps")
+        (chunk,) = chunk_document(Document(id="d", title="", text=text, source=""), max_tokens=100, overlap_tokens=0)
+        found, _ = read_rows(text, "", "", open_schema())
+        stored = {one.attribute: one.value for one in bound(found, chunk, Bounds(open_schema())).attributes}
+        assert stored == {"Cost": value, "Note": "of old make"}
+
+
+class TestParameters:
+    TEXT = "# Ferry plan\n\n## Specification\n\n| Parameter | Value |\n|---|---|\n| PUMP_SIZE | 8 |\n| LAMP_SIZE | 9 |"
+
+    def test_below_a_general_heading_they_are_the_documents(self):
+        rows = with_rows(self.TEXT, "Ferry plan")
+        assert values(rows, document="RFC-7: Ferry plan") == {
+            ("RFC-7: Ferry plan", "PUMP_SIZE", "8"): "", ("RFC-7: Ferry plan", "LAMP_SIZE", "9"): ""}
+
+    def test_below_another_one_they_are_that_ones(self):
+        rows = with_rows(self.TEXT.replace("Specification", "Second hall"), "Ferry plan")
+        assert {name for name, *_ in values(rows)} == {"Second hall"}

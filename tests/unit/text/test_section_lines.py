@@ -1,0 +1,60 @@
+"""The headings above a line, and what they say of it."""
+
+import pytest
+from banyan.text.section_lines import is_telling, lines_under, section_of
+
+
+def section(text, heading="", title="", known=()):
+    """What the headings say of the last line of a text."""
+    *_, last = lines_under(text, heading)
+    return section_of(last, title, {*known})
+
+
+@pytest.mark.parametrize(("heading", "said"), [
+    ("Depots > Ferry pumps", "Depots > Ferry pumps"), ("Ferry pumps > Parameters", "Ferry pumps"),
+    ("Depots > Overview > Ferry pumps", "Ferry pumps"),
+    ("A hall > Depots north > Ferry pumps", "Depots north > Ferry pumps"),
+    ("3.2 Ferry pumps", "Ferry pumps"), ("Pumps of 1929 and 256 valves", "Pumps of 1929 and 256 valves"),
+    ("`pump_on` calls", "pump_on calls"), ("Specification > Test Cases", ""), ("Sheet1", ""), ("参数", ""),
+    ("Pumps; valves", ""), ("", ""), (f"Depots > {'long ' * 20}", ""), ("第二季度 > 参数", "第二季度")])
+def test_the_innermost_headings_that_say_what_a_line_is_of(heading, said):
+    assert section("| a: 1 |", heading) == said
+
+
+def test_a_heading_of_one_word_follows_what_the_document_is_called_by():
+    assert section("x", "Activation", "Ferry plan") == "Ferry plan > Activation"
+    assert section("x", "Pump activation", "Ferry plan") == "Pump activation"
+    assert section("x", "Overview", "Ferry plan") == ""
+
+
+def test_a_heading_that_stands_beside_the_line_is_not_repeated():
+    assert section("x", "Core pumps > Valves", known=["Valves"]) == "Core pumps"
+
+
+def test_headings_of_a_whole_text_end_with_the_next_one_of_their_level():
+    text = "# North hall\n## Old pumps\nx\n## New pumps\n"
+    assert section(f"{text}x") == "North hall > New pumps"
+    assert section(f"{text}# South hall\nx") == "South hall"
+    assert section(f"{text}```\n# South hall\n```\nx") == "North hall > New pumps"
+
+
+def test_a_text_below_headings_has_none_of_its_own():
+    assert section("# a comment of code that was cut\n```\nx", "New pumps") == "New pumps"
+
+
+@pytest.mark.parametrize("line", ["**Old pumps**", "**Old pumps:**", "Old pumps\n| a: 1 |", "Old pumps:\n| a: 1 |",
+                                  "Old pumps\n| a: 1 |\n| a: 2 |"])
+def test_a_caption_is_a_heading(line):
+    assert section(f"{line}\n| b: 1 |", "Ferry hall") == "Ferry hall > Old pumps"
+
+
+@pytest.mark.parametrize("line", ["They were bought in May.", "- old pumps", "old pumps", "Old pumps\n", "Is it old?",
+                                  "Column 3: Pumps"])
+def test_a_sentence_an_item_and_a_line_apart_are_no_captions(line):
+    assert section(f"{line}\n| b: 1 |", "Ferry hall") == "Ferry hall"
+
+
+def test_a_general_heading_tells_nothing():
+    assert not any(map(is_telling, ["Overview", "Key Facts", "1.2 Parameters", "Constants and parameters", "**Notes**",
+                                    "12"]))
+    assert all(map(is_telling, ["Gas costs", "Notes of May", "EIP-20"]))
