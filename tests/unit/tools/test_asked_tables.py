@@ -374,6 +374,6 @@ def test_how_many_of_a_figure_shows_the_figure_of_one_thing(tmp_path, hashed_emb
                      attributes=[(name, "population", people)])
         base.finish(kb)
     with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as opened:
-        index = opened.retriever("towns").index
+        index = newest(opened, "towns").index
         lookup = asked_table(index, index.store.schemas.current(), "甬城有多少人口？")
         assert lookup is None or (lookup.do, lookup.head) == ("list", "甬城")
