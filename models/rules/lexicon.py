@@ -88,9 +88,10 @@ NUMBER_NOUNS = words(
 SUMMARY_CUES = re.compile(
     r"\b(summari[sz]e|summary|overview|main (themes?|topics?|points?|ideas?)|overall|in general|"
     r"key (themes?|topics?)|what (?:is|are) (?:all )?(?:this|these|the) (?:(?:collection|folder|set|corpus)\b|"
-    r"(?:documents?|texts?|files?|papers?)\b)(?: of (?:documents|texts|files|papers))?(?: all)? about)\b|"
+    r"(?:documents?|texts?|files?|papers?)\b)(?: of (?:documents|texts|files|papers))?(?: all)? about|"
+    r"what are (?:all )?these (?:\w+ ){1,3}?(?:all )?about(?=\W*$))\b|"
     r"总结|概括|概述|综述|总体|整体上|主要(主题|内容|议题|话题)|归纳|"
-    r"(?:文件|文档|资料|文章|材料)(?:都|主要)*(?:是)?(?:关于|讲|说|写|谈)[^，,。？?]{0,6}什么",
+    r"(?:文件|文档|资料|文章|材料|这[些批组][^，,。？?是]{1,6}?)(?:都|主要)*(?:是)?(?:关于|讲|说|写|谈|涉及)[^，,。？?]{0,6}(?:什么|哪些)",
     re.IGNORECASE,
 )
 """Questions about the whole corpus rather than a fact; they go to the communities."""
