@@ -180,7 +180,7 @@ def _block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup:
     title = f"{table.term.name.replace('_', ' ')} ({told})"
     items = [*_counts(index, table, lookup), *(_lines(index, schema, rows, lookup) if not lookup.by else ())]
     shown, left = fit_lines(items, tokens)
-    return Block(title=title, items=tuple(shown), note="; ".join(_notes(table, filters, len(items), left)))
+    return Block(title=title, items=tuple(shown), note="; ".join(_notes(table, lookup, len(items), left)))
 
 
 def filters_text(lookup: TripleLookup) -> str:
@@ -190,8 +190,11 @@ def filters_text(lookup: TripleLookup) -> str:
     return ", ".join([*named, *lookup.where, *([f"by {lookup.by}"] if lookup.by else [])])
 
 
-def _notes(table: ReadTable, filters: str, lines: int, left: int) -> Iterator[str]:
-    computed = table.computed
+def _notes(table: ReadTable, lookup: TripleLookup, lines: int, left: int) -> Iterator[str]:
+    computed, filters = table.computed, filters_text(lookup)
+    behind = computed.groups[len(computed.leading(lookup.limit)):]
+    if behind:  # so that nobody looks again for what might tie with the last one
+        yield f"{len(behind)} more groups, the next one {behind[0].key}: {behind[0].said}"
     if left:
         yield f"{lines - left} of {lines} lines shown, {computed.total} rows in all: narrow by head, tail, where or at"
     elif not computed.total and not table.unread:

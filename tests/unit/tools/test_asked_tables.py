@@ -126,6 +126,9 @@ def test_what_ties_with_the_last_group_that_is_asked_for_is_shown_as_well(resour
     schema = index.store.schemas.current()
     blocks = look_up_table(index, schema, lookup, 500)
     assert [item.statement.partition(" (")[0] for item in blocks[0].items] == ["Active: 3", "Automated: 2", "Closed: 2"]
+    assert blocks[0].note == ""
+    first = look_up_table(index, schema, TripleLookup(relation="status", by="tail", do="count", limit=1), 500)
+    assert first[0].note == "2 more groups, the next one Automated: 2"
     rows = asked_rows(index, schema, "Which two statuses are the most common?", lookup)
     assert [item.cells for block in rows for item in block.items] == [("Active: 3",), ("Automated: 2",), ("Closed: 2",)]
 
