@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import scripted
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.tree.community_digests import find_tree
 from banyan.graph_store.tree.detection import CommunitySettings
+from banyan.graph_store.tree.whole_tree import find_tree
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from hashed_embedding import HashedEmbedder
-
-from .newest import newest
+from newest import newest
 
 SPAN = Span(start=0, end=1, quote="x")
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..graph_store.ledger.communities import GROUP, TreeCommunity
-from ..graph_store.tree.attribute_groups import attribute_groups
 from ..graph_store.tree.community_digests import identified
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
@@ -186,6 +185,8 @@ def _modular_groups(index: RetrievalIndex, computed: Computed, alpha: float) -> 
         raise FieldError(f"there are {links:,} facts and values, and groups by both are found among at most "
                          f"{_MOST_LINKS:,}: leave alpha out")
     values = np.unique(np.stack([heads[rows], keys], axis=1), axis=0)
+    from ..graph_store.tree.attribute_groups import attribute_groups  # noqa: PLC0415  (scipy is slow to import)
+
     labels = attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[heads[rows]]
     found = []
     for label in np.unique(labels):

@@ -15,8 +15,9 @@ import numpy as np
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import VectorStore
-from .community_digests import described, graph_features, identified
+from .community_digests import identified
 from .detection import CommunitySettings, refine
+from .whole_tree import described, graph_features
 
 _SAMPLE = 1000
 """Entities by which it is known what all have in common. Ids are hashes, so those that sort first are a sample."""
@@ -24,7 +25,7 @@ _SAMPLE = 1000
 
 def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
                 before: Sequence[TreeCommunity]) -> list[TreeCommunity]:
-    """Fit the tree of the graph as it was to what it is now, with as many levels; see `description.find_tree`."""
+    """Fit the tree of the graph as it was to what it is now, with as many levels; see `whole_tree.find_tree`."""
     finest = [community for community in before if community.level == 0]
     of = {entity: community for community in finest for entity in community.members}
     near = {entity: _beside(graph, entity) for entity in graph.entity_ids() if entity not in of}

@@ -9,9 +9,10 @@ from ..graph.ledger_graph import GraphState, LedgerGraph
 from ..ledger.communities import CommunityTable, TreeCommunity, text_id
 from ..ledger.database import Database
 from ..vectors.vector_store import VectorStore
-from .community_digests import all_texts, digests, find_tree
+from .community_digests import all_texts, digests
 from .detection import CommunitySettings
 from .local_update import update_tree
+from .whole_tree import find_tree
 
 _LOG = logging.getLogger("banyan")
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]

@@ -3,7 +3,7 @@
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.tree import community_digests, local_update, tree_synchroniser
+from banyan.graph_store.tree import local_update, tree_synchroniser, whole_tree
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.schemas.graph_schema import open_schema
 
@@ -34,7 +34,7 @@ def runs(monkeypatch):
     """How each tree was found: as a whole, or as an update."""
     found = []
     monkeypatch.setattr(tree_synchroniser, "find_tree",
-                        lambda *args: found.append("whole") or community_digests.find_tree(*args))
+                        lambda *args: found.append("whole") or whole_tree.find_tree(*args))
     monkeypatch.setattr(tree_synchroniser, "update_tree",
                         lambda *args: found.append("update") or local_update.update_tree(*args))
     return found
