@@ -20,8 +20,12 @@ Texts = Annotated[tuple[Text, ...], Field(max_length=20)]
 
 
 def _check_share(text: str) -> str:
-    if text and not 0 <= float(text) <= 1:
-        raise ValueError(f"alpha goes from 0 to 1, not {text}")
+    try:
+        is_share = not text or 0 <= float(text) <= 1
+    except ValueError:
+        is_share = False
+    if not is_share:
+        raise ValueError(f"alpha is a number from 0 to 1, not {text!r}")
     return text
 
 

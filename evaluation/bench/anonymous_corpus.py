@@ -221,20 +221,16 @@ def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[
         raise AnonymityError(f"finding the names: {why}; run the command again to resume")
     all_texts = [*texts.values(), *(part for task in questions for part in (task.question, task.answer))]
     with resources.snapshot(name) as snapshot:
-        graph = snapshot.kb.graph
-    entities = named_entities(graph, types, all_texts)
-    if not entities:
-        raise AnonymityError(f"no entity of the types {', '.join(sorted(types))} was found: name others (--types), or "
-                             "another schema (--schema)")
-    anonymiser = Anonymiser(entities)
-    changed = {key: anonymiser.replace(key, text) for key, text in texts.items()}
-    places = anonymiser.key.places
-
-    def hide(text: str) -> str:
-        return anonymiser.replace("", text)
-
+        entities = named_entities(snapshot.kb.graph, types, all_texts)
+        if not entities:
+            raise AnonymityError(f"no entity of the types {', '.join(sorted(types))} was found: name others (--types), "
+                                 "or another schema (--schema)")
+        anonymiser = Anonymiser(entities)
+        changed = {key: anonymiser.replace(key, text) for key, text in texts.items()}
+        places = anonymiser.key.places
+        hide = partial(anonymiser.replace, "")
+        facts = facts_by_ids(snapshot.kb.graph, anonymiser.key, hide)
     hidden_questions = tuple(Task(question=hide(task.question), answer=hide(task.answer)) for task in questions)
-    facts = facts_by_ids(graph, anonymiser.key, hide)
     tasks = tasks_from_facts(facts, anonymiser.key)
     if written or not from_memory:
         with resources.standalone_reasoner() as (reasoner, calls), charge_calls(build=name, budget=budget):

@@ -17,7 +17,7 @@ from cachetools import LRUCache, cached
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
-from ...text.scripts import is_han
+from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
 from ...text.table_rows import DOCUMENT, Cell, Row, find_rows
 from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
@@ -148,7 +148,7 @@ def _of_document(row: Row, title: str, document: str) -> Row:
 
 def _marked(section: str) -> str:
     """Return the qualifier of what is stated in a section."""
-    return f"{SECTION[any(map(is_han, section))]}: {section}" if section else ""
+    return f"{SECTION[has_han(section)]}: {section}" if section else ""
 
 
 def _label_of(document: str, title: str) -> str:

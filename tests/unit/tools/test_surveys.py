@@ -71,6 +71,12 @@ def test_with_alpha_groups_go_from_those_of_facts_to_those_of_the_field(retrieve
     assert members(by_facts) == members(survey(retriever, by="state", alpha="0")) != members(block)
 
 
+@pytest.mark.parametrize("alpha", ["half", "1.5", "-0.1", "nan"])
+def test_alpha_is_a_number_from_0_to_1(alpha):
+    with pytest.raises(ValueError, match=f"alpha is a number from 0 to 1, not '{alpha}'"):
+        CommunityLookup(by="state", alpha=alpha)
+
+
 def test_groups_of_a_graph_that_is_too_large_are_refused_with_the_way_out(retriever, monkeypatch):
     monkeypatch.setattr("banyan.tools.surveys._MOST_LINKS", 3)
     assert "leave alpha out" in survey(retriever, by="state", alpha=0.5).note
