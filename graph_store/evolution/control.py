@@ -5,7 +5,7 @@ from their stored extractions, without a model call.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from threading import Lock
+from threading import local
 from typing import Literal
 
 from cachetools import LRUCache
@@ -43,6 +43,17 @@ _CONTEXTS = 16
 """The number of contexts compared per candidate: more hardly change the mean cosine, but cost more."""
 
 
+class _PreparedBounds(local):
+    """The bounds that a thread prepared last, of a base schema and of the schema in force.
+
+    Bounds remember the labels that they find. Were they shared, threads would have to wait for each other while they
+    read the ledger, where another one may wait within a transaction.
+    """
+
+    def __init__(self) -> None:
+        self.bounds: LRUCache[Hashable, Bounds] = LRUCache(2)
+
+
 class SchemaControl:
     """Bounds extractions by the schema in force, and changes that schema."""
 
@@ -57,8 +68,7 @@ class SchemaControl:
         self._history = SchemaHistory(database)
         self.asks = Asks(database)
         self._edits = EditTable(database)
-        self._prepared: LRUCache[Hashable, Bounds] = LRUCache(2)
-        self._bounding = Lock()
+        self._prepared = _PreparedBounds()
         self._shown: tuple[int, GraphSchema] | None = None
 
     @property
@@ -147,18 +157,16 @@ class SchemaControl:
 
     def _bound(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction], schema: GraphSchema,
                ) -> list[tuple[Chunk, BoundedExtraction]]:
-        # Prepared bounds remember the labels that they find, and are not made for several threads.
-        with self._bounding:
-            bounds = self._bounds(schema)
-            return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
+        bounds = self._bounds(schema)
+        return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
         """Return the prepared bounds of a schema; those of base and schema in force stay cached."""
-        types = decided_types(self._edits.in_force())
+        types, prepared = decided_types(self._edits.in_force()), self._prepared.bounds
         key = self._embedder.fingerprint, schema.model_dump_json(), tuple(types.items())
-        if key not in self._prepared:
-            self._prepared[key] = Bounds(schema, SimilarLabels(self._embedder, schema), types)
-        return self._prepared[key]
+        if key not in prepared:
+            prepared[key] = Bounds(schema, SimilarLabels(self._embedder, schema), types)
+        return prepared[key]
 
     # Change.
 

@@ -92,39 +92,32 @@ class WrappedEmbedder(ABC):
 class RememberingEmbedder(WrappedEmbedder):
     """An `Embedder` that caches its latest vectors: one question asks for the same ones many times.
 
-    Threads wait for each other, which avoids encoding the same text twice.
+    No thread waits for another one's vectors: what makes them may wait for the ledger, or for an endpoint.
     """
 
     def __init__(self, embedder: Embedder, size: int) -> None:
         """Wrap an embedder and cache `size` vectors, dropping the least recently used."""
         super().__init__(embedder)
-        self._vectors: LRUCache[str, Vectors] = LRUCache(size)
-        self._made_by = ""
+        self._vectors: LRUCache[tuple[str, str], Vectors] = LRUCache(size)
+        """By the fingerprint of the model, which is chosen when a knowledge base's documents are known, and the text."""
         self._lock = threading.Lock()
 
     def remember(self, vectors: Mapping[str, Vectors]) -> None:
         """Add vectors that the same model made before to the cache; the last ones stay if they are too many."""
+        model = self.fingerprint
         with self._lock:
-            self._forget_others()
-            self._vectors.update(vectors)
+            self._vectors.update({(model, text): vector for text, vector in vectors.items()})
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.encode`."""
+        model = self.fingerprint
         with self._lock:
-            self._forget_others()
-            vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
-            new = [text for text in dict.fromkeys(texts) if text not in vectors]
-            if new:
-                made = dict(zip(new, self._embedder.encode(new), strict=True))
-                self._vectors.update(made)
-                vectors |= made
+            vectors = {text: self._vectors[model, text] for text in texts if (model, text) in self._vectors}
+        if new := [text for text in dict.fromkeys(texts) if text not in vectors]:
+            made = dict(zip(new, self._embedder.encode(new), strict=True))
+            self.remember(made)
+            vectors |= made
         return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
-
-    def _forget_others(self) -> None:
-        """Drop another model's vectors: the model is chosen when a knowledge base's documents are known."""
-        if self._made_by != self._embedder.fingerprint:
-            self._vectors.clear()
-            self._made_by = self._embedder.fingerprint
 
 
 class InstructedEmbedder:

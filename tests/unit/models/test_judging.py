@@ -131,5 +131,5 @@ def test_strict_decoding_gives_every_field_of_a_lookup_and_what_is_empty_asks_fo
     survey = {"tool": "community_search", "theme": "", "by": "state", "along": ""}
     assert [read({"lookups": [{**survey, "alpha": alpha}]}).lookups[0].weight for alpha in ("", None, 0, "0.5")] == [
         None, None, 0.0, 0.5]
-    with pytest.raises(ValueError, match="alpha goes from 0 to 1"):
+    with pytest.raises(ValueError, match="alpha is a number from 0 to 1"):
         read({"lookups": [{**survey, "alpha": "2"}]})
