@@ -33,8 +33,9 @@ _MOST_ALONE, _MOST_TITLES = 20, 12
 """Documents of several folders that are listed one by one, and titles of a folder; of more, their number is said."""
 _LONG = 5
 """Words that count against a sentence besides its own, so that the shortest are not the best."""
-_FOLDER_ASKED = re.compile(r"\b(?:about|describ\w+|cover\w*|contain\w*|discuss\w*|deals? with|in the folder)\b|"
-                           r"关于|介绍|讲|包含|收录|文件夹", re.IGNORECASE)
+_FOLDER_ASKED = re.compile(
+    r"\b(?:about|(?:describ|cover|contain|discuss)(?:e?s|e?d|ing|e)?|deals? with|in the folder)\b|"
+    r"关于|介绍|讲|包含|收录|文件夹", re.IGNORECASE)
 
 
 class _Opening(NamedTuple):
@@ -104,9 +105,9 @@ def asked_folder(index: RetrievalIndex, question: str) -> str:
     """
     if not _FOLDER_ASKED.search(question):
         return ""
-    folders = {part for key in index.document_ids for part in PurePosixPath(key).parts[:-1]}
+    folders = Counter(part for key in index.document_ids for part in set(PurePosixPath(key).parts[:-1]))
     named = [folder for folder in folders if has_name(question, re.sub(r"[-_]+", " ", folder))]
-    return max(named, key=lambda folder: (len(folder), folder), default="")
+    return min(named, key=lambda folder: (folders[folder], folder), default="")  # the most special one
 
 
 def _alone(one: _Opening) -> Passage:

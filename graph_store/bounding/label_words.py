@@ -1,20 +1,16 @@
 """Stem the words of labels, so two inflections of one label can be recognised."""
 
 import re
-from threading import Lock
-
-import snowballstemmer
 
 from ...schemas.caching import cached_if_short
 from ...schemas.naming import label_key
 from ...text.scripts import CJK
+from ...text.stemming import stem_word
 
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been"})
 _AGENTS = ("er", "or", "ee", "ion", "ment")
 """Noun endings that are not stemmed: stemming would make "employer", "employee" and "employ" one word."""
 _CJK_WORD = re.compile(f"[{CJK}]+")
-_STEMMER = snowballstemmer.stemmer("english")
-_STEMMING = Lock()  # a stemmer keeps the word it works on
 
 
 @cached_if_short(65536)
@@ -36,8 +32,7 @@ def _stem(word: str) -> str:
     singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
     if singular.endswith(_AGENTS):
         return singular
-    with _STEMMING:
-        return str(_STEMMER.stemWord(word))
+    return stem_word(word)
 
 
 def without_voice(stemmed: tuple[str, ...]) -> tuple[str, ...]:

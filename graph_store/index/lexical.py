@@ -1,4 +1,4 @@
-"""Rank texts by BM25 over words, and over character bigrams in scripts without spaces."""
+"""Rank texts by BM25 over stems of words, and over character bigrams in scripts without spaces."""
 
 import math
 import re
@@ -12,32 +12,40 @@ from numpy.typing import NDArray
 from ...schemas.naming import normalise
 from ...text.dates import date_terms
 from ...text.scripts import MARKS, UNSPACED
+from ...text.stemming import stem_word
 from .array_file import Arrays
 from .columns import Words, narrow, words
 
 _RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{MARKS}])+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+_LONGEST_WORD = 40
 _K1 = 1.5
 ONCE = 1 / (1 + _K1)
 """The share of a term's idf that a text of mean length scores for having it once."""
 
 
 def terms(text: str) -> list[str]:
-    """Return a text's index terms: folded words, and in scripts without spaces the bigrams of each run of letters.
+    """Return a text's index terms: stems of words, and in scripts without spaces the bigrams of each run of letters.
 
     A run of a single letter is a term itself. Dates are terms of their own, however they are written.
     """
     runs: list[str] = _RUN.findall(normalise(text))
-    dates = list(date_terms(runs))
-    if not _UNSPACED.search(text):
-        return runs + dates
     indexed: list[str] = []
     for run in runs:
         if _UNSPACED.match(run) and len(run) > 1:
             indexed.extend(a + b for a, b in pairwise(run))
         else:
-            indexed.append(run)
-    return indexed + dates
+            indexed.append(_stem(run))
+    return [*indexed, *date_terms(runs)]
+
+
+def _stem(word: str) -> str:
+    """Return an English word without its ending, so that "meets" finds "meeting"; other scripts' words are unchanged.
+
+    The words of other languages lose English endings, too: in questions and in texts alike.
+    """
+    is_word = word.isascii() and word.isalpha() and len(word) <= _LONGEST_WORD
+    return stem_word(word) if is_word else word
 
 
 def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
@@ -72,9 +80,9 @@ class LexicalIndex:
     def __len__(self) -> int:
         return self._size
 
-    def knows(self, term: str) -> bool:
-        """Return True if any text has an index term."""
-        return self._terms.get(term) is not None
+    def knows(self, word: str) -> bool:
+        """Return True if any text has a word, in whichever form."""
+        return all(self._terms.get(term) is not None for term in terms(word))
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return every text's BM25 score for a query, shape (n,); 0 for texts that share no term with it."""

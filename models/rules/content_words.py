@@ -4,12 +4,11 @@ import functools
 import re
 from typing import Literal
 
-import snowballstemmer
-
 from ...schemas.naming import normalise
 from ...text.languages import function_words
 from ...text.languages import language_of as any_language_of
 from ...text.scripts import MARKS
+from ...text.stemming import stem_word
 from .lexicon import CHINESE_CONCEPTS, CHINESE_STOP, ENGLISH_CONCEPTS, ENGLISH_STOP
 
 Language = Literal["en", "zh"]
@@ -26,6 +25,8 @@ _CONCEPTS = frozenset(ENGLISH_CONCEPTS.values())
 _STEMMERS = {"es": "spanish", "pt": "portuguese", "fr": "french", "de": "german", "it": "italian", "nl": "dutch",
              "ru": "russian", "hi": "hindi", "ar": "arabic"}
 _BENGALI_ENDING = re.compile("(?<=..)(?:গুলি|গুলো|দের|জন|ের|টি|টা|কে|তে|য়|ে|র){1,2}$")
+_SPOKEN = re.compile(r"(?<![^\W_])(?!(?<=[^\W_]['’])(?:s|t|re|ve|ll|d|m)\b)[^\W_]+")
+"""A word; the "s" of "Blum's" and of "what's" is none."""
 _SPACED_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+")
 
 
@@ -74,28 +75,22 @@ def content_words(text: str, language: str = "en") -> tuple[str, ...]:
         run = match.group()
         if _HAN_CHARACTER.match(run):
             words.extend(_chinese_words(run))
-        elif run not in ENGLISH_STOP:
+        elif _POSSESSIVE.sub("", run) not in ENGLISH_STOP:  # "what's" says no more than "what is"
             words.append(stem(run))
     return tuple(words)
 
 
-@functools.lru_cache(maxsize=16_384)
 def _foreign_stem(word: str, language: str) -> str:
     """Return the stem of a word by Snowball; a word of a language that it does not have is unchanged."""
     if language == "bn":
         return _BENGALI_ENDING.sub("", word)
-    return str(_stemmer(language).stemWord(word)) if language in _STEMMERS else word
-
-
-@functools.cache
-def _stemmer(language: str) -> "snowballstemmer.stemmer":
-    return snowballstemmer.stemmer(_STEMMERS[language])
+    return stem_word(word, _STEMMERS[language]) if language in _STEMMERS else word
 
 
 @functools.lru_cache(maxsize=4096)
 def spoken_words(text: str) -> tuple[str, ...]:
     """Return the words of an English text in lower case, without function words."""
-    return tuple(word for word in re.findall(r"[^\W_]+", normalise(text)) if word not in ENGLISH_STOP)
+    return tuple(word for word in _SPOKEN.findall(normalise(text)) if word not in ENGLISH_STOP)
 
 
 def _chinese_words(run: str) -> list[str]:

@@ -49,6 +49,8 @@ _REFERS = re.compile(r"(?:This|It|They|These|He|She|Its|Their|其|它|该|这)(?
 """The beginning of a sentence that speaks of what the one before names."""
 _TRUST, _TYPED = 0.2, 0.15
 """The bonus for the best passage's rank, and for a span of the expected kind."""
+_DEFINES = 0.5
+"""The bonus for a sentence that says what a thing is, if that is asked: all that name it have the question's words."""
 _TYPED_UNITS = 8
 """The number of units of a question that are searched for spans, best first."""
 _MOST = 3
@@ -116,6 +118,8 @@ class Finder:
         covered, least, scores, says = self._cover(question)
         scores = scores + _TRUST * self._trust
         spans: dict[int, tuple[Span, ...]] = {}
+        if defines := question.definition:
+            scores = scores + _DEFINES * np.array([bool(defines.match(unit.text)) for unit in self.units])
         if question.has_form:
             scores = scores + _TYPED / 2 * np.array([unit.row is not None for unit in self.units])
             best = [int(at) for at in np.argsort(-scores, kind="stable")[:_TYPED_UNITS] if self.units[at].row is None]

@@ -41,6 +41,11 @@ _POLAR = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|
                     re.IGNORECASE)
 _DIRECT = re.compile(r"(?:which|what)\s+(?!is|are|was|were)", re.IGNORECASE)
 _WHO_IS = re.compile(r"who (?:is|was|are|were)\W*", re.IGNORECASE)
+_THING = re.compile(
+    r"(?:what|who)(?:['’]s| is| are| was| were) (?:an? |the )?(?P<thing>[^?]{2,60}?)\??|"
+    r"(?:请问)?(?:什么(?:是|叫)(?P<what>[^？?]{1,30})|(?P<which>[^？?]{1,30}?)是(?:什么|谁|干什么的))[？?]?",
+    re.IGNORECASE)
+"""A question that asks what something is, and nothing else."""
 _REQUEST = re.compile(r"(?:can|could|will|would) you\b", re.IGNORECASE)
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|its|his|her|their|our|an?)\s+)?(?:name of (?:the )?)?"
@@ -114,6 +119,21 @@ class Question:
         sentences = [self.text[start:end] for start, end in split_sentences(self.text)]
         asking = next((sentence for sentence in reversed(sentences) if sentence.endswith(("?", "？"))), "")
         return _ASIDE.sub("", asking) if len(self.words_of(asking)) > 1 else self.text
+
+    @property
+    def definition(self) -> re.Pattern[str] | None:
+        """The beginning of a sentence that says what the thing is of which the question asks just that.
+
+        "What is Alder?" is answered by "Alder (ALD) is a pump", "The Alder is the ..." and "Project Alder is one of".
+        """
+        match = None if self.has_form else _THING.fullmatch(self.asking.strip())
+        if match is None:
+            return None
+        thing = re.escape((match["thing"] or match["what"] or match["which"]).strip())
+        return re.compile(
+            rf"[^\w\n]*(?:[^.:：\n]{{1,30}}[:：]\s*)?(?:(?i:the|an?)\s)?(?:[A-Z]\S+\s)?(?i:{thing})\b\W{{0,3}}"
+            r"(?:\([^()]{1,60}\)\W{0,3})?(?:is|are|was|were)\s(?:an?|the|one)\b|"
+            rf"[^\w\n]*(?i:{thing})(?:（[^（）]{{1,60}}）)?，?(?:是|系|即|指)")
 
     @property
     def lists(self) -> bool:

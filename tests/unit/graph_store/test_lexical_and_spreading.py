@@ -25,6 +25,13 @@ def test_a_date_finds_the_text_that_writes_it_otherwise():
         assert scores[best] > np.delete(scores, best).max() + 0.5 * index.idf(1), asked
 
 
+def test_a_word_is_found_in_its_other_forms():
+    index = LexicalIndex.of(["The board meets on Mondays.", "Prices of bread", "Der Müller mahlt"])
+    assert [int(index.scores(asked).argmax()) for asked in ("meeting of a board", "price", "Müller")] == [0, 1, 2]
+    assert all(map(index.knows, ("meeting", "prices", "müller")))
+    assert not index.knows("metre")
+
+
 _NODES = 8
 
 

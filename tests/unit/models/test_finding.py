@@ -56,6 +56,23 @@ def first(question, *texts):
     return finder.search(analyse(question))[0].unit.text
 
 
+@pytest.mark.parametrize(("question", "says"), [
+    ("What is Alder?", "Alder is a pump for wells."), ("What's Alder?", "Alder is a pump for wells."),
+    ("What is the hoist?", "*Use*: The Hoist (HO) is the crane on the quay."),
+    ("Who is Ann Lee?", "Captain Ann Lee was one of the founders."),
+    ("什么是渔船？", "渔船（含加工船）是捕鱼的船。"), ("渔船是什么？", "渔船（含加工船）是捕鱼的船。"),
+])
+def test_what_a_thing_is_is_said_by_the_sentence_that_defines_it(question, says):
+    others = ("We ask what Alder costs. Alder runs. Alder's Hoist lifts it.", "Hoist, Hoist! Ann Lee knows Ann Lee.",
+              "渔船，渔船！渔船出海。")
+    assert first(question, *others, says) == says
+
+
+def test_the_ending_of_a_possessive_is_no_word_of_the_question():
+    ended = "The term of Bo ended, which the board regretted."
+    assert first("Why did Bo's term end?", "Bo's term was good.", ended, "The board's end. The boards of Bo.") == ended
+
+
 def test_quotes_do_not_overlap():
     finder = Finder([passage(HUT), passage(HUT)], PARSER)
     chosen = finder.quotes(finder.search(analyse("Who looks after the turbine?")))

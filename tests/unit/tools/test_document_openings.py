@@ -25,6 +25,7 @@ def retriever(tmp_path_factory, hashed_embedder):
         for name in HARBOURS:
             base.put(kb, f"harbours/{name}.md", title=f"{name} harbour",
                      text=f"The harbour of {name} takes boats of up to nine metres.\n")
+        base.put(kb, "harbours/old/container.md", title="Cranes", text="The cranes of the container dock were sold.\n")
         base.put(kb, "harbours/prices.csv", "| Boat: small | Price: 9 |", title="Prices")
         base.put(kb, "a.md", "第一条 为了管理渔船，制定本法，自公布之日起施行。",
                  title="中华人民共和国渔船法(2010-12-01)")
@@ -55,6 +56,7 @@ def test_minutes_open_with_an_item_and_texts_with_a_whole_sentence(text, opening
 
 @pytest.mark.parametrize(("question", "folder"), [
     ("Which mills are described in the grain mills?", "grain-mills"), ("What are the harbours about?", "harbours"),
+    ("What are the harbours' old documents about?", "old"), ("What is a container?", ""),
     ("Who owns the harbours?", ""), ("What is described in the woods?", "")])
 def test_a_question_may_be_about_a_folder(retriever, question, folder):
     assert asked_folder(retriever.index, question) == folder
