@@ -39,8 +39,8 @@ def call_within(seconds: float, call: Callable[[], _T]) -> _T:
         try:
             return answer.result(timeout=_POLL)
         except TimeoutError:
-            if answer.done():  # the call raised a TimeoutError itself
-                raise
+            if answer.done():  # it ended just now, or raised a TimeoutError itself
+                return answer.result()
         if time.monotonic() > deadline:
             raise NoAnswer
 
