@@ -1,7 +1,8 @@
 """Lines such as "Capacity: 40 people" under a heading or title that names their subject.
 
 A block of at least two such lines is read as rows of a table whose first cell is that name. Lines under a general
-heading ("Contact", "Overview") belong to the heading or title above it.
+heading ("Contact", "Overview") belong to the heading or title above it. At least three lines that no name stands above,
+as at the beginning of a form, are fields of the document.
 """
 
 import re
@@ -23,12 +24,15 @@ _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _ITEM = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")
 """A key that is the number of a thing: such lines list things."""
 _INCLUDES = "includes"
+_LINK = re.compile(r"[\[<(]?https?:")
 _LONGEST_KEY = 4
 """The longest key in words."""
-_LEAST_LINES = 2
+_TOP = 2
+"""The most headings above the fields of a document: its title and one more."""
+_LEAST_LINES, _LEAST_FIELDS = 2, 3
 
 
-def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], bool], document: str = "",
+def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], bool], document: str,
                    ) -> Iterator[Row]:
     """Find the key-value lines of a text.
 
@@ -37,12 +41,12 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
         title: the subject in the document's title, or "".
         heading: the headings above the chunk, outermost first, separated by " > ".
         names: returns True if a heading is a name.
-        document: the document's name if its title is what names it, which then is described instead of the title.
+        document: the document's name in the graph; one with a key and the title is described instead of the title.
 
     Returns:
         A row for each line, with the name that it describes in the first cell.
     """
-    subject = document or title
+    subject = document if document.endswith(f": {title}") else title
     block: list[tuple[int, int, Cell]] = []
     above: tuple[str, ...] = ()
     for line in (*lines_under(text, heading, subject), None):
@@ -52,20 +56,29 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
             block.append((line.start, line.start + len(line.text), cell))
             above = line.above
         elif line is None or line.text.strip():
-            yield from _rows(block, above, title, subject, names) if len(block) >= _LEAST_LINES else ()
+            yield from _rows(block, above, title, subject, names, document) if len(block) >= _LEAST_LINES else ()
             block = []
 
 
 def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: str, subject: str,
-          names: Callable[[str], bool]) -> Iterator[Row]:
-    """Yield the lines of a block with what they describe: the nearest heading that names something."""
+          names: Callable[[str], bool], document: str) -> Iterator[Row]:
+    """Yield the lines of a block with what they describe: the nearest heading that names something, or the document."""
     owner = next((name for name in reversed(above) if _describes(name) and names(
         title if name == subject else name)), "")
+    if not owner and len(above) <= _TOP and _is_form([pair for _, _, pair in block]):
+        owner = document
     for begin, end, pair in block:
         listed = _ITEM.match(pair.header) is not None
         if named := subject if listed else owner:
-            header = DOCUMENT if named == subject != title else ""
+            header = DOCUMENT if named == document and (owner == document or subject != title) else ""
             yield Row(begin, end, (Cell(header, named), _item(pair, above) if listed else pair))
+
+
+def _is_form(lines: Sequence[Cell]) -> bool:
+    """Return True for the fields of a document: several that differ, not a list of links."""
+    keys = {line.header.casefold() for line in lines}
+    links = sum(_LINK.match(line.value) is not None for line in lines)
+    return len(lines) >= _LEAST_FIELDS and len(keys) == len(lines) and 2 * links <= len(lines)
 
 
 def _item(pair: Cell, above: Sequence[str]) -> Cell:
@@ -76,9 +89,11 @@ def _item(pair: Cell, above: Sequence[str]) -> Cell:
 
 def _cell(match: re.Match[str]) -> Cell | None:
     key, value = match["key"].strip(), match["value"].strip(" *")
-    key_words = key.lower().split()
+    key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     prose = ". " in value or "。" in value.rstrip("。") or value.startswith("//")
-    return Cell(key, value.rstrip(".。")) if value and not prose and len(key_words) <= _LONGEST_KEY and not (
+    if prose or not any(map(str.isalnum, value)):
+        return None
+    return Cell(key, value.rstrip(".。;；")) if len(key_words) <= _LONGEST_KEY and not (
         set(key_words[:1]) & _NO_KEYS) else None
 
 

@@ -106,7 +106,7 @@ class RulesReader:
                 triples.setdefault((head, label, tail, time), ExtractedTriple(
                     head=head, relation=label, tail=tail, evidence=quote, time=time, confidence=_SURE))
         admitted |= {name for fact in (*triples, *attributes) for name in fact[:3:2]}
-        rows = list(key_value_rows(text, title, request.heading, self._is_name, request.document if keyed else ""))
+        rows = list(key_value_rows(text, title, request.heading, self._is_name, request.document))
         listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name, request.document)
         return listed.combine(Extraction(
             entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()

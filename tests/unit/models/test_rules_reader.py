@@ -53,6 +53,22 @@ def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesR
                             ("Meeting Room Aurora", "Phone", "0123 456"), ("Meeting Room Aurora", "Fax", "0123 457")}
 
 
+def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesReader) -> None:
+    form = "*Sponsor / advisor*: Ann Lee <ann@x.org>, Bo Karl\n\n*Level*: two\n*Licence*: BSD\n*Seen by*: ____\n"
+    links = "Pump: https://x.org/p\nHoist: https://x.org/h\nDock: https://x.org/d\n"
+    talks = "Talk: pumps\nTalk: docks\nTalk: hoists\n"
+
+    def of_document(text: str) -> set[tuple[str, str, str]]:
+        request = ExtractionRequest(text=text, title="alder-proposal", heading="", document="in/alder-proposal.adoc")
+        return facts(reader.extract([request], load_schema("general"))[0])
+
+    document = "in/alder-proposal.adoc"
+    assert of_document(form) == {(document, "Sponsor / advisor", "Ann Lee"), (document, "Sponsor / advisor", "Bo Karl"),
+                                 ("Ann Lee", "alias", "ann@x.org"), (document, "Level", "two"),
+                                 (document, "Licence", "BSD")}
+    assert not of_document(links) | of_document(talks) | of_document("Level: two\nLicence: BSD\n")
+
+
 @pytest.mark.parametrize("text", [
     "Note: the room is closed.\nWarning: wet floor.\n",
     "From: Ada Blum\nTo: Karl Blum\nSubject: the pump\n",
