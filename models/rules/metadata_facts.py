@@ -21,9 +21,10 @@ _MOST_WORDS = 5
 """The most words of a person's name."""
 _PROSE = words("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
-_PEOPLE = words("author authors editor editors owner owners contributor contributors reviewer reviewers maintainer "
-                "maintainers shepherd champion champions sponsor delegate from to cc attendees participants "
-                "作者 编者 编辑 译者 发件人 收件人 抄送")
+PEOPLE = words("author authors editor editors owner owners contributor contributors reviewer reviewers maintainer "
+               "maintainers shepherd champion champions sponsor delegate from to cc attendees participants present "
+               "absent apologies regrets 作者 编者 编辑 译者 发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
+"""Words of fields and headings that have people below them."""
 _LAYOUT = words("layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator template "
                 "css nav_order toc sidebar_class_name pagination_next pagination_prev hide_table_of_contents")
 """Fields that tell a program how to show the document."""
@@ -109,7 +110,7 @@ def read_people(cell: Cell) -> list[_Person]:
     people = [_Person(_CONTACT.sub("", part).strip(" \t\"'"), tuple(
         next(filter(None, groups)) for groups in _CONTACT.findall(part))) for part in parts]
     people = [one if one.name else _Person(one.contacts[0], ()) for one in people if one.name or one.contacts]
-    expected = not _PEOPLE.isdisjoint(label_key(cell.header).split())
+    expected = not PEOPLE.isdisjoint(label_key(cell.header).split())
     certain = all((one.contacts or (expected and _NAME.fullmatch(one.name))) and len(one.name.split()) <= _MOST_WORDS
                   for one in people)
     return people if certain else []

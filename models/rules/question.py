@@ -70,7 +70,8 @@ _CHINESE_FOCUS = re.compile(
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
 _PLURAL = r"(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s"
 _LISTS = re.compile(
-    r"哪些|哪几|哪[两二三四五六七八九十]|分别是|有什么|\bwho (?:all )?(?:attended|were|are)\b|"
+    r"哪些|哪几|哪[两二三四五六七八九十]|分别是|有什么|"
+    r"\bwho (?:all )?(?:attended|were|are|(?:was|is) (?:present|absent|there))\b|"
     rf"\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:{_PLURAL}\b|(?:[\w-]+ ){{1,3}}?{_PLURAL}"
     r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
     r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)

@@ -21,6 +21,7 @@ from ...text.sentences import split_sentences
 from ...text.titles import is_placeholder
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
+from .people_lists import people_rows
 from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
@@ -106,7 +107,8 @@ class RulesReader:
                 triples.setdefault((head, label, tail, time), ExtractedTriple(
                     head=head, relation=label, tail=tail, evidence=quote, time=time, confidence=_SURE))
         admitted |= {name for fact in (*triples, *attributes) for name in fact[:3:2]}
-        rows = list(key_value_rows(text, title, request.heading, self._is_name, request.document))
+        rows = [*key_value_rows(text, title, request.heading, self._is_name, request.document),
+                *people_rows(text, request.heading, request.document)]
         listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name, request.document)
         return listed.combine(Extraction(
             entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()

@@ -122,7 +122,14 @@ def _short_answer(question: Question, found: Sequence[Found], finder: Finder) ->
         return _from_field(question, found, passages)
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, passages)
+    if _is_one_of_many(question, best.unit):
+        return None
     return _from_span(question, best, passages) or _from_definition(question, best.unit)
+
+
+def _is_one_of_many(question: Question, unit: Unit) -> bool:
+    """Return True for an item of a list that only what is above the list connects with the question."""
+    return len(unit.items) > 1 and set(question.words_of(question.asking)).isdisjoint(question.words_of(unit.text))
 
 
 def is_unasked(question: Question, row: Row | None) -> bool:

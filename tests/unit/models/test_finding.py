@@ -68,6 +68,15 @@ def test_what_a_thing_is_is_said_by_the_sentence_that_defines_it(question, says)
     assert first(question, *others, says) == says
 
 
+@pytest.mark.parametrize(("question", "expected"), [
+    ("Who was present at the meeting of 5 June?", "Ann Lee; Bo Karl; Cy Dee"),
+    ("Who did they say was present at the meeting of 5 June?", ""), ("Who paints at the meeting of 5 June?", "Bo Karl"),
+])
+def test_a_list_answers_as_a_whole_or_not_at_all(question, expected):
+    minutes = "## Present\n\n* Ann Lee\n* Bo Karl\n* Cy Dee\n\n## Agenda\n\nBo Karl paints.\n"
+    assert ask(question, passage(minutes, title="Meeting of 5 June")).short == expected
+
+
 def test_the_ending_of_a_possessive_is_no_word_of_the_question():
     ended = "The term of Bo ended, which the board regretted."
     assert first("Why did Bo's term end?", "Bo's term was good.", ended, "The board's end. The boards of Bo.") == ended

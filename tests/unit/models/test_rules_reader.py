@@ -69,6 +69,23 @@ def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesR
     assert not of_document(links) | of_document(talks) | of_document("Level: two\nLicence: BSD\n")
 
 
+@pytest.mark.parametrize(("text", "people"), [
+    ("## Present\n\n* **Ann Lee** @alee (chair)\n* Bo van Karl - guest\n",
+     {("present", "Ann Lee"), ("present", "Bo van Karl")}),
+    ("Attendees:\n- Ann Lee, Alder\n- [Bo Karl](https://x.org/b)\n",
+     {("attendees", "Ann Lee"), ("attendees", "Bo Karl")}),
+    ("# 出席\n- 王芳\n- 李小明（主席）\n", {("出席", "王芳"), ("出席", "李小明")}),
+    ("## Present\n\n- Buy new pumps\n- Ann Lee\n", set()),
+    ("## Present\n\n- Ann Lee\n", set()),
+    ("## Docks\n\n- Ann Lee\n- Bo Karl\n", set()),
+])
+def test_a_list_of_people_says_what_they_are_to_the_document(reader: RulesReader, text: str,
+                                                             people: set[tuple[str, str]]) -> None:
+    request = ExtractionRequest(text=text, title="Minutes", heading="", document="minutes/may.md")
+    found = reader.extract([request], load_schema("general"))[0].triples
+    assert {(t.relation.lower(), t.tail) for t in found if t.head == "minutes/may.md"} == people
+
+
 @pytest.mark.parametrize("text", [
     "Note: the room is closed.\nWarning: wet floor.\n",
     "From: Ada Blum\nTo: Karl Blum\nSubject: the pump\n",
