@@ -42,6 +42,12 @@ _PROPERTY = frozenset({"", "property", "attribute", "field", "feature", "specifi
 _VALUE = frozenset({"", "value", "values", "detail", "details", "specification", "description", "data", "content",
                     "内容", "值", "数值", "说明"})
 _PAIR = 2
+_FIELDS = re.compile(
+    r"\b(?:authors?|owners?|reviewers?|editors?|created|updated|modified|approved|submitted|dates?|status|version|revision|"
+    r"title|file ?name|licen[cs]e|department|contact|e-?mail|phone|telephone|address|deadline)\b|"
+    r"作者|时间|日期|版本|文件名|名称|状态|部门|负责人|联系人|电话|邮箱|地址|编号", re.IGNORECASE)
+"""Words of the fields of a form."""
+_LONGEST_FIELD = 30
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,9 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine]
     sample = [row for row in first if not isinstance(row, TableLine)]
     if _is_of_properties(header, sample):
         yield from _property_lines(first, title)
+        return
+    if _is_form(header, sample):
+        yield from _property_lines([header, *first], title)
         return
     columns = _Columns(header, sample)
     for row in chain(first, stream):
@@ -112,6 +121,18 @@ def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) ->
     label, value = map(label_key, header) if len(header) == _PAIR else ("", "" if not header else "-")
     return (label in _PROPERTY and value in _VALUE and 0 < len(sample) < _SAMPLE
             and max(map(len, sample)) == _PAIR)
+
+
+def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Return True if the first column has the names of fields, such as author and date, and so has the header."""
+    if len(header) != _PAIR or not _PAIR <= len(sample) < _SAMPLE or max(map(len, sample)) > _PAIR:
+        return False
+    names = [row[0] for row in (header, *sample)]
+    if len(set(names)) < len(names) or not all(0 < len(name) <= _LONGEST_FIELD for name in names):
+        return False
+    heads_values = label_key(header[1]) in _VALUE | _DESCRIBING or _FIELDS.search(header[1]) is not None
+    are_fields = [_FIELDS.search(name) is not None for name in names]
+    return not heads_values and are_fields[0] and sum(are_fields) >= _PAIR
 
 
 def _pair(row: Sequence[str]) -> tuple[str, str]:

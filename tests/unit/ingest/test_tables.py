@@ -52,6 +52,23 @@ def test_the_column_that_identifies_a_row_comes_first(header, rows, key):
     assert lines(header, *rows)[0].startswith(f"| {key} |")
 
 
+@pytest.mark.parametrize(("header", "rows"), [
+    (["Author", "Ann Lee"], [["Submitted", "2031-02-03"], ["Pump", "Nile"]]),
+    (["项目名称", "尼罗水泵"], [["提交作者", "小猫"], ["提交时间", "2031-02-03"]])])
+def test_a_form_is_one_row_of_its_title(header, rows):
+    fields = " | ".join(f"{name}: {value}" for name, value in (header, *rows))
+    assert lines(header, *rows, title="Pump form") == [f"| Name: Pump form | {fields} |"]
+
+
+@pytest.mark.parametrize(("header", "rows"), [
+    (["Role", "Name"], [["Owner", "Ann"], ["Reviewer", "Bo"]]),
+    (["Land", "Capital"], [["Peru", "Lima"], ["Oman", "Muscat"]]),
+    (["Date", "Event"], [["May", "Fair"], ["June", "Race"]]),
+    (["Status", "Meaning"], [["Version", "a"], ["Date", "b"]])])
+def test_a_table_that_lists_things_is_no_form(header, rows):
+    assert len(lines(header, *rows)) == len(rows)
+
+
 def test_ragged_rows_odd_headers_totals_and_rows_without_a_name():
     assert lines(["Name", "", "Price", "Price"], ["A"], ["B", "x", "1", "2", "3"],
                  ["", "y"], [], ["Total", "", "9"]) == [
