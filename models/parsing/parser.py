@@ -6,7 +6,7 @@ hidden from it. Offsets refer to the original text.
 
 import re
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +16,6 @@ from cachetools import LRUCache
 
 from ...text.sentences import split_sentences
 from .language_detection import language_of
-from .lemmas import Lemmas, possible_lemmas
 from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
 
 if TYPE_CHECKING:
@@ -24,13 +23,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from thinc.backends import Ops
 
-Needed = Callable[[int, Sequence[str], Lemmas], bool]
-"""Returns True for a sentence to parse, given its number, its words, and a function for the lemmas of a word."""
-
 _NO_WORD = re.compile(r"\S{100,}")
 _TOKENS_KEPT = 30_000
-_TOKENS_OF_SENTENCES = 3_000
-"""The most tokens of cached parses, of texts and of sentences: about 1 KB each."""
+"""The most tokens of cached parses: about 1 KB each."""
 _LONGEST_SENTENCE = 150
 """The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
 
@@ -47,9 +42,6 @@ class Parser:
         self._configured = configured
         self._lock = threading.Lock()
         self._parsed: LRUCache[tuple[str, str], Doc] = LRUCache(_TOKENS_KEPT, getsizeof=len)
-        self._sentences: LRUCache[str, Doc] = LRUCache(_TOKENS_OF_SENTENCES, getsizeof=len)
-        self._read_by: Language | None = None
-        self._lemmas: Lemmas | None = None
 
     def languages(self) -> frozenset[str]:
         """Return the languages with installed or configured pipelines; Chinese has a separate reader."""
@@ -85,39 +77,27 @@ class Parser:
                     self._parsed[language, text] = doc
         return doc
 
-    def parse_sentences(self, sentences: Sequence[str], needed: Needed | None = None) -> list["Doc | None"]:
+    def parse_sentences(self, sentences: Sequence[str], most_words: int) -> list["Doc | None"]:
         """Parse English sentences together, without their named entities.
 
         Args:
             sentences: texts of one sentence each.
-            needed: chooses the sentences to parse; by default, and with a pipeline whose lemmas are not known
-                beforehand, all are parsed.
+            most_words: longer sentences are not parsed.
 
         Returns:
-            spaCy's document of each, with tags, lemmas and heads; None for one that is not needed.
+            spaCy's document of each, with tags, lemmas and heads; None for one that is too long.
 
         Raises:
             ParsingError: the pipeline is missing or damaged.
         """
         pipeline = self._pipeline("en")
         with self._lock:
-            if self._read_by is not pipeline:
-                self._read_by, self._lemmas = pipeline, possible_lemmas(pipeline)
-                self._sentences.clear()
-            made: dict[str, Doc] = {}
-            found: list[Doc | None] = []
-            for number, text in enumerate(sentences):
-                doc = self._sentences.get(text) or made.get(text) or _tokens(pipeline, text, one=True)
-                wanted = needed is None or self._lemmas is None or needed(
-                    number, [token.text for token in doc], self._lemmas)
-                if wanted and text not in self._sentences:
-                    doc = made.setdefault(text, doc)
-                found.append(doc if wanted else None)
-            docs = _run(pipeline, list(made.values()), [name for name in pipeline.pipe_names if name != "ner"])
-            for text, doc in zip(made, docs, strict=True):
-                if len(doc) <= self._sentences.maxsize:
-                    self._sentences[text] = doc
-        return found
+            docs = [_tokens(pipeline, text, one=True) for text in sentences]
+            short = [place for place, doc in enumerate(docs) if len(doc) <= most_words]
+            parsed = _run(pipeline, [docs[place] for place in short],
+                          [name for name in pipeline.pipe_names if name != "ner"])
+        found = dict(zip(short, parsed, strict=True))
+        return [found.get(place) for place in range(len(sentences))]
 
     def entities(self, texts: Sequence[str]) -> list["Doc"]:
         """Recognise only the named entities of texts, which takes a third of the time of a parse, together still less.
