@@ -7,8 +7,7 @@ from typing import Any
 from docutils import nodes
 
 from ...text.cleaning import one_line
-from ..grids import GridCell, SpanningCell, place_cells, read_grid
-from ..table_lines import table_lines
+from ..grids import GridCell, SpanningCell, grid_lines, place_cells
 
 _DEEPEST_HEADING = 6
 _SKIPPED = (nodes.comment, nodes.substitution_definition, nodes.target, nodes.pending, nodes.raw, nodes.meta,
@@ -125,13 +124,8 @@ class _Writer:
         grid = _grid(group)
         if not grid:
             yield from self.children(group)
-        elif len(grid) == 1 or max(map(len, grid)) == 1:
-            yield "\n".join(" | ".join(cell.text for cell in row) for row in grid)
         else:
-            captions, header, rows = read_grid(grid)
-            captions = [caption, *captions] if caption else captions
-            subject = captions[-1] if captions else self._heading
-            yield "\n".join([*captions, *table_lines(header, rows, subject)])
+            yield "\n".join(filter(None, [caption, *grid_lines(grid, caption or self._heading)]))
 
 
 def _grid(group: Any) -> list[list[GridCell]]:

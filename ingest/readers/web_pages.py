@@ -13,10 +13,9 @@ from bs4.exceptions import ParserRejectedMarkup
 
 from ...runtime.quiet import ignoring
 from ..decoding import decode
-from ..grids import GridCell, SpanningCell, place_cells, read_grid
+from ..grids import GridCell, SpanningCell, grid_lines, place_cells
 from ..linked_pictures import count_in_page
 from ..reading import Content, Limits, UnreadableError
-from ..table_lines import table_lines
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _PARAGRAPHS = frozenset({
@@ -188,11 +187,8 @@ def _read_table(table: Tag, heading: str) -> str:
     grid = _grid(_rows(table))
     if not (len(grid) > 1 < max(map(len, grid)) and max(len(c.text) for row in grid for c in row) <= _LONGEST_CELL):
         return ""
-    captions, header, rows = read_grid(grid)
-    if table.caption:
-        captions.insert(0, " ".join(table.caption.get_text(" ").split()))
-    title = next(filter(None, reversed(captions)), heading)
-    return "\n".join(filter(None, [*captions, *table_lines(header, rows, title)]))
+    caption = " ".join(table.caption.get_text(" ").split()) if table.caption else ""
+    return "\n".join(filter(None, [caption, *grid_lines(grid, caption or heading)]))
 
 
 class _Cell(NamedTuple):

@@ -99,7 +99,7 @@ class RememberingEmbedder(WrappedEmbedder):
         """Wrap an embedder and cache `size` vectors, dropping the least recently used."""
         super().__init__(embedder)
         self._vectors: LRUCache[tuple[str, str], Vectors] = LRUCache(size)
-        """By the fingerprint of the model, which is chosen when a knowledge base's documents are known, and the text."""
+        """By the fingerprint of the model, which a knowledge base's documents decide, and the text."""
         self._lock = threading.Lock()
 
     def remember(self, vectors: Mapping[str, Vectors]) -> None:
