@@ -4,9 +4,10 @@ spaCy's tokenizer takes quadratic time for a long run of characters without a sp
 hidden from it. Offsets refer to the original text.
 """
 
+import importlib
 import re
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +16,6 @@ import numpy as np
 from cachetools import LRUCache
 
 from ...text.sentences import split_sentences
-from .language_detection import language_of
 from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _NO_WORD = re.compile(r"\S{100,}")
 _TOKENS_KEPT = 30_000
 """The most tokens of cached parses: about 1 KB each."""
+_WORD = re.compile(r"[^\W\d_]+")
+_READ = 2000
+"""The number of characters to read."""
 _LONGEST_SENTENCE = 150
 """The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
 
@@ -111,7 +114,7 @@ class Parser:
         Raises:
             ParsingError: the pipeline for a text's language is missing or damaged.
         """
-        languages = [language_of(text, self.languages()) for text in texts]
+        languages = [_language_of(text, self.languages()) for text in texts]
         found: dict[int, Doc] = {}
         for language in dict.fromkeys(languages):
             pipeline = self._pipeline(language)
@@ -120,6 +123,30 @@ class Parser:
                 docs = [_tokens(pipeline, texts[place]) for place in places]
                 found |= zip(places, _run(pipeline, docs, _recognising(pipeline)), strict=True)
         return [found[place] for place in range(len(texts))]
+
+
+def _language_of(text: str, languages: Iterable[str]) -> str:
+    """Return the language whose function words are most common in a text.
+
+    Args:
+        text: any text.
+        languages: spaCy's codes of the languages to choose from.
+
+    Returns:
+        One of them; English if no language has more such words.
+    """
+    chosen = sorted(set(languages))
+    if len(chosen) == 1:
+        return chosen[0]
+    words = [word.lower() for word in _WORD.findall(text[:_READ])]
+    counts = {code: sum(map(_stop_words(code).__contains__, words)) for code in chosen}
+    return max(chosen, key=lambda code: (counts[code], code == "en"))
+
+
+@cache
+def _stop_words(code: str) -> frozenset[str]:
+    # Imported by code: spaCy has a module for each language, and each takes a while to load.
+    return frozenset(importlib.import_module(f"spacy.lang.{code}.stop_words").STOP_WORDS)
 
 
 def _recognising(pipeline: "Language") -> Sequence[str]:

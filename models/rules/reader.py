@@ -1,11 +1,13 @@
 """The rules reader of chunks: it extracts named entities, and the facts that a form or a reliable pattern states."""
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from threading import Lock
+
+from cachetools import LRUCache, cached
 
 from ...schemas.extraction import (
     ExtractedAttribute,
@@ -57,11 +59,8 @@ class RulesReader:
     """A reader of chunks. Methods may be called from several threads at once."""
 
     def __init__(self, parser: Parser | None = None) -> None:
-        """Store the parser; schemas are prepared on first use."""
+        """Store the parser."""
         self._parser = parser or Parser()
-        self._lock = threading.Lock()
-        self._prepared: dict[str, _Prepared] = {}
-        self._latest: tuple[GraphSchema, _Prepared] | None = None
         self._short_spans = lru_cache(_SHORT_TEXTS)(partial(_spans_of, self._parser))
 
     def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
@@ -83,7 +82,7 @@ class RulesReader:
 
     def _extract_one(self, request: ExtractionRequest, title: str, language: str, found: Sequence[Span],
                      schema: GraphSchema) -> Extraction:
-        prepared, text = self._prepare(schema), request.text
+        prepared, text = _prepare(schema), request.text
         titled = self._short_spans(title, language)
         keyed = request.document.endswith(f": {title}")
         names = _Names(text, found, title, titled, keyed=keyed)
@@ -130,17 +129,6 @@ class RulesReader:
         found = self._short_spans(heading, None)
         return len(found) == 1 and found[0].kind not in VALUES and found[0].end - found[0].start == len(heading)
 
-    def _prepare(self, schema: GraphSchema) -> "_Prepared":
-        latest = self._latest
-        if latest is not None and latest[0] is schema:
-            return latest[1]
-        with self._lock:
-            key = schema.model_dump_json()
-            if key not in self._prepared:
-                self._prepared[key] = _Prepared(schema)
-            self._latest = (schema, self._prepared[key])
-            return self._prepared[key]
-
 
 def _spans_of(parser: Parser, text: str, language: str | None) -> Sequence[Span]:
     return find_spans([text], parser, languages=None if language is None else [language])[0]
@@ -150,6 +138,7 @@ class _Prepared:
     """Look-ups in a schema."""
 
     def __init__(self, schema: GraphSchema) -> None:
+        self._given = schema
         known = load_schema(OPEN_GUESSES) if schema.open else schema
         self._schema = known
         self._nouns = TypeNouns(known)
@@ -198,6 +187,12 @@ class _Prepared:
     def fits(self, head: str, relation: str, tail: str) -> bool:
         """Return True if the schema allows the relation from one type to the other."""
         return self._schema.fits(head, relation, tail)
+
+
+# Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
+@cached(LRUCache(maxsize=4), key=id, lock=Lock())
+def _prepare(schema: GraphSchema) -> _Prepared:
+    return _Prepared(schema)
 
 
 class _Names:
