@@ -65,7 +65,8 @@ def read_rst(data: bytes, _: Limits) -> Content:
     tree = publish_doctree(text, reader=_Reader(), parser=parser, settings_overrides=settings)
     fields = read_fields(tree)
     title = str(fields.pop("title", "")) or str(tree.get("title", "")) or _first_heading(tree)
-    return Content(write_tree(tree, title), title, fields, unread=_count_left_out(tree))
+    unread = _count_left_out(tree)
+    return Content(write_tree(tree, title), title, fields, unread=unread)
 
 
 def _first_heading(tree: Any) -> str:
