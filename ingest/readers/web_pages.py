@@ -36,6 +36,8 @@ _LINE = "\v"
 """Marks where a line begins or ends; any number of consecutive marks is one line break."""
 _INDENT = "\x1f"
 """Sets a line in below the item of a list that it belongs to."""
+_DEEPEST_ITEM = 20
+"""The most items in each other by which a line is set in."""
 _AFTER_MARK = re.compile(r"\x1e(?:[ \v\x1f]*+(?!(?:-|\d{1,6}\.) \x1e))?")
 """What is between the mark of an item and its words, but not a list within it."""
 _LONGEST_CELL = 1000
@@ -123,7 +125,8 @@ def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
             yield _edge(node, items) + _mark(node, items), preformatted
             stack.append((node, preformatted, items, True))
             inside = preformatted or node.name == "pre"
-            stack.extend((child, inside, items + (node.name == "li"), False) for child in reversed(node.contents))
+            within = min(items + (node.name == "li"), _DEEPEST_ITEM)
+            stack.extend((child, inside, within, False) for child in reversed(node.contents))
         elif isinstance(node, CData) or (
                 isinstance(node, NavigableString) and not isinstance(node, PreformattedString)):
             yield (str(node) if preformatted else _SPACES.sub(" ", node)), preformatted

@@ -124,6 +124,12 @@ def test_items_of_a_page_stand_behind_their_marks_and_are_set_in_below_them():
         "- Bells\n  They ring.\n  1. big\n  2. small\n-\n  - red\n\nEnd.")
 
 
+def test_lists_in_each_other_without_end_take_no_more_room_than_their_marks():
+    text = read_html(b"<ul><li>" * 3000 + b"x").text
+    assert text.endswith("- x")
+    assert len(text) < 3000 * 50
+
+
 def test_a_cell_of_a_page_has_its_words_whole_and_its_items_apart():
     page = ("<table><tr><th>Site</th><th>Cost</th><th>Doors</th></tr><tr><td>Elm</td><td><b>1,200</b>.50 EUR</td>"
             "<td><ul><li>red</li><li>blue</li></ul></td></tr><tr><td>Fir<br>hill</td><td>7 EUR</td>"
