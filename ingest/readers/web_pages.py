@@ -36,8 +36,9 @@ _LINE = "\v"
 """Marks where a line begins or ends; any number of consecutive marks is one line break."""
 _INDENT = "\x1f"
 """Sets a line in below the item of a list that it belongs to."""
-_DEEPEST_ITEM = 20
-"""The most items in each other by which a line is set in."""
+_LISTS = frozenset({"ul", "ol"})
+_DEEPEST_LIST = 20
+"""The most lists in each other by which a line is set in; without end tags, items are in each other, too."""
 _AFTER_MARK = re.compile(r"\x1e(?:[ \v\x1f]*+(?!(?:-|\d{1,6}\.) \x1e))?")
 """What is between the mark of an item and its words, but not a list within it."""
 _LONGEST_CELL = 1000
@@ -113,42 +114,42 @@ def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
     """Yield the text in order, and whether it is preformatted; with a stack, because pages can nest very deeply."""
     stack: list[tuple[PageElement, bool, int, bool]] = [(soup, False, 0, False)]
     while stack:
-        node, preformatted, items, leaving = stack.pop()
+        node, preformatted, lists, leaving = stack.pop()
         if isinstance(node, Tag) and leaving:
-            yield _edge(node, items), preformatted
+            yield _edge(node, lists), preformatted
         elif isinstance(node, Tag) and node.name in _HEADINGS:
             heading = _line(node) or heading
             yield (f"\n\n{'#' * int(node.name[1])} {heading}\n\n" if _line(node) else "\n\n"), preformatted
         elif isinstance(node, Tag) and node.name == "table" and (rows := _read_table(node, heading)):
             yield f"\n\n{rows}\n\n", preformatted
         elif isinstance(node, Tag) and node.name not in _UNSEEN:
-            yield _edge(node, items) + _mark(node, items), preformatted
-            stack.append((node, preformatted, items, True))
+            yield _edge(node, lists) + _mark(node, lists), preformatted
+            stack.append((node, preformatted, lists, True))
             inside = preformatted or node.name == "pre"
-            within = min(items + (node.name == "li"), _DEEPEST_ITEM)
+            within = min(lists + (node.name in _LISTS), _DEEPEST_LIST)
             stack.extend((child, inside, within, False) for child in reversed(node.contents))
         elif isinstance(node, CData) or (
                 isinstance(node, NavigableString) and not isinstance(node, PreformattedString)):
             yield (str(node) if preformatted else _SPACES.sub(" ", node)), preformatted
 
 
-def _edge(tag: Tag, items: int) -> str:
-    """Return the separator between a tag's content and its surroundings, which may be items of lists in each other."""
-    if tag.name in _PARAGRAPHS and not items:
+def _edge(tag: Tag, lists: int) -> str:
+    """Return the separator between a tag's content and its surroundings, which may be lists in each other."""
+    if tag.name in _PARAGRAPHS and not lists:
         return "\n\n"
     if tag.name in _PARAGRAPHS or tag.name in _LINES:
-        return _LINE + _INDENT * (items if tag.name != "li" else 0)
+        return _LINE + _INDENT * (lists if tag.name != "li" else 0)
     return ""
 
 
-def _mark(tag: Tag, items: int) -> str:
+def _mark(tag: Tag, lists: int) -> str:
     """Return the mark that a tag's content begins with."""
     if tag.name in _CELLS:
         before = tag.find_previous_sibling(_CELLS)
         return " | " if isinstance(before, Tag) and not (_has_paragraphs(before) or _has_paragraphs(tag)) else ""
     if tag.name == "li":
         is_numbered = tag.parent is not None and tag.parent.name == "ol"
-        return f"{_INDENT * items}{f'{_number(tag)}.' if is_numbered else '-'} \x1e"
+        return f"{_INDENT * (lists - 1)}{f'{_number(tag)}.' if is_numbered else '-'} \x1e"
     return "\n" if tag.name == "br" else ""
 
 
