@@ -15,9 +15,9 @@ from typing import NamedTuple
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import content_id
 from ..text.openings import is_item, opening_of
+from ..text.section_lines import BETWEEN, Heading, headings
 from ..text.sentences import split_sentences
 from ..text.tokens import TOKEN, estimate_tokens, fits
-from .sections import Section, sections
 
 _FILL = 0.75
 """The filled share of a chunk from which it may end. A smaller share realigns sooner after an edit, but makes more
@@ -27,6 +27,14 @@ _MANY_SECTIONS, _FEW_TOKENS = 50, 12
 """The number and average tokens of sections beyond which a text is cut as if it had no headings."""
 
 _SPACES = re.compile(r"\s*+")
+
+
+class Section(NamedTuple):
+    """The text under a heading from character `start` to `end`; `heading` joins the headings above it."""
+
+    heading: str
+    start: int
+    end: int
 
 
 class _Unit(NamedTuple):
@@ -105,7 +113,7 @@ def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]
             yield Section("", start, len(text.rstrip()))
         return
     cutter = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
-    parts = list(sections(text))
+    parts = list(_sections(text))
     if len(parts) > _MANY_SECTIONS and estimate_tokens(text) < _FEW_TOKENS * len(parts):
         # Each section would be a chunk and a call: a few hundred bytes of headings would cost as much as a book.
         parts = [Section("", 0, len(text))]
@@ -113,6 +121,35 @@ def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]
         units = _units(text, section, max_tokens, cutter)
         for start, end in _pack(text, units, max_tokens, overlap_tokens):
             yield Section(section.heading, start, end)
+
+
+def _sections(text: str) -> Iterator[Section]:
+    """Yield the non-empty sections of a text in order.
+
+    Args:
+        text: any text.
+
+    Yields:
+        The parts between the headings. A heading with neither text nor a deeper heading under it ends the section
+        before it, or begins the first one where none is before it: no words are lost, and no section is a heading.
+    """
+    path: list[Heading] = []
+    begin, found, lone = 0, list[Section](), list[Heading]()
+    for heading in [*headings(text), Heading(0, "", len(text), len(text))]:
+        if text[begin:heading.start].strip():
+            start = lone[0].start if lone else begin
+            found.append(Section(BETWEEN.join(above.title for above in path), start, heading.start))
+            lone = []
+        elif path and heading.level <= path[-1].level:
+            if found:
+                found[-1] = found[-1]._replace(end=path[-1].end)
+            else:
+                lone.append(path[-1])
+        path = [above for above in path if above.level < heading.level] + [heading]
+        begin = heading.end
+    if lone:
+        found.append(Section("", lone[0].start, lone[-1].end))
+    yield from found
 
 
 def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]) -> list[_Unit]:

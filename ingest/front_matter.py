@@ -8,12 +8,12 @@ from typing import NamedTuple
 import yaml
 
 from ..text.cleaning import clean_text
+from ..text.section_lines import headings
 from .decoding import decode
 from .linked_pictures import count_in_markdown
 from .markdown_cleaning import clean_markdown
 from .metadata import MOST_FIELDS
 from .reading import Content, Limits
-from .sections import headings
 
 _LONGEST = 20_000
 """Characters of front matter that are read as metadata."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .reading import DEFAULT_LIMITS
-from .table_lines import TableLine, has_header, is_value
+from .table_lines import TableLine, has_header, is_value, table_lines
 
 _SOME = 0.2
 """The smallest share of values, and of other cells, in a column that counts as mixed."""
@@ -56,6 +56,19 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
     header = [" ".join(dict.fromkeys(filter(None, (cell.text for cell in column))))
               for column in zip(*rows[:depth], strict=True)]
     return GridTable([text for text in captions if text], header, row_contents(rows[depth:]))
+
+
+def grid_lines(grid: Sequence[GridRow], title: str) -> list[str]:
+    """Return a table as lines: its captions and rows, or the cells of a single row or column with bars between them.
+
+    Args:
+        grid: at least one row.
+        title: the subject of a table without captions.
+    """
+    if len(grid) == 1 or max(map(len, grid)) == 1:
+        return [" | ".join(cell.text for cell in row) for row in grid]
+    captions, header, rows = read_grid(grid)
+    return [*captions, *table_lines(header, rows, next(reversed(captions), title))]
 
 
 def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | TableLine]:

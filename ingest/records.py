@@ -57,7 +57,7 @@ def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
     header = list(dict.fromkeys(name for record in records for name in record))
     if len(header) > limits.table_columns:
         raise UnreadableError(f"{len(header):,} fields in its records, at most {limits.table_columns:,} are read: "
-                              "split it, or give each record a field `text`")
+                              "split it")
     lines, room = list[str](), limits.file_bytes
     for line in table_lines(header, ([record.get(name, "") for name in header] for record in records), title):
         lines.append(line)

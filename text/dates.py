@@ -66,17 +66,12 @@ _WRITTEN = "|".join((
     r"[一二三四五六七八九十]{1,3}世纪(?:[初末中]|[一二三四五六七八九]十年代)?|\d{1,2}\s?世纪(?:[初末中]|\d0年代)?",
     r"\b\d{1,2}(?:st|nd|rd|th)[ -]century\b",
     r"\b\d{1,4}\s(?:BCE|BC|AD|CE)\b|\bAD\s\d{1,4}\b"))
-
-
-def _bare_years(before: str, interval: str = "") -> str:
-    """Return a pattern for a year, a decade or an interval that is not a quantity."""
-    return (rf"(?:\bc(?:irca|a)?\.\s?)?(?<![{before}]){_RECENT}s?{interval}(?![\d,.]\d|\d|%)\b"
-            r"(?!\s?(?:km|kilomet|met|mét|mèt|m[eé]tro|метр|килом|मीटर|किलो|مترا?|كيلو|মিটার|কিলো|メートル|feet|ft|miles?|people|inhabitants|residents|square|hectares|employees|students|"
-            r"million|billion|thousand|kg|tonnes|tons|mm|cm|m\b))")
-
-
-_DATES = re.compile(_WRITTEN + "|" + _bare_years(".,$€£¥#0-9-", rf"(?:\s?[–—-]\s?(?:{_RECENT}|\d\d))?"))
-_SINGLE_DATES = re.compile(rf"{_WRITTEN}|\b{_RECENT}-(?:0[1-9]|1[0-2])\b|{_bare_years('.,$€£¥#0-9')}")
+_BARE_YEARS = (
+    rf"(?:\bc(?:irca|a)?\.\s?)?(?<![.,$€£¥#0-9-]){_RECENT}s?(?:\s?[–—-]\s?(?:{_RECENT}|\d\d))?(?![\d,.]\d|\d|%)\b"
+    r"(?!\s?(?:km|kilomet|met|mét|mèt|m[eé]tro|метр|килом|मीटर|किलो|مترا?|كيلو|মিটার|কিলো|メートル|feet|ft|miles?|people|inhabitants|residents|square|hectares|employees|students|"
+    r"million|billion|thousand|kg|tonnes|tons|mm|cm|m\b))")
+"""Years, decades and intervals that are no quantities."""
+_DATES = re.compile(f"{_WRITTEN}|{_BARE_YEARS}")
 _NORMAL_DAY = re.compile(r"(?P<sign>-?)(?P<year>\d{4}|XXXX)(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?~?")
 _FIGURES = re.compile(_IN_FIGURES)
 _NORMAL_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
@@ -87,14 +82,13 @@ _BETWEEN_PARTS = frozenset(("of", "de", "del", "年", "月", "月份"))
 _FIRST_YEAR, _LAST_YEAR = 1000, 2199
 
 
-def find_dates(text: str, *, intervals: bool = True) -> Iterator[tuple[int, int]]:
-    """Find the dates in a text, as (start, end), in order.
+def find_dates(text: str) -> Iterator[tuple[int, int]]:
+    """Find the dates in a text, as (start, end), in order; "1914–1918" is one.
 
     Args:
         text: any text, in English, Chinese or a language of `months.json`; in figures of any script.
-        intervals: whether "1914–1918" is one date rather than two.
     """
-    return (match.span() for match in (_DATES if intervals else _SINGLE_DATES).finditer(with_ascii_digits(text)))
+    return (match.span() for match in _DATES.finditer(with_ascii_digits(text)))
 
 
 def parse_date(text: str) -> str:

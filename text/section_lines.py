@@ -1,4 +1,4 @@
-"""Lines of a text with the headings above each, and which headings say what is below them."""
+"""The Markdown headings of a text, lines with the headings above each, and which headings say what is below them."""
 
 import re
 from collections.abc import Container, Iterator
@@ -9,8 +9,9 @@ from .titles import is_placeholder
 
 BETWEEN = " > "
 """Separates headings, outermost first."""
-_HEADING = re.compile(r"[ \t]{0,3}(?P<marks>#{1,6})[ \t]{1,4}(?P<name>[^\n]{1,100})$")
-_FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
+# A longer line is not a heading, because each heading is repeated with every chunk below it.
+_MARKED = re.compile(r"^ {0,3}(?:(?P<level>#{1,6})(?=[ \t])(?P<title>[^\n]{1,200})$|(?P<fence>`{3,}+|~{3,}+))", re.M)
+_CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+\Z")
 _BOLD = re.compile(r"\*\*(?P<name>[^*\n]{2,80})\*\*:?|\*\*(?P<named>[^*\n]{2,80}):\*\*")
 _NUMBERING = re.compile(r"\A(?:[IVX]{1,4}\.|[A-Z]\.|\d{1,2}(?:\.\d{1,2}){0,3}[.)]?)\s+")
 _MARKS = re.compile(r"[*`#]+")
@@ -26,6 +27,15 @@ _GENERAL = frozenset((  # noqa: SIM905
 _LONGEST, _LONGEST_CAPTION = 80, 8
 """Characters of the headings that stand with a fact, and words of a line directly above rows that is their caption."""
 _MOST_HEADINGS, _SHORT_HAN = 2, 6
+
+
+class Heading(NamedTuple):
+    """A heading line from character `start` to `end` of the text; `level` counts from 1."""
+
+    level: int
+    title: str
+    start: int
+    end: int
 
 
 class Line(NamedTuple):
@@ -47,16 +57,15 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
         title: what stands above all headings.
     """
     path = [(0, name) for name in (title, *heading.split(BETWEEN)) if name]
+    marked = {match.start(): match for match in _MARKED.finditer(text)}
     caption, before, fence, start = "", "", "", 0
     for line in text.split("\n"):
-        mark = _FENCE.match(line)
-        if mark is not None and fence in {"", mark[1]}:
-            fence = "" if fence else mark[1]
-        found = None if fence or heading else _HEADING.match(line)
+        mark = marked.get(start)
+        fence = _fence_after(fence, mark) if mark else fence
+        found = None if fence or heading or mark is None else _heading(mark)
         bold = None if fence else _BOLD.fullmatch(line.strip())
         if found is not None:
-            level = len(found["marks"])
-            path = [*(one for one in path if one[0] < level), (level, found["name"].strip(" *#"))]
+            path = [*(one for one in path if one[0] < found.level), (found.level, found.title.strip(" *"))]
             caption = ""
         elif bold is not None:
             caption = bold["name"] or bold["named"]
@@ -64,6 +73,27 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
             caption = before.strip(" :：")
         yield Line(start, line, tuple(name for _, name in path), caption, bool(fence))
         before, start = line, start + len(line) + 1
+
+
+def headings(text: str) -> Iterator[Heading]:
+    """Yield the `#` headings of a text in order, except in fenced code; no title is blank."""
+    fence = ""
+    for mark in _MARKED.finditer(text):
+        fence = _fence_after(fence, mark)
+        if not fence and (heading := _heading(mark)):
+            yield heading
+
+
+def _fence_after(fence: str, mark: re.Match[str]) -> str:
+    """Return the fence that is open after a marked line: the one before it, unless the line opens or closes one."""
+    if not fence:
+        return mark["fence"] or ""
+    return "" if mark["fence"] and mark["fence"].startswith(fence) else fence
+
+
+def _heading(mark: re.Match[str]) -> Heading | None:
+    title = _CLOSING_MARKS.sub("", mark["title"] or "").strip()
+    return Heading(len(mark["level"]), title, mark.start(), mark.end()) if title.strip("#") else None
 
 
 def section_of(line: Line, label: str, known: Container[str]) -> str:

@@ -6,10 +6,9 @@ from typing import NamedTuple
 from xml.etree import ElementTree as ET  # see `archives`
 
 from ...text.cleaning import one_line
-from ..grids import GridCell, SpanningCell, place_cells, read_grid
+from ..grids import GridCell, SpanningCell, grid_lines, place_cells
 from ..metadata import CREATED
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError, list_counts
-from ..table_lines import table_lines
 from .archives import local_name, open_archive, parse_xml
 
 _MANIFEST = "META-INF/manifest.xml"
@@ -157,12 +156,7 @@ class _Writer:
     def _table(self, table: ET.Element) -> str:
         grid = place_cells(_rows(table))
         grid = [row for row in grid if any(cell.text for cell in row)]
-        if not grid:
-            return ""
-        if len(grid) == 1 or max(map(len, grid)) == 1:
-            return "\n".join(" | ".join(cell.text for cell in row) for row in grid)
-        captions, header, rows = read_grid(grid)
-        return "\n".join([*captions, *table_lines(header, rows, captions[-1] if captions else self._heading)])
+        return "\n".join(grid_lines(grid, self._heading)) if grid else ""
 
 
 def _rows(table: ET.Element) -> Iterator[list[SpanningCell]]:

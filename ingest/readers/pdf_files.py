@@ -20,7 +20,6 @@ from .pdf_page_checks import (
     has_rows_of_numbers,
     is_doubled,
     is_gibberish,
-    may_enclose_rows,
 )
 
 # It logs details of broken files, which would go to the terminal if nothing else handles them.
@@ -31,8 +30,8 @@ _NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|ht
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _MAX_TITLE = 300
 _MAX_PAGES = 20_000  # the longest printed works have a few thousand
-_MOST_LINES = 20_000
-"""The most lines of a page; a page with more is a drawing."""
+_FEWEST_LINES, _MOST_LINES = 3, 20_000
+"""The fewest lines and rectangles of a page with a ruled table, and the most of a page that is no drawing."""
 _COST_OF_LINE = 5
 """The number of characters that take as long to read as one line."""
 _IMAGE = re.compile(rb"\bDo\b|\bBI\b")
@@ -200,7 +199,7 @@ def _page(page: PageObject, page_id: int) -> _Page:
     drawing = contents.get_data() if contents is not None else b""
     lines = count_lines(drawing)
     may_have_tables = bool(page_id) and lines <= _MOST_LINES and (
-        has_rows_of_numbers(text) or may_enclose_rows(drawing))
+        lines >= _FEWEST_LINES or has_rows_of_numbers(text))
     return _Page(text, page_id, lines, may_have_tables, _IMAGE.search(drawing) is not None, find_pictures(page),
                  page_notes(page))
 

@@ -10,9 +10,8 @@ from xml.etree import ElementTree as ET  # expat limits entity expansion, and th
 import pptx
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-from ..grids import GridCell, read_grid
+from ..grids import GridCell, grid_lines
 from ..reading import Content, Limits, list_counts
-from ..table_lines import table_lines
 from .archives import local_name, not_of_kind, open_archive, properties
 from .charts import chart_text, count_new_charts, diagram_text
 
@@ -74,8 +73,7 @@ def _table_text(table: Any, heading: str) -> str:
             if cell.is_merge_origin:
                 for below in grid[top : top + cell.span_height]:
                     below[left : left + cell.span_width] = [grid[top][left]] * cell.span_width
-    captions, header, rows = read_grid(grid)
-    return "\n".join([*captions, *table_lines(header, rows, next(reversed(captions), heading))])
+    return "\n".join(grid_lines(grid, heading))
 
 
 def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:

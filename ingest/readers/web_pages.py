@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -13,10 +13,9 @@ from bs4.exceptions import ParserRejectedMarkup
 
 from ...runtime.quiet import ignoring
 from ..decoding import decode
-from ..grids import GridCell, SpanningCell, place_cells, read_grid
+from ..grids import GridCell, SpanningCell, grid_lines, place_cells
 from ..linked_pictures import count_in_page
 from ..reading import Content, Limits, UnreadableError
-from ..table_lines import table_lines
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _PARAGRAPHS = frozenset({
@@ -27,7 +26,7 @@ _LINES = frozenset({
     "summary"})
 _CELLS = ["td", "th"]
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space stays
-_GAP = re.compile(r"[ \n\v]+")
+_GAP = re.compile(r"[ \n\v\x1f]+")
 _MAX_TAGS = 2_000_000  # a long page has ten thousand; each takes about 1 KB of memory
 _MAX_META = 1000
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
@@ -35,12 +34,22 @@ _META = {"author": "author", "article:author": "author", "dc.creator": "author",
 _LONGEST_NUMBER = 6
 _LINE = "\v"
 """Marks where a line begins or ends; any number of consecutive marks is one line break."""
+_INDENT = "\x1f"
+"""Sets a line in below the item of a list that it belongs to."""
+_LISTS = frozenset({"ul", "ol"})
+_DEEPEST_LIST = 20
+"""The most lists in each other by which a line is set in; without end tags, items are in each other, too."""
+_AFTER_MARK = re.compile(r"\x1e(?:[ \v\x1f]*+(?!(?:-|\d{1,6}\.) \x1e))?")
+"""What is between the mark of an item and its words, but not a list within it."""
 _LONGEST_CELL = 1000
 """The longest cell of a table of data; a longer one is part of a page."""
 _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
 # Not `head`: if its end tag is missing, the parser puts the whole page into it.
 _UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
 _MOST_SPANNED = 1000  # the limit of browsers
+_MOST_INLINE = 20
+"""Tags around a text among which its paragraph is looked for."""
+_ENDS = (".", ":", ";", ",", "!", "?", "。", "：", "；", "，", "！", "？")
 
 
 def read_page(data: bytes, _: Limits) -> Content:
@@ -77,7 +86,8 @@ def read_html(data: bytes) -> Content:
     blocks = []
     for preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
-        blocks.append(_fence(block) if preformatted else _GAP.sub(lambda gap: _gap(gap[0]), block).strip())
+        blocks.append(_fence(block) if preformatted else _GAP.sub(lambda gap: _gap(gap[0]), _AFTER_MARK.sub(
+            "", block)).strip())
     return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)),
                    omitted=count_in_page(tag.attrs for tag in soup.find_all("img")))
 
@@ -102,41 +112,45 @@ def _without_open_ends(text: str) -> str:
 
 def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
     """Yield the text in order, and whether it is preformatted; with a stack, because pages can nest very deeply."""
-    stack: list[tuple[PageElement, bool, bool]] = [(soup, False, False)]
+    stack: list[tuple[PageElement, bool, int, bool]] = [(soup, False, 0, False)]
     while stack:
-        node, preformatted, leaving = stack.pop()
+        node, preformatted, lists, leaving = stack.pop()
         if isinstance(node, Tag) and leaving:
-            yield _edge(node), preformatted
+            yield _edge(node, lists), preformatted
         elif isinstance(node, Tag) and node.name in _HEADINGS:
             heading = _line(node) or heading
             yield (f"\n\n{'#' * int(node.name[1])} {heading}\n\n" if _line(node) else "\n\n"), preformatted
         elif isinstance(node, Tag) and node.name == "table" and (rows := _read_table(node, heading)):
             yield f"\n\n{rows}\n\n", preformatted
         elif isinstance(node, Tag) and node.name not in _UNSEEN:
-            yield _edge(node) + _mark(node), preformatted
-            stack.append((node, preformatted, True))
+            yield _edge(node, lists) + _mark(node, lists), preformatted
+            stack.append((node, preformatted, lists, True))
             inside = preformatted or node.name == "pre"
-            stack.extend((child, inside, False) for child in reversed(node.contents))
+            within = min(lists + (node.name in _LISTS), _DEEPEST_LIST)
+            stack.extend((child, inside, within, False) for child in reversed(node.contents))
         elif isinstance(node, CData) or (
                 isinstance(node, NavigableString) and not isinstance(node, PreformattedString)):
             yield (str(node) if preformatted else _SPACES.sub(" ", node)), preformatted
 
 
-def _edge(tag: Tag) -> str:
-    """Return the separator between a tag's content and its surroundings."""
-    if tag.name in _PARAGRAPHS:
+def _edge(tag: Tag, lists: int) -> str:
+    """Return the separator between a tag's content and its surroundings, which may be lists in each other."""
+    if tag.name in _PARAGRAPHS and not lists:
         return "\n\n"
-    return _LINE if tag.name in _LINES else ""
+    if tag.name in _PARAGRAPHS or tag.name in _LINES:
+        return _LINE + _INDENT * (lists if tag.name != "li" else 0)
+    return ""
 
 
-def _mark(tag: Tag) -> str:
+def _mark(tag: Tag, lists: int) -> str:
     """Return the mark that a tag's content begins with."""
     if tag.name in _CELLS:
         before = tag.find_previous_sibling(_CELLS)
         return " | " if isinstance(before, Tag) and not (_has_paragraphs(before) or _has_paragraphs(tag)) else ""
-    if tag.name == "li" and tag.parent is not None and tag.parent.name == "ol":
-        return f"{_number(tag)}. "
-    return {"li": "- ", "br": "\n"}.get(tag.name, "")
+    if tag.name == "li":
+        is_numbered = tag.parent is not None and tag.parent.name == "ol"
+        return f"{_INDENT * (lists - 1)}{f'{_number(tag)}.' if is_numbered else '-'} \x1e"
+    return "\n" if tag.name == "br" else ""
 
 
 def _number(item: Tag) -> int:
@@ -169,7 +183,8 @@ def _fence(block: str) -> str:
 def _gap(white_space: str) -> str:
     if white_space.count("\n") > 1:
         return "\n\n"
-    return "\n" if "\n" in white_space or _LINE in white_space else " "
+    set_in = "  " * (len(white_space) - len(white_space.rstrip(_INDENT)))
+    return f"\n{set_in}" if "\n" in white_space or _LINE in white_space else " "
 
 
 def _read_table(table: Tag, heading: str) -> str:
@@ -188,16 +203,22 @@ def _read_table(table: Tag, heading: str) -> str:
     grid = _grid(_rows(table))
     if not (len(grid) > 1 < max(map(len, grid)) and max(len(c.text) for row in grid for c in row) <= _LONGEST_CELL):
         return ""
-    captions, header, rows = read_grid(grid)
-    if table.caption:
-        captions.insert(0, " ".join(table.caption.get_text(" ").split()))
-    title = next(filter(None, reversed(captions)), heading)
-    return "\n".join(filter(None, [*captions, *table_lines(header, rows, title)]))
+    caption = " ".join(table.caption.get_text(" ").split()) if table.caption else ""
+    return "\n".join(filter(None, [caption, *grid_lines(grid, caption or heading)]))
 
 
 class _Cell(NamedTuple):
     tag: Tag
-    words: list[str]
+    pieces: list[tuple[int, str]]
+    """Its texts, each with the block that it is in."""
+
+    def text(self) -> str:
+        """Return the blocks on one line: an item, line or paragraph that is no sentence is set apart from the next."""
+        text = ""
+        for _, pieces in groupby(self.pieces, key=itemgetter(0)):
+            if block := " ".join("".join(piece for _, piece in pieces).split()):
+                text += f"{'' if not text else ' ' if text.endswith(_ENDS) else '; '}{block}"
+        return text
 
 
 def _rows(table: Tag) -> list[list[_Cell]]:
@@ -209,15 +230,23 @@ def _rows(table: Tag) -> list[list[_Cell]]:
                 rows.append([])
             elif node.name in {"td", "th"} and rows:
                 rows[-1].append(_Cell(node, []))
+            elif node.name == "br" and rows and rows[-1]:
+                rows[-1][-1].pieces.append((id(_block_of(node)), " "))
         elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString) and rows and rows[-1] and (
                 node.parent is None or node.parent.name not in _UNSEEN):
-            rows[-1][-1].words.extend(node.split())
+            rows[-1][-1].pieces.append((id(_block_of(node)), str(node)))
     return [row for row in rows if row]
+
+
+def _block_of(node: PageElement) -> Tag | None:
+    """Return the paragraph, line or cell that a node is in."""
+    around = islice(node.parents, _MOST_INLINE)
+    return next((tag for tag in around if tag.name in _PARAGRAPHS or tag.name in _LINES or tag.name in _CELLS), None)
 
 
 def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
     """Return the cells in all places that they span; an empty list if there are too many."""
-    return place_cells([SpanningCell(GridCell(" ".join(cell.words), cell.tag.name == "th"),
+    return place_cells([SpanningCell(GridCell(cell.text(), cell.tag.name == "th"),
                                      _read_span(cell.tag, "colspan"), _read_span(cell.tag, "rowspan"))
                         for cell in row] for row in rows)
 

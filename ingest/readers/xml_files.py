@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET  # see `archives`
 
 from ...text.cleaning import one_line
 from ..decoding import decode
-from ..grids import GridCell, SpanningCell, place_cells, read_grid
+from ..grids import GridCell, SpanningCell, grid_lines, place_cells
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError
-from ..table_lines import table_lines
+from ..records import record_lines
 from .archives import local_name
 from .web_pages import read_html
 
@@ -117,29 +117,12 @@ def _leaf_cells(element: ET.Element) -> Cells | None:
     return {"": [one_line(words)], **attributes} if words else attributes
 
 
-def record_rows(records: Sequence[Cells], title: str) -> Iterator[str]:
-    """Yield records as rows; a field that occurs several times in one has all its texts.
-
-    Raises:
-        UnreadableError: they have too many fields.
-    """
-    rows = [{name: "; ".join(texts) for name, texts in cells.items()} for cells in records]
-    header = list(dict.fromkeys(name for row in rows for name in row))
-    if len(header) > DEFAULT_LIMITS.table_columns:
-        raise UnreadableError(f"{len(header):,} fields in its records, at most {DEFAULT_LIMITS.table_columns:,} are "
-                              "read: split it")
-    return table_lines(header, ([row.get(name, "") for name in header] for row in rows), title)
-
-
 def grid_rows(table: ET.Element, title: str) -> list[str]:
     """Return the rows of a table as of HTML, DocBook, TEI or Excel; an empty list if it has none."""
     rows = [[_spanning(cell) for cell in row if local_name(cell).lower() in _CELLS] for row in table.iter()
             if local_name(row).lower() in _ROWS]
     grid = place_cells(filter(None, rows))
-    if len(grid) < 2 or max(map(len, grid)) < 2:  # noqa: PLR2004
-        return [" | ".join(cell.text for cell in row) for row in grid]
-    captions, header, lines = read_grid(grid)
-    return [*captions, *table_lines(header, lines, captions[-1] if captions else title)]
+    return grid_lines(grid, title) if grid else []
 
 
 def _spanning(cell: ET.Element) -> SpanningCell:
@@ -260,7 +243,8 @@ class _Writer:
             children = list(group)
             if name:
                 rows = [named[name].pop(0) or {} for _ in children]
-                yield "\n".join([f"{_label(name)}:", *record_rows(rows, self._heading or name)])
+                texts = [{key: "; ".join(some) for key, some in cells.items()} for cells in rows]
+                yield f"{_label(name)}:\n{record_lines(texts, self._heading or name, DEFAULT_LIMITS)}"
             elif is_block:
                 for child in children:
                     yield from self.blocks(child, level, is_only=is_only and len(named[local_name(child)]) == 1)

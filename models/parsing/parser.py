@@ -4,9 +4,10 @@ spaCy's tokenizer takes quadratic time for a long run of characters without a sp
 hidden from it. Offsets refer to the original text.
 """
 
+import importlib
 import re
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,8 +16,6 @@ import numpy as np
 from cachetools import LRUCache
 
 from ...text.sentences import split_sentences
-from .language_detection import language_of
-from .lemmas import Lemmas, possible_lemmas
 from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
 
 if TYPE_CHECKING:
@@ -24,13 +23,12 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from thinc.backends import Ops
 
-Needed = Callable[[int, Sequence[str], Lemmas], bool]
-"""Returns True for a sentence to parse, given its number, its words, and a function for the lemmas of a word."""
-
 _NO_WORD = re.compile(r"\S{100,}")
 _TOKENS_KEPT = 30_000
-_TOKENS_OF_SENTENCES = 3_000
-"""The most tokens of cached parses, of texts and of sentences: about 1 KB each."""
+"""The most tokens of cached parses: about 1 KB each."""
+_WORD = re.compile(r"[^\W\d_]+")
+_READ = 2000
+"""The number of characters to read."""
 _LONGEST_SENTENCE = 150
 """The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
 
@@ -47,9 +45,6 @@ class Parser:
         self._configured = configured
         self._lock = threading.Lock()
         self._parsed: LRUCache[tuple[str, str], Doc] = LRUCache(_TOKENS_KEPT, getsizeof=len)
-        self._sentences: LRUCache[str, Doc] = LRUCache(_TOKENS_OF_SENTENCES, getsizeof=len)
-        self._read_by: Language | None = None
-        self._lemmas: Lemmas | None = None
 
     def languages(self) -> frozenset[str]:
         """Return the languages with installed or configured pipelines; Chinese has a separate reader."""
@@ -85,39 +80,27 @@ class Parser:
                     self._parsed[language, text] = doc
         return doc
 
-    def parse_sentences(self, sentences: Sequence[str], needed: Needed | None = None) -> list["Doc | None"]:
+    def parse_sentences(self, sentences: Sequence[str], most_words: int) -> list["Doc | None"]:
         """Parse English sentences together, without their named entities.
 
         Args:
             sentences: texts of one sentence each.
-            needed: chooses the sentences to parse; by default, and with a pipeline whose lemmas are not known
-                beforehand, all are parsed.
+            most_words: longer sentences are not parsed.
 
         Returns:
-            spaCy's document of each, with tags, lemmas and heads; None for one that is not needed.
+            spaCy's document of each, with tags, lemmas and heads; None for one that is too long.
 
         Raises:
             ParsingError: the pipeline is missing or damaged.
         """
         pipeline = self._pipeline("en")
         with self._lock:
-            if self._read_by is not pipeline:
-                self._read_by, self._lemmas = pipeline, possible_lemmas(pipeline)
-                self._sentences.clear()
-            made: dict[str, Doc] = {}
-            found: list[Doc | None] = []
-            for number, text in enumerate(sentences):
-                doc = self._sentences.get(text) or made.get(text) or _tokens(pipeline, text, one=True)
-                wanted = needed is None or self._lemmas is None or needed(
-                    number, [token.text for token in doc], self._lemmas)
-                if wanted and text not in self._sentences:
-                    doc = made.setdefault(text, doc)
-                found.append(doc if wanted else None)
-            docs = _run(pipeline, list(made.values()), [name for name in pipeline.pipe_names if name != "ner"])
-            for text, doc in zip(made, docs, strict=True):
-                if len(doc) <= self._sentences.maxsize:
-                    self._sentences[text] = doc
-        return found
+            docs = [_tokens(pipeline, text, one=True) for text in sentences]
+            short = [place for place, doc in enumerate(docs) if len(doc) <= most_words]
+            parsed = _run(pipeline, [docs[place] for place in short],
+                          [name for name in pipeline.pipe_names if name != "ner"])
+        found = dict(zip(short, parsed, strict=True))
+        return [found.get(place) for place in range(len(sentences))]
 
     def entities(self, texts: Sequence[str]) -> list["Doc"]:
         """Recognise only the named entities of texts, which takes a third of the time of a parse, together still less.
@@ -131,7 +114,7 @@ class Parser:
         Raises:
             ParsingError: the pipeline for a text's language is missing or damaged.
         """
-        languages = [language_of(text, self.languages()) for text in texts]
+        languages = [_language_of(text, self.languages()) for text in texts]
         found: dict[int, Doc] = {}
         for language in dict.fromkeys(languages):
             pipeline = self._pipeline(language)
@@ -140,6 +123,30 @@ class Parser:
                 docs = [_tokens(pipeline, texts[place]) for place in places]
                 found |= zip(places, _run(pipeline, docs, _recognising(pipeline)), strict=True)
         return [found[place] for place in range(len(texts))]
+
+
+def _language_of(text: str, languages: Iterable[str]) -> str:
+    """Return the language whose function words are most common in a text.
+
+    Args:
+        text: any text.
+        languages: spaCy's codes of the languages to choose from.
+
+    Returns:
+        One of them; English if no language has more such words.
+    """
+    chosen = sorted(set(languages))
+    if len(chosen) == 1:
+        return chosen[0]
+    words = [word.lower() for word in _WORD.findall(text[:_READ])]
+    counts = {code: sum(map(_stop_words(code).__contains__, words)) for code in chosen}
+    return max(chosen, key=lambda code: (counts[code], code == "en"))
+
+
+@cache
+def _stop_words(code: str) -> frozenset[str]:
+    # Imported by code: spaCy has a module for each language, and each takes a while to load.
+    return frozenset(importlib.import_module(f"spacy.lang.{code}.stop_words").STOP_WORDS)
 
 
 def _recognising(pipeline: "Language") -> Sequence[str]:

@@ -3,38 +3,33 @@
 Nothing is inferred, counted or judged.
 """
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from cachetools import LRUCache
-
-from ...schemas.retrieval import Claim, DraftAnswer, Passage, Quote, QuotedDraft
+from ...schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
 from ...text.table_rows import Row
 from ..parsing.parser import Parser
+from .content_words import language_of
 from .finder import Finder, Found, named_documents
-from .overviews import overview
 from .question import Question, analyse
 from .short_answers import Short, asked_cell, is_unasked, short_answer
 from .table_columns import find_extreme
 from .units import Unit, readable_row
 
-_POOLS = 8
-"""The number of contexts whose units are cached, for current questions; each takes about 100 KB."""
 STATED, QUOTED = 0.9, 0.6
 """The confidence of a short answer, and of quotes that cover a question without a short answer."""
 _COVERED = 0.5
 """The share of a question's words from which the best quote answers a question such as 'why' or 'how'."""
+_MOST_REPORTS = 6
+_NAME_END = ". "
 _UNSTATED = 0.49
 """The most confidence in quotes alone if a short answer is expected: below the default abstention threshold."""
 
 
 class Answers:
-    """The answers to questions from contexts; the units of recent contexts are cached. Safe for threads."""
+    """The answers to questions from contexts. Safe for threads."""
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
-        self._finders: LRUCache[tuple[tuple[Passage, ...], tuple[str, ...]], Finder] = LRUCache(_POOLS)
-        self._lock = threading.Lock()
 
     def answer(self, question: str, passages: Sequence[Passage]) -> DraftAnswer:
         """Return the best quotes as claims, with the short answer if the passages state one.
@@ -49,7 +44,7 @@ class Answers:
             it is the covered share of the question, below one half.
         """
         if passages and passages[0].kind in ("opening", "report"):
-            return overview(passages)
+            return _draft_overview(passages)
         if passages and passages[0].kind == "row":
             return _draft_rows(passages)
         return self.find(question, passages)
@@ -57,17 +52,7 @@ class Answers:
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
         """Return the best quotes for a question as a draft; see `answer`."""
         analysed = analyse(question)
-        return _draft_answer(analysed, self._finder(passages, named_documents(analysed, passages)))
-
-    def _finder(self, passages: Sequence[Passage], named: tuple[str, ...]) -> Finder:
-        key = tuple(passages), named
-        with self._lock:
-            finder = self._finders.get(key)
-        if finder is None:
-            finder = Finder(passages, self._parser, named)
-            with self._lock:
-                self._finders[key] = finder
-        return finder
+        return _draft_answer(analysed, Finder(passages, self._parser, named_documents(analysed, passages)))
 
 
 def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
@@ -127,3 +112,31 @@ def _row_text(question: Question, row: Row) -> str:
 
 def _claim(unit: Unit, text: str, words: str) -> Claim:
     return Claim(text=text, quotes=[Quote(item=unit.passage, words=words)])
+
+
+def _draft_overview(items: Sequence[Passage]) -> DraftAnswer:
+    """Return the openings of the documents as claims if there are any, else the facts behind the reports.
+
+    Args:
+        items: documents' openings and reports; any other item is left out.
+    """
+    openings = [(item.statement, number) for number, item in enumerate(items, 1) if item.kind == "opening"]
+    claims = [Claim(text=text, quotes=[Quote(item=number, words=items[number - 1].text)])
+              for text, number in openings or list(_reports(items))[:_MOST_REPORTS]]
+    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=STATED if claims else 0.0)
+
+
+def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, int]]:
+    """Yield each report's name with the facts that it rests on, and its number."""
+    for number, item in enumerate(items, 1):
+        if item.kind == "report":
+            name = item.statement.partition(_NAME_END)[0]
+            facts = list(dict.fromkeys(map(_readable, item.places)))
+            is_chinese = language_of(name) == "zh"
+            yield (f"{name}：{'；'.join(facts)}。" if is_chinese else f"{name}: {'; '.join(facts)}."), number
+
+
+def _readable(place: Place) -> str:
+    """Return a fact in its source's words; of a row of a table, which says more, what it tells."""
+    words = place.member if place.text.lstrip().startswith("|") else place.text
+    return " ".join(words.split()).rstrip(".。")

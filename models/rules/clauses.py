@@ -49,13 +49,6 @@ def roles(predicate: "Token") -> Roles:
     return {role: [_antecedent(token) for token in tokens] for role, tokens in found.items()}
 
 
-def words_of_role(role: str) -> frozenset[str]:
-    """Return the words of which a sentence has one if it fills a role; empty for a role that needs no word."""
-    if role in {"subj", "obj", "of", "is", "given", "to", "self", "whole", "doer", "poss"}:
-        return frozenset()
-    return words("at as") if role == "at" else frozenset({role})
-
-
 def is_stated(predicate: "Token", *, planned: bool) -> bool:
     """Return True if a predicate is said to hold: not denied, wished, possible or conditional.
 

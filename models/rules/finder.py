@@ -108,7 +108,6 @@ class Finder:
         self._texts = list(dict.fromkeys(text for texts in around for text in texts))
         place = {text: at for at, text in enumerate(self._texts)}
         self._places = [np.array([place[text] for text in texts], np.intp) for texts in around]
-        self._names: dict[str, list[Span]] = {}
         self._language = cache(lambda number: cue_language(passages[number - 1].text, parser))
 
     def search(self, question: Question) -> list[Found]:
@@ -208,13 +207,12 @@ class Finder:
                 np.maximum(own, _BESIDE * np.maximum(before, after)) * (weights / weights.sum()))
 
     def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
-        """Return the cached spans of sentences, including capitalised words of unknown kind."""
-        new = {unit.text: self._language(unit.passage) for unit in units if unit.text not in self._names}
-        for text, spans in zip(new, find_spans(list(new), self.parser, languages=list(new.values())), strict=True):
-            self._names[text] = [*spans, *(
-                Span(start, end, "name") for start, end in find_names(text) if not new[text] and start > 0
-                and all(end <= span.start or start >= span.end for span in spans))]
-        return [self._names[unit.text] for unit in units]
+        """Return the spans of sentences, including capitalised words of unknown kind."""
+        texts, languages = [unit.text for unit in units], [self._language(unit.passage) for unit in units]
+        return [[*spans, *(Span(start, end, "name") for start, end in find_names(text) if not language and start > 0
+                           and all(end <= span.start or start >= span.end for span in spans))]
+                for text, language, spans in zip(texts, languages, find_spans(
+                    texts, self.parser, languages=languages), strict=True)]
 
     def _spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
         kinds = KINDS[question.expected]

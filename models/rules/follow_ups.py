@@ -15,14 +15,14 @@ _MESSAGES_READ = 12
 _OPENING = re.compile(r"^\s*(?:and|but|so|then|ok|okay|also)[,\s]+", re.IGNORECASE)
 _ABOUT = re.compile(r"^(?:(?:what|how) about|and)\s+", re.IGNORECASE)
 _NOUN_ONLY = re.compile(r"^(?:the|its|his|her|their)\s++([a-z](?:[a-z ]*[a-z])?)\s*+\?*+$", re.IGNORECASE)
-_PERSONAL = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
-_PRONOUN = re.compile(r"\b(?:(?P<owner>his|its|their|hers|her(?=\s+[a-z]+))|(?P<place>there)|"
-                      r"(?P<thing>he|she|it|they|him|her|them|(?:this|that) (?:one|[a-z]+)))\b", re.IGNORECASE)
+_AFTER_OBJECT = r"(?:born|died?|lived?|win|won|in|on|at|to|from|for|by|when|where|and|or)\b"
+"""What follows "her" where it is no possessive."""
+_PRONOUN = re.compile(
+    rf"\b(?:(?P<owner>his|its|their|her(?= (?!{_AFTER_OBJECT})[a-z]))|"
+    r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?P<place>there)|he|she|it|they|him|her|hers|them|"
+    r"(?:this|that) (?:one|person|city|country|company|place|man|woman|book|film|river))\b", re.IGNORECASE)
+_PERSONAL = words("he she him his her hers")
 _AROUND = re.compile(r"^the\s++|(?<![?\s])[?\s]++$", re.IGNORECASE)
-_GENDERS = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f", "it": "n", "its": "n",
-            "they": "p", "them": "p", "their": "p"}
-_NOT_OBJECT = words("born die died live lived win won in on at to from for by when where and or")
-_EXISTENTIAL = re.compile(r"\b(?:is|are|was|were)\s+there\b", re.IGNORECASE)
 _CHINESE_OPENING = re.compile(r"^\s*(?:那么?|而且?|所以|然后|还有)[，,]?\s*")
 _CHINESE_PRONOUN = re.compile(r"(?:这|那|该)(?:个|座|家|位|所|条)?(?:公司|人|城市|国家|大学|机构|地方|省)|"
                               r"[他她它]们?|(?<![极尤与])其(?!他|它|中|实|次|余)|(?:那里|那儿|这里)")
@@ -53,38 +53,19 @@ def _english(question: str, messages: Sequence[tuple[str, str]]) -> str:
     names = names_in(bare)
     if names and (bare != text or text != question.strip()) and _is_only(bare, names[0]):
         return _swap_name(names[0], messages) or question
-    pronoun = _first_pronoun(text)
+    pronoun = _PRONOUN.search(text)
     noun = _NOUN_ONLY.match(bare) if bare != text or text != question.strip() else None
     if noun is None and (pronoun is None or names_in(text[: pronoun.start()])):
         return question
-    personal = bool(_PERSONAL.search(bare))
+    personal = pronoun is not None and pronoun[0].lower() in _PERSONAL
     entity = _antecedent(messages, personal=personal, place=bool(pronoun and pronoun["place"]))
-    if not entity:
-        return question
-    if noun:
+    if noun and entity:
         return f"What is the {noun.group(1)} of {entity}?"
-    kind = _GENDERS.get(pronoun.group().casefold()) if pronoun else None
-    return _capital(_PRONOUN.sub(
-        lambda match: _instead(match, text, entity) if _GENDERS.get(match.group().casefold()) == kind
-        else match.group(), text))
-
-
-def _first_pronoun(text: str) -> re.Match[str] | None:
-    return next((match for match in _PRONOUN.finditer(text) if _instead(match, text, "") != match.group()), None)
-
-
-def _instead(match: re.Match[str], text: str, entity: str) -> str:
-    """Return the entity in place of the pronoun, in the possessive if the pronoun is possessive."""
-    word = match.group().casefold()
-    if match["place"]:
-        return match.group() if _EXISTENTIAL.search(text) else f"in {entity}"
-    if match["thing"] and " " in word and word.split()[1] not in {
-            "one", "person", "city", "country", "company", "place", "man", "woman", "book", "film", "river"}:
-        return match.group()
-    following = re.match(r"\s+([a-z]+)", text[match.end() :])
-    if match["owner"] and not (word == "her" and following and following.group(1) in _NOT_OBJECT):
-        return f"{entity}'s"
-    return entity
+    if pronoun is None or not entity:
+        return question
+    instead = f"{entity}'s" if pronoun["owner"] else f"in {entity}" if pronoun["place"] else entity
+    whole = f"{text[: pronoun.start()]}{instead}{text[pronoun.end():]}"
+    return f"{whole[:1].upper()}{whole[1:]}"
 
 
 def _is_only(text: str, name: str) -> bool:
@@ -149,7 +130,3 @@ def _chinese_ellipsis(name: str, messages: Sequence[tuple[str, str]]) -> str:
         return _swap_name(name, messages)
     entity = _antecedent(messages)
     return f"{entity}的{name}是什么？" if entity else ""
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

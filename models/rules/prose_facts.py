@@ -19,11 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..parsing.lemmas import Lemmas
 from ..parsing.parser import Parser
 from .clauses import Roles, all_joined, is_stated, roles
 from .lexicon import words
-from .prose_triggers import DEPUTY, TEXTS, Triggers
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
 from .recognition.name_words import CALENDAR, POSTS, PRONOUNS, ROLES
@@ -70,6 +68,10 @@ _TELLING = 3
 _TOLD = words("person organization location product")
 """The kinds that a pattern tells of a name of unknown kind."""
 _LEFT_OUT = frozenset({"relcl", "acl", "advcl", "appos", "parataxis"})
+_DEPUTY = words("vice deputy assistant associate")
+"""Words that make a post that of a deputy."""
+_TEXTS = frozenset({"text", "phrase", "goods"})
+"""The kinds of ends that are words as they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +140,6 @@ class ProseFacts:
     def __init__(self, labelled: Iterable[tuple[str, ProsePattern]]) -> None:
         """Index patterns, each with the schema's name for what it says, by their words."""
         self._by_word: dict[str, list[tuple[str, ProsePattern]]] = {}
-        labelled = list(labelled)
-        self._triggers = Triggers(pattern for _, pattern in labelled)
         for label, pattern in labelled:
             for word in pattern.words:
                 self._by_word.setdefault(word, []).append((label, pattern))
@@ -155,13 +155,8 @@ class ProseFacts:
             if named and end - start < _LONGEST_TEXT:
                 read.append(_Shown(text, start, end, inside))
         read = [one for one in read if one.is_sentence]
-
-        def needed(number: int, words_: Sequence[str], lemmas: Lemmas) -> bool:
-            one = read[number]
-            return len(words_) <= _LONGEST_SENTENCE and self._triggers.may_state(
-                words_, lemmas, one.text, one.mentions, subject)
-
-        for doc, shown in zip(parser.parse_sentences([one.text for one in read], needed), read, strict=True):
+        docs = parser.parse_sentences([one.text for one in read], most_words=_LONGEST_SENTENCE)
+        for doc, shown in zip(docs, read, strict=True):
             if doc is not None and (shown.is_role or any(token.tag_ in _FINITE for token in doc)):
                 yield from self._of_sentence(_Sentence(doc, shown.mentions, subject), shown.start, shown.end)
 
@@ -181,7 +176,7 @@ class ProseFacts:
 def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
         tuple[Mention, Mention]]:
     heads = sentence.fill(token, by_role, pattern.head)
-    if TEXTS & set(pattern.tail.kinds):
+    if _TEXTS & set(pattern.tail.kinds):
         # "It" of a text about a document is a guess; a mention without a place is the title's subject.
         heads = [head for head in heads if head.end or head.kind not in {"work", "name"}]
     tails = sentence.fill(token, by_role, pattern.tail)
@@ -199,7 +194,7 @@ def _keys(token: "Token") -> Iterator[str]:
         return
     particle = next((f"_{one.lower_}" for one in token.children if one.dep_ == "prt" or one.lower_ == "away"), "")
     lemma = token.lemma_.lower()
-    if any(child.lower_ in DEPUTY for child in token.children):
+    if any(child.lower_ in _DEPUTY for child in token.children):
         yield "@deputy"
         return
     yield lemma + particle
@@ -257,7 +252,7 @@ class _Sentence:
             alone = role == "subj" and predicate.dep_ in {"compound", "appos"} and predicate.tag_ != "NNS"
             tokens = [predicate] if role in {"self", "whole"} else [
                 one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
-            if TEXTS & set(end.kinds):
+            if _TEXTS & set(end.kinds):
                 tokens = tokens[:1]
             found = dict.fromkeys(one for token in tokens if (
                 one := self._fitting(predicate, token, end, own=role == "self")) and not (
@@ -285,7 +280,7 @@ class _Sentence:
         return ""
 
     def _fitting(self, predicate: "Token", token: "Token", end: _End, *, own: bool) -> Mention | None:
-        if TEXTS & set(end.kinds):
+        if _TEXTS & set(end.kinds):
             words_ = self._phrase(token, own=own)
             several = (" " in words_ or token.tag_ == "NNS") and not self.covering(token) and not (
                 token.dep_ in {"nsubj", "nsubjpass"} and (token.tag_ == "NNS" or self._mention(token)))

@@ -1,11 +1,13 @@
 """The rules reader of chunks: it extracts named entities, and the facts that a form or a reliable pattern states."""
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from threading import Lock
+
+from cachetools import LRUCache, cached
 
 from ...schemas.extraction import (
     ExtractedAttribute,
@@ -16,16 +18,17 @@ from ...schemas.extraction import (
 )
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
-from ...text.scripts import has_han
+from ...text.scripts import has_han, is_han
 from ...text.sentences import split_sentences
 from ...text.titles import is_placeholder
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
+from .lexicon import words
 from .people_lists import people_rows
 from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
+from .recognition.name_words import PREPOSITIONS, ROLES
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
-from .recognition.sure_names import sure_names
 from .stated_facts import FactForms, Mention, Stated, labelled, load_forms
 from .table_facts import facts_of_rows
 
@@ -52,17 +55,22 @@ _SHORT_TEXTS = 512
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
 _FILE = re.compile(r"\.\w{1,5}$|[\\/_]")
+_LEADS_TO_PLACE = PREPOSITIONS | words("between outside inside throughout north south east west")
+_OFTEN = frozenset({"organization", "location", "event", "work"})
+"""The kinds that are confirmed by two occurrences."""
+_LEADS_TO_BODY = words("by at for from joined of with under against")
+_LAST_WORD = re.compile(r"\w{1,20}$")
+_JOINED = re.compile(r"(?:,|,? and|,? or) $")
+_QUOTED = re.compile(r"[\"“«]$")
+_AROUND = 40
 
 
 class RulesReader:
     """A reader of chunks. Methods may be called from several threads at once."""
 
     def __init__(self, parser: Parser | None = None) -> None:
-        """Store the parser; schemas are prepared on first use."""
+        """Store the parser."""
         self._parser = parser or Parser()
-        self._lock = threading.Lock()
-        self._prepared: dict[str, _Prepared] = {}
-        self._latest: tuple[GraphSchema, _Prepared] | None = None
         self._short_spans = lru_cache(_SHORT_TEXTS)(partial(_spans_of, self._parser))
 
     def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
@@ -84,12 +92,12 @@ class RulesReader:
 
     def _extract_one(self, request: ExtractionRequest, title: str, language: str, found: Sequence[Span],
                      schema: GraphSchema) -> Extraction:
-        prepared, text = self._prepare(schema), request.text
+        prepared, text = _prepare(schema), request.text
         titled = self._short_spans(title, language)
         keyed = request.document.endswith(f": {title}")
         names = _Names(text, found, title, titled, keyed=keyed)
         types = {name: prepared.type_of(names, name, certain=bool(language)) for name in names.spans}
-        admitted = set(names.spans) if language else sure_names(text, names.spans) | {
+        admitted = set(names.spans) if language else _sure_names(text, names.spans) | {
             name for name in names.spans if prepared.has_evidence(names, name)}
         triples: dict[tuple[str, str, str, str], ExtractedTriple] = {}
         attributes: dict[tuple[str, str, str, str], ExtractedAttribute] = {}
@@ -132,17 +140,6 @@ class RulesReader:
         found = self._short_spans(heading, None)
         return len(found) == 1 and found[0].kind not in VALUES and found[0].end - found[0].start == len(heading)
 
-    def _prepare(self, schema: GraphSchema) -> "_Prepared":
-        latest = self._latest
-        if latest is not None and latest[0] is schema:
-            return latest[1]
-        with self._lock:
-            key = schema.model_dump_json()
-            if key not in self._prepared:
-                self._prepared[key] = _Prepared(schema)
-            self._latest = (schema, self._prepared[key])
-            return self._prepared[key]
-
 
 def _spans_of(parser: Parser, text: str, language: str | None) -> Sequence[Span]:
     return find_spans([text], parser, languages=None if language is None else [language])[0]
@@ -152,6 +149,7 @@ class _Prepared:
     """Look-ups in a schema."""
 
     def __init__(self, schema: GraphSchema) -> None:
+        self._given = schema
         known = load_schema(OPEN_GUESSES) if schema.open else schema
         self._schema = known
         self._nouns = TypeNouns(known)
@@ -200,6 +198,12 @@ class _Prepared:
     def fits(self, head: str, relation: str, tail: str) -> bool:
         """Return True if the schema allows the relation from one type to the other."""
         return self._schema.fits(head, relation, tail)
+
+
+# Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
+@cached(LRUCache(maxsize=4), key=id, lock=Lock())
+def _prepare(schema: GraphSchema) -> _Prepared:
+    return _Prepared(schema)
 
 
 class _Names:
@@ -294,3 +298,42 @@ def _subject(title: str, document: str) -> str:
         head = head[: head.rfind("(")].strip()
     named = _FILE.search(head) or is_placeholder(head) or _FILE.sub("", document.rpartition("/")[2]) == head
     return "" if named or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004
+
+
+def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
+    """Return the names that their context confirms.
+
+    A finder may mark a doubtful name in a quote, where a reader sees it. In the graph it would be an entity of a wrong
+    type. Therefore a name that occurs once, and that neither its own words nor its neighbours confirm, is omitted.
+
+    Args:
+        text: the chunk's text.
+        names: each name with its places; names without places are ignored.
+    """
+    places = {span.end for spans in names.values() for span in spans if span.kind == "location"}
+    return {name for name, spans in names.items() if any(
+        _is_sure(text, span, places) or (len(spans) > 1 and span.kind in _OFTEN and (
+            span.kind != "work" or " " in name)) for span in spans)}
+
+
+def _is_sure(text: str, span: Span, places: set[int]) -> bool:
+    name = text[span.start : span.end]
+    if is_han(name[0]) or is_han(name[-1]):
+        return span.kind != "name"
+    before = text[max(0, span.start - _AROUND) : span.start]
+    last = _LAST_WORD.search(before.rstrip(" ("))
+    leading = last[0].lower() if last else ""
+    match span.kind:
+        case "person":
+            return " " in name or leading in ROLES
+        case "location":
+            joined = _JOINED.search(before)
+            listed = joined is not None and span.start - len(joined[0]) in places
+            return leading in _LEADS_TO_PLACE or (leading == "the" and " " in name) or listed or (
+                text.startswith(("'s", "’s"), span.end))
+        case "organization":
+            body = " " in name and leading in _LEADS_TO_BODY
+            return leading == "the" or body
+        case "work":
+            return " " in name and _QUOTED.search(before) is not None
+    return False

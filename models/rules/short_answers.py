@@ -17,9 +17,8 @@ from .likeness import likeness
 from .question import Question, foreign_forms, tells_time
 from .recognition.names import has_name
 from .recognition.spans import VALUES
-from .stated_lists import counted, listed
+from .stated_lists import counted, listed, verdict
 from .units import Unit
-from .verdicts import verdict
 
 _COVERED = 0.55
 """The share of a question's words that a sentence must contain for its only span to be the answer."""

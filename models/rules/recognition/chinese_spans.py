@@ -71,22 +71,7 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
         found += titles
         found += (place for place in _names(list(_joined_latin(tagged, text)), text)
                   if all(place[1] <= start or place[0] >= end for start, end, _ in titles))
-    found += _repeated(text, sentences, found)
     return sorted(place for place in found if all(place[1] <= start or place[0] >= end for start, end in masked))
-
-
-def _repeated(text: str, sentences: Sequence[tuple[int, int]], found: Sequence[Place]) -> list[Place]:
-    """Return the places where a name of three characters or more stands again and the tagger missed it."""
-    taken = {at for start, end, _ in found for at in range(start, end)}
-    kinds = {text[start:end]: kind for start, end, kind in reversed(found) if end - start > 2}  # noqa: PLR2004
-    again = []
-    for name in sorted(kinds, key=lambda name: (-len(name), name)):
-        for match in re.finditer(re.escape(name), text):
-            place = range(*match.span())
-            if taken.isdisjoint(place) and any(start <= place.start and place.stop <= end for start, end in sentences):
-                taken.update(place)
-                again.append((*match.span(), kinds[name]))
-    return again
 
 
 def _joined_latin(words: Sequence[Word], text: str) -> Iterator[Word]:

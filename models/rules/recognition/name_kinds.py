@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ....schemas.formats.schema_loading import load_schema
 from ....schemas.graph_schema import GraphSchema
-from ....text.scripts import CJK
+from ....text.scripts import has_han
 from ..lexicon import words
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ _BORN = re.compile(r" ?\((?:[^()]{0,60}?\b(?:born|née)\b"
                    rf"|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
 _BEFORE = re.compile(r"(?<![a-z-])(?P<noun>(?:[a-z]{1,30} )?[a-z]{1,30}(?:-[a-z]{1,30})?) [\"“]?$")
 _WORD = re.compile(r"[\w’'-]+")
-_HAN = re.compile(f"[{CJK}]")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
 _STANDARDS = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})
 """The bodies that a standard is called by: ISO 9001."""
@@ -79,7 +78,7 @@ class TypeNouns:
 
     def _types_by_words(self, text: str, span: "Span") -> Iterator[str]:
         name = text[span.start : span.end]
-        if _HAN.search(name):
+        if has_han(name):
             yield self._of_han(name) if span.kind not in {"person", "work"} else ""
             return
         yield self.defined_type(text, span)
@@ -107,7 +106,7 @@ class TypeNouns:
 
     def type_of_name(self, name: str) -> str:
         """Return the type by a name's own words ("University of Oslo", "北方泵业公司"), or ""."""
-        return self._of_han(name) if _HAN.search(name) else self._of_name([w.lower() for w in _WORD.findall(name)])
+        return self._of_han(name) if has_han(name) else self._of_name([w.lower() for w in _WORD.findall(name)])
 
     def of_phrase(self, phrase: str) -> str:
         """Return the type of a noun phrase by its last words ("a 2004 comedy film"), or ""."""

@@ -1,15 +1,12 @@
 """A typed part of a text, and functions on lists of them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....text.scripts import CJK
+from ....text.scripts import has_han
 
 VALUES = frozenset({"date", "number"})
 """The kinds that are values rather than names."""
-
-_HAN = re.compile(f"[{CJK}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,7 @@ class Span:
 def name_of(text: str, span: Span) -> str:
     """Return the words of a span with white space collapsed, as names are stored."""
     words = text[span.start : span.end]
-    return " ".join(words.split()) if not _HAN.search(words) else "".join(words.split("\n"))
+    return " ".join(words.split()) if not has_han(words) else "".join(words.split("\n"))
 
 
 def without_overlaps(*layers: Sequence[Span]) -> list[Span]:

@@ -134,6 +134,27 @@ def test_html_spans_captions_headers_in_two_rows_and_left_out_end_tags():
                     "| Name: Goods | Weight: 1.2 kg | Colour: red |")
 
 
+def test_items_of_a_page_stand_behind_their_marks_and_are_set_in_below_them():
+    page = ("<ul><li><p>Bells</p><p>They ring.</p><ol><li>big</li><li><div>small</div></li></ol></li>"
+            "<li><ul><li>red</li></ul></li></ul><p>End.</p>")
+    assert read_html(page.encode()).text == (
+        "- Bells\n  They ring.\n  1. big\n  2. small\n-\n  - red\n\nEnd.")
+
+
+def test_lists_in_each_other_without_end_take_no_more_room_than_their_marks():
+    text = read_html(b"<ul><li>" * 3000 + b"x").text
+    assert text.endswith("- x")
+    assert len(text) < 3000 * 50
+
+
+def test_a_cell_of_a_page_has_its_words_whole_and_its_items_apart():
+    page = ("<table><tr><th>Site</th><th>Cost</th><th>Doors</th></tr><tr><td>Elm</td><td><b>1,200</b>.50 EUR</td>"
+            "<td><ul><li>red</li><li>blue</li></ul></td></tr><tr><td>Fir<br>hill</td><td>7 EUR</td>"
+            "<td><p>None.</p><p>Yet.</p></td></tr></table>")
+    assert read_html(page.encode()).text.split("\n") == [
+        "| Site: Elm | Cost: 1,200.50 EUR | Doors: red; blue |", "| Site: Fir hill | Cost: 7 EUR | Doors: None. Yet. |"]
+
+
 def test_csv_takes_time_that_grows_with_its_size_alone(tmp_path):
     def seconds(columns: int, rows: int) -> float:
         content = ",".join(f"c{n}" for n in range(columns)) + "\n" + "x\n" * rows
