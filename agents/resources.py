@@ -277,13 +277,13 @@ class Resources:
     # Changes, each a run of one step that ends with all that follows from it.
 
     def delete_documents(self, name: str, document_ids: Sequence[str]) -> None:
-        """Delete documents with all that only they support; what follows from it is worked out once.
+        """Delete documents with all that only they support, then derive the rest anew, once for all of them.
 
         Raises:
-            UnknownDocumentError: there is none of one of the ids; none was deleted.
+            UnknownDocumentError: an id is no document's; none was deleted.
         """
         with self.writers.single_step(name) as kb:
-            with kb.database.transaction():  # one that was killed before its end is asked for again by the same id
+            with kb.database.transaction():  # all or none: after a crash a caller repeats the same ids
                 for document_id in document_ids:
                     kb.documents.delete(document_id)
             audit.record(self.settings.home, "delete", name,

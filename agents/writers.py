@@ -60,8 +60,9 @@ class Writer:
     def end(self, *, step: str = "", run: str = "") -> None:
         """End a step or a run; the last one to end releases the lock."""
         was_idle = self.is_idle
-        self.steps -= Counter([step])
-        if self.run == run:
+        if step:
+            self.steps -= Counter([step])
+        if run and self.run == run:
             self.run = ""
         if self.is_idle and not was_idle:
             self.kb.release()

@@ -121,7 +121,7 @@ def rows_item(rows: Sequence[FactRow], said: str, total: int) -> Passage:
 
 def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str]) -> Passage:
     own = len({row.documents for row in rows}) > 1
-    members = [_member(row, side, beside.get(row.ends[0], ""), own=own) for row in rows]
+    members = [_member(row, side, beside.get(row.ends[0], ""), with_documents=own) for row in rows]
     places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
     first = rows[0]
     cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()])) if len(rows) == 1 else ()
@@ -131,12 +131,14 @@ def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, s
                    statement=f"{lead}{'; '.join(members)}{'' if own else _document_note(first.documents)}")
 
 
-def _member(row: FactRow, side: Side, beside: str, *, own: bool) -> str:
-    said = " ".join(side(row).split())
-    said = said if len(said) <= _LONGEST_VALUE else f"{said[:_LONGEST_VALUE]}…"
-    # A document's own row need not name it again.
-    named = _document_note(row.documents) if own and not _names_document(said, row.documents) else ""
-    return f"{row.validity.with_note(said)}{f' [{beside}]' if beside else ''}{named}"
+def _member(row: FactRow, side: Side, beside: str, *, with_documents: bool) -> str:
+    """Write one end of a fact among others of its line, with other fields of it, its time, and its documents."""
+    value = " ".join(side(row).split())
+    value = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
+    fields = f" [{beside}]" if beside else ""
+    is_named = _names_document(value, row.documents)
+    documents = _document_note(row.documents) if with_documents and not is_named else ""
+    return f"{row.validity.with_note(value)}{fields}{documents}"
 
 
 def _names_document(said: str, documents: Sequence[str]) -> bool:

@@ -114,12 +114,13 @@ class RetrievalNodes:
                         earlier: list[tuple[str, str]]) -> AskState:
         """Return the state of a new question."""
         question, replaced = respelt(literal(question), snapshot.index)
-        # An earlier question of the thread may have been asked with its trace.
-        old_trace: AskState = {"trace": []} if state.get("trace") else {}
-        return {"knowledge_base": name, "revision": self._resources.snapshots.begin_question(snapshot),
+        # The thread's state still has the trace of an earlier question that asked for one.
+        emptied: AskState = {"trace": []} if state.get("trace") else {}
+        revision = self._resources.snapshots.begin_question(snapshot)
+        return {"knowledge_base": name, "revision": revision,
                 "question": question, "respelt": replaced, "hinted": is_hinted(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "kept": [], "dropped": [], "draft": None,
-                "iterations": 0, "steps": [trace_steps.data(trace_steps.trace_question(question))], **old_trace}
+                "iterations": 0, "steps": [trace_steps.data(trace_steps.trace_question(question))], **emptied}
 
     async def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Find passages, short cards and tables for the question, without a call."""

@@ -179,10 +179,11 @@ class _Conversion:
                 time=row.time, confidence=self._confidence(row.label, self._terms.relations, "relation"))
 
     def _attributes_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedAttribute]]:
-        for place, value, words in self._cells(row):
-            yield place, ExtractedAttribute(
+        """Yield the attributes that a row states, with the position of their text among those of the call."""
+        for position, value, quote in self._cells(row):
+            yield position, ExtractedAttribute(
                 entity=row.head, attribute=_schema_name(row.label, self._terms.attributes), value=value,
-                evidence=words, time=row.time,
+                evidence=quote, time=row.time,
                 confidence=self._confidence(row.label, self._terms.attributes, "attribute"))
 
     def _entities(self) -> Iterator[ExtractedEntity]:

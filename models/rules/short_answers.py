@@ -222,17 +222,23 @@ def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, in
 
 
 def _speaks_of(question: Question, unit: Unit, passages: Sequence[Passage]) -> bool:
-    """Return True if a sentence has the question's limits, is not negated, and has no question word only as owner."""
+    """Return True if a sentence is about what the question asks.
+
+    It has the figures, limits and names of the question, is not negated, and has no word of it as an owner alone, as
+    "the mill's owner lives in Ulm" has "mill" for "Where is the mill?"; names of the question may be owners.
+    """
     text = f"{unit.heading} {unit.text}"
     negated = foreign_forms().get(question.language, {}).get("negated", _NEGATED)
-    if (negated.search(unit.text) and not negated.search(question.text)) or not (
-            _figures(question.asking) <= _figures(text)):
+    if negated.search(unit.text) and not negated.search(question.text):
+        return False
+    if not _figures(question.asking) <= _figures(text):
         return False
     if not _says_limits(question, text) or not _names_all(question, text, passages):
         return False
     owned = {word for owner in _OWNED.findall(unit.text) for word in question.words_of(owner)}
     free = set(question.words_of(_OWNED.sub(" ", unit.text)))
-    return not (owned - free).intersection(question.words_of(question.text)) - _words_of_names(question)
+    asked_as_owner = (owned - free).intersection(question.words_of(question.text))
+    return asked_as_owner <= _words_of_names(question)
 
 
 def _says_limits(question: Question, text: str) -> bool:

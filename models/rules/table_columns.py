@@ -102,10 +102,17 @@ def _extreme(question: Question, degree: re.Match[str], rows: Sequence[Unit]) ->
 
 
 def _column(question: Question, degree: re.Match[str], rows: Sequence[Unit]) -> str:
-    """Return the header of the numeric column that a question compares by, or ""."""
+    """Return the header of the numeric column that a question compares by, or "".
+
+    Args:
+        question: "Which boat is the oldest?", "Which boat has the most passengers?".
+        degree: the words of its comparison: "oldest", "most passengers".
+        rows: rows of one table, whose first cell names the row.
+    """
     what = " ".join(filter(None, (degree["word"], degree["what"], degree["noun"], _HAN_WORDS.get(degree["han"] or ""))))
     wanted = [word for word in content_words(what) if word not in _NO_VALUE]
-    if degree["han"] or degree["bare"] or not wanted:
+    says_no_column = degree["han"] or degree["bare"] or not wanted
+    if says_no_column:
         wanted += content_words(question.text)
     headers = dict.fromkeys(cell.header for unit in rows if unit.row for cell in unit.row.cells[1:]
                             if _number(cell) is not None)

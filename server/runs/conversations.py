@@ -252,9 +252,10 @@ def _scope_fields(scope: Scope) -> dict[str, Any]:
     return {} if scope.is_everything else {"documents": list(scope.documents), "where": dict(scope.where)}
 
 
-def _turn(_: str, number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
+def _turn(_conversation: str, number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
+    """Read a row of the table of turns."""
     answer = json.loads(stored)
-    # Answers of earlier releases have no grade: all that they say is stated.
+    # Answers of earlier releases have no grade: they count as stated, unless they abstained.
     answer.setdefault("grade", "none" if answer["abstained"] else "stated")
     return ConversationTurn(number=number, asked_at=asked_at, question=question, documents=answer.pop("documents", []),
                             where=answer.pop("where", {}), answer=answer, rating=rating)

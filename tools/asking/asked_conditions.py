@@ -161,15 +161,20 @@ class Placing:
         return any(self._row(mention) in self._index.column(one.name).tails() for one in self._mentions.of("field"))
 
     def _place_entity(self, mention: Mentioned) -> bool:
+        """Use an entity that a question names, as the lookup's head or as a condition; False if it has a head already.
+
+        An entity without a relation that the question could mean is what the documents are about, and limits nothing.
+        """
         near = self._nearest_relation(mention)
         name = near.name if near is not None else self._only_relation(self._row(mention))
         if not name:
-            return True  # what the documents are about may be named as well
+            return True
         self._mentions.use_mention(mention)
         if near is not None:
             self._mentions.use_mention(near)
         if not self.leads(mention, near, name):
-            self._found.add(name, mention.value, self._sign(mention, *([near] if near else [])))
+            relations = [near] if near is not None else []
+            self._found.add(name, mention.value, self._sign(mention, *relations))
             return True
         if self._found.head:
             return False

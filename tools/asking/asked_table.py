@@ -240,18 +240,21 @@ class _Asked:
         return None
 
     def _counted_or_listed(self, text: str, free: Sequence[Mentioned], conditions: Conditions) -> TripleLookup | None:
-        """Read "how many", "which", "list all"."""
+        """Read "how many", "which", "list all"; None for a question that limits nothing, or asks for something else.
+
+        Args:
+            text: the question.
+            free: the fields that it names and that are no conditions.
+            conditions: what it names that limits the rows.
+        """
         do: Calculation = "count" if said.COUNT.search(text) else "list"
-        if conditions.is_empty() or conditions.compared or not (do == "count" or said.LISTED.search(text)):
+        if do == "list" and not said.LISTED.search(text):
             return None
-        if conditions.head and any(one.name != conditions.relation for one in free):
+        if conditions.is_empty() or conditions.compared or self._asks_of_named(free, conditions):
             return None
         if conditions.head and conditions.relation and self._placing.is_sized(conditions.relation):
             do = "list"  # 宁波有多少人口 asks for the number itself
-        is_said = {one.name for one in self._mentions.of("field")}.intersection(conditions.fields())
-        if not conditions.head and not is_said and any(map(self._may_be_of_named, free)):
-            return None  # "where was Blum born" asks for no list of what Blum made
-        counted = next((one for one in free if said.COUNT.search(self._mentions.before(one).rstrip()[-_AROUND:])), None)
+        counted = next(filter(self._is_counted, free), None)
         if counted and self._placing.is_sized(counted.name):
             return None  # "how many inhabitants" asks for the number itself
         if do == "count" and free:
@@ -262,6 +265,17 @@ class _Asked:
             return conditions.lookup(self._common_field(missing), do=do)
         show = dict.fromkeys(one.name for one in free if one.name not in conditions.fields())
         return conditions.lookup("", do=do, show=tuple(show))
+
+    def _asks_of_named(self, free: Sequence[Mentioned], conditions: Conditions) -> bool:
+        """Return True if a question asks for a field of what it names: "where was Blum born" lists nothing of his."""
+        if conditions.head:
+            return any(one.name != conditions.relation for one in free)
+        said_conditions = {one.name for one in self._mentions.of("field")}.intersection(conditions.fields())
+        return not said_conditions and any(map(self._may_be_of_named, free))
+
+    def _is_counted(self, one: Mentioned) -> bool:
+        """Return True for a field after "how many"."""
+        return said.COUNT.search(self._mentions.before(one).rstrip()[-_AROUND:]) is not None
 
     def _may_be_of_named(self, one: Mentioned) -> bool:
         """Return True if things of the kind of an entity that the question names have a field."""

@@ -77,6 +77,10 @@ class NameRuns:
         return start
 
     def _extend_right(self, end: int, stop: int) -> int:
+        """Return where a name ends that begins before `end`, with the words up to `stop` that may be of it.
+
+        A possessive is its last word: the mark is cut off later.
+        """
         for word in _WORD.finditer(self._text, end, stop):
             if word.start() in self._shut or word[0].lower() in _NO_NAME or not word[0][0].isalnum():
                 return end
