@@ -331,8 +331,7 @@ class KnowledgeBase:
         """What keeps the communities."""
         from .tree.tree_synchroniser import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
 
-        return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities,
-                                self.schemas.current)
+        return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities)
 
     def tree_graph(self) -> TreeGraph:
         """Return the graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.

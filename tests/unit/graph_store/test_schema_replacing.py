@@ -1,7 +1,6 @@
 """Elements that a person defines, and whole schemas put in the place of the one in force."""
 
 import threading
-from contextlib import closing
 
 import pytest
 from banyan.graph_store.evolution.elements import DecisionError, decisions_to
