@@ -24,10 +24,9 @@ from .index.contents import IndexSource, contents
 from .index.index_store import IndexStore
 from .index.stored_graph import stored_graph
 from .layout import Layout
-from .ledger.advisory_lock import AdvisoryLock
 from .ledger.aliases import AliasTable
 from .ledger.communities import CommunityTable
-from .ledger.database import Database
+from .ledger.database import AdvisoryLock, Database
 from .ledger.document_rows import Documents
 from .ledger.edit_rows import EditTable
 from .ledger.extractions import Extractions

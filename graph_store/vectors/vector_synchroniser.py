@@ -15,8 +15,7 @@ from ..ledger.version import begin_epoch, epoch
 from ..store_errors import EmbeddingMismatchError, VectorServerError
 from .embedded_texts import UnwrittenVectors, embedded
 from .ledger_embedder import RECORD, LedgerEmbedder, record_model
-from .place import collections_of
-from .vector_store import Kind, VectorStore
+from .vector_store import Kind, VectorStore, collections_of
 
 _TEXTS_AT_ONCE = 10_000
 
