@@ -157,7 +157,8 @@ class VectorStore:
     def clear(self) -> None:
         """Remove all vectors, including those of other models, and prepare to store others."""
         self._places.clear()
-        self.collections.clear()
+        self.collections.remove()
+        self.collections.prepare()
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
         """Return the vectors of ids.
