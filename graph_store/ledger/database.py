@@ -6,12 +6,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import Timeout
-from sqlalchemy import CursorResult, Row, Table, TextClause, select, text
+from sqlalchemy import CursorResult, Row, Table, select, text
 from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 
 from ..postgresql_bases import WRITER, LedgerSchema
@@ -172,7 +171,7 @@ class Database:
             self._ledger.connection.exec_driver_sql(sql)
 
     def _run(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> CursorResult[Any]:
-        return self._ledger.connection.execute(_statement(sql), values)
+        return self._ledger.connection.execute(text(sql), values)
 
     def rows(self, sql: str, **values: object) -> Sequence[Record]:
         """Return the rows of a query; `values` are those that it names `:so`."""
@@ -299,11 +298,6 @@ def _open(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | Postgresq
     from .postgresql_ledger import PostgresqlLedger  # noqa: PLC0415  (psycopg is an extra)
 
     return PostgresqlLedger(place, create)
-
-
-@lru_cache(maxsize=512)
-def _statement(sql: str) -> TextClause:
-    return text(sql)
 
 
 def now() -> str:
