@@ -4,12 +4,11 @@ Each key is a function of one entity alone, so the pairs are a function of the s
 almost linearly. Keys that many entities share say little and are left out.
 """
 
-from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import combinations, repeat
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 import numpy as np
-import xxhash
 
 from ...models.embedding.embedder import Vectors
 from ...schemas.resolution import Pair, pair_of
@@ -27,49 +26,21 @@ _ROWS = 512
 
 def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
     """Return the pairs of entities to compare because of their names, given as (id, name)."""
-    ids, keys, acronyms, initials = list[str](), _KeyedRows(), _KeyedRows(), _KeyedRows()
-    for row, (entity, folded) in enumerate(names):
-        ids.append(entity)
-        keys.add(row, _keys(folded))
-        acronyms.add(row, {folded.key} if folded.acronym else ())
-        initials.add(row, initials_of(folded))
-    pairs = {pair_of(ids[first], ids[second]) for block in keys.blocks() for first, second in combinations(block, 2)}
-    short, long = acronyms.among(initials), initials.among(acronyms)
-    for letters in short.keys() & long.keys():
-        if len(short[letters]) + len(long[letters]) <= _MOST_SHARED:
-            pairs.update(pair_of(ids[first], ids[second]) for first in short[letters] for second in long[letters]
-                         if first != second)
+    keys, acronyms, initials = (defaultdict[str, list[str]](list) for _ in range(3))
+    for entity, folded in names:
+        for key in _keys(folded):
+            keys[key].append(entity)
+        for letters in initials_of(folded):
+            initials[letters].append(entity)
+        if folded.acronym:
+            acronyms[folded.key].append(entity)
+    pairs = {pair_of(first, second) for block in keys.values() if len(block) <= _MOST_SHARED
+             for first, second in combinations(block, 2)}
+    for letters in acronyms.keys() & initials.keys():
+        short, long = acronyms[letters], initials[letters]
+        if len(short) + len(long) <= _MOST_SHARED:
+            pairs.update(pair_of(first, second) for first in short for second in long if first != second)
     return pairs
-
-
-class _KeyedRows:
-    """Rows by their keys, of which only hashes of 64 bits are in memory: a million names have five million keys."""
-
-    def __init__(self) -> None:
-        self.hashes, self.rows = array("Q"), array("i")
-
-    def add(self, row: int, keys: Collection[str]) -> None:
-        """Add a row with its distinct keys."""
-        self.hashes.extend(xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass")) for key in keys)
-        self.rows.extend(repeat(row, len(keys)))
-
-    def blocks(self) -> Iterator[list[int]]:
-        """Yield the rows of each key that several have, but not too many."""
-        hashes, rows = np.frombuffer(self.hashes, np.uint64), np.frombuffer(self.rows, np.int32)
-        order = np.argsort(hashes, kind="stable")
-        starts = np.flatnonzero(np.diff(hashes[order], prepend=hashes[order][:1] - 1))
-        sizes = np.diff(starts, append=len(order))
-        for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-            if size <= _MOST_SHARED:
-                yield rows[order[start:start + size]].tolist()
-
-    def among(self, others: "_KeyedRows") -> dict[int, list[int]]:
-        """Return the rows of each key that others have, too, by its hash."""
-        hashes = np.frombuffer(self.hashes, np.uint64)
-        found: dict[int, list[int]] = {}
-        for place in np.flatnonzero(np.isin(hashes, np.frombuffer(others.hashes, np.uint64))).tolist():
-            found.setdefault(self.hashes[place], []).append(self.rows[place])
-        return found
 
 
 def _keys(folded: FoldedName) -> set[str]:
