@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from pydantic import Field
 
-from ..graph_store.ledger.unread_files import read_unread_files
+from ..graph_store.ledger.build_notes import read_unread_files
 from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
 from ..schemas.naming import normalise

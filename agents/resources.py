@@ -23,7 +23,6 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.instructions import Purpose, check_instructions
-from ..graph_store.ledger.overview import Overviews
 from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.tree.community_digests import digests
 from ..ingest.reading import MEGABYTE, Limits
@@ -83,7 +82,6 @@ class Resources:
         self.allowance_of: Callable[[str], Allowance | None] = lambda _: None
         """Of a client that runs come from, by its name; a LangGraph server sets it."""
         self.spending = Spending(self.settings)
-        self.overviews = Overviews()
         self._parser = Parser(self.settings.spacy_pipelines)
         self._begin()
         _ALIVE.add(self)

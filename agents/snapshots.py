@@ -15,8 +15,7 @@ from ..graph_store.layout import Layout, check_name
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.ledger.version import published_state
-from ..graph_store.scopes.making import make_scope
-from ..graph_store.scopes.scope_folder import ScopeFolder, state_of
+from ..graph_store.scopes.scope_folder import ScopeFolder, make_scope, state_of
 from ..graph_store.scopes.selection import ScopeError, documents_in
 from ..graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from ..models.embedding.embedder import Embedder

@@ -24,10 +24,9 @@ from .index.contents import IndexSource, contents
 from .index.index_store import IndexStore
 from .index.stored_graph import stored_graph
 from .layout import Layout
-from .ledger.advisory_lock import AdvisoryLock
 from .ledger.aliases import AliasTable
 from .ledger.communities import CommunityTable
-from .ledger.database import Database
+from .ledger.database import AdvisoryLock, Database
 from .ledger.document_rows import Documents
 from .ledger.edit_rows import EditTable
 from .ledger.extractions import Extractions
@@ -331,8 +330,7 @@ class KnowledgeBase:
         """What keeps the communities."""
         from .tree.tree_synchroniser import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
 
-        return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities,
-                                self.schemas.current)
+        return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities)
 
     def tree_graph(self) -> TreeGraph:
         """Return the graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.

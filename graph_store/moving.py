@@ -10,7 +10,7 @@ from ..runtime import audit
 from .layout import DROPPED, Layout
 from .ledger.database import Database
 from .store_errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
-from .vectors.place import collections_of
+from .vectors.vector_store import collections_of
 
 _TRIES, _BETWEEN = 20, 0.1
 

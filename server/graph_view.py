@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..api.python_results import Source
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.index.columns import LazySequence, Rows, distinct
@@ -16,7 +17,7 @@ from ..schemas.naming import triple_id
 from ..text.times import read_day
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import has_any_name, link_by_sentences, prose_sentences
-from .responses import Edge, Evidence, Node, Subgraph, Together
+from .responses import Edge, Node, Subgraph, Together
 
 _READ = 40
 """The most chunks that are read for an entity."""
@@ -205,7 +206,7 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
                 places.setdefault(other.id, []).append((chunk.id, start, end))
     sources = Sources(read)
     ranked = sorted((node for node in others if node.id in places), key=lambda node: -len(places[node.id]))
-    return [Together(entity=node, evidence=[Evidence(**one) for chunk, start, end in places[node.id]
+    return [Together(entity=node, evidence=[Source(**one) for chunk, start, end in places[node.id]
                                             for one in sources.of({chunk: (start, end)})]) for node in ranked[:_SHOWN]]
 
 

@@ -5,6 +5,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..agents.construction.state import BuildReport
+from ..api.python_results import Source
 from ..graph_store.integrity.status import Status
 from ..schemas.delta import Candidate, Decided, Decision
 from ..schemas.graph_schema import GraphSchema
@@ -258,16 +259,6 @@ class TableField(BaseModel):
     is_attribute: bool
 
 
-class Evidence(BaseModel):
-    """The source of a fact: characters `start` to `end` of a document."""
-
-    document: str
-    start: int
-    end: int
-    quote: str
-    time: str = Field(default="", description="its words for when the fact holds")
-
-
 class ShownFact(BaseModel):
     """A fact with its evidence."""
 
@@ -276,14 +267,14 @@ class ShownFact(BaseModel):
     relation: str
     object: Node
     time: str = Field(description="when it holds, as its sources say; empty: nobody says")
-    evidence: list[Evidence]
+    evidence: list[Source]
 
 
 class Together(BaseModel):
     """An entity that sentences name together with another one; that is a link, and no fact."""
 
     entity: Node
-    evidence: list[Evidence]
+    evidence: list[Source]
 
 
 class EntityAnswer(Node):

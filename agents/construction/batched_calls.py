@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.open_batches import OpenBatch, read_open_batches, write_open_batches
+from ...graph_store.ledger.build_notes import OpenBatch, read_open_batches, write_open_batches
 from ...models.llm.batch_endpoint import BatchEndpoint, BatchState, NotAtEndpoint
 from ...models.llm.batched_extraction import BatchedCall, BatchedExtraction
 from ...models.llm.breaker import EndpointDown, EndpointFailed

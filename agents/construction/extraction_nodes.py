@@ -10,7 +10,7 @@ from cachetools import LRUCache
 
 from ...config import Settings
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.open_batches import read_open_batches
+from ...graph_store.ledger.build_notes import read_open_batches
 from ...graph_store.ledger.readings import is_same_reading
 from ...ingest.metadata import document_name
 from ...models.llm.breaker import EndpointDown, EndpointFailed

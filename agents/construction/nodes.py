@@ -11,8 +11,8 @@ from langgraph.runtime import Runtime
 from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
+from ...graph_store.ledger.build_notes import note_unread_files
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
-from ...graph_store.ledger.unread_files import note_unread_files
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents

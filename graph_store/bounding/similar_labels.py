@@ -74,7 +74,6 @@ class SimilarLabels:
 
     def __init__(self, embedder: Embedder, schema: GraphSchema) -> None:
         self._embedder = embedder
-        self._schema = schema
         self._known: dict[tuple[ElementKind, str], list[tuple[str, str]]] = defaultdict(list)
         for kind in ELEMENT_KINDS:
             for element in schema.elements(kind):

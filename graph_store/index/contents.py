@@ -55,13 +55,11 @@ class _Rows(NamedTuple):
     Attributes:
         entities: the row of each entity.
         chunks: the row of the chunk that each of the graph's texts is the id of, -1 for others, shape (texts,).
-        chunk_count: the number of chunks.
         triples: the graph's rows of the triples that have a vector, shape (triples,).
     """
 
     entities: dict[str, int]
     chunks: NDArray[np.int32]
-    chunk_count: int
     triples: NDArray[np.intp]
 
 
@@ -83,7 +81,7 @@ def contents(source: IndexSource, before: Arrays, folder: Path | None = None) ->
     chunks = [source.chunks[row] for row in np.flatnonzero(found["chunks"][1]).tolist()]
     embedded = np.flatnonzero(found["triples"][1])
     rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
-                 _chunk_rows(graph, chunks), len(chunks), embedded)
+                 _chunk_rows(graph, chunks), embedded)
     made: NewArrays = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
     made |= graph_arrays(graph, embedded, rows.chunks >= 0)
     for kind, vectors in stored.items():

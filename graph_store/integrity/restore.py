@@ -24,9 +24,17 @@ from ..ledger.database import FORMAT, Database
 from ..ledger.sqlite import make_private
 from ..ledger.version import begin_epoch
 from ..store_errors import StoreError
-from ..vectors.place import IDENTITY
-from .backup import LEDGER, MANIFEST, BackupError, Manifest, Progress
-from .backup_reading import MESSAGE, UnrestorableError, read_ledger
+from ..vectors.vector_store import IDENTITY
+from .backup import (
+    LEDGER,
+    MANIFEST,
+    MESSAGE,
+    BackupError,
+    Manifest,
+    Progress,
+    UnrestorableError,
+    read_ledger,
+)
 
 MAX_MANIFEST = 1 << 16
 MAX_LEDGER = 1 << 38

@@ -10,7 +10,7 @@ from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
 from ..store_errors import DatabaseError, StoreError
-from ..vectors.place import collections_of
+from ..vectors.vector_store import collections_of
 from . import verify_derived as derived
 from . import verify_rows as rows
 

@@ -12,9 +12,6 @@ from .database import Database
 from .tables import COMMUNITIES, SUMMARIES
 
 _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s USING (id)"
-_VIEW = ""
-"""What the column `view` has of the tree's communities; further views are computed when asked for, and not stored."""
-
 GROUP = "group-"
 """What the ids of reports on a survey's groups begin with; these are no communities of the tree."""
 
@@ -70,8 +67,7 @@ class CommunityTable:
         return [TreeCommunity(id=row.id, members=tuple(json.loads(row.members)), level=row.level, parent=row.parent,
                               keywords=tuple(json.loads(row.keywords)), cohesion=row.cohesion, name=row.name or "",
                               summary=row.summary or "")
-                for row in self._db.rows(f"{_SELECT} WHERE view = :view AND {condition} ORDER BY level, c.id",
-                                         view=_VIEW, **values)]
+                for row in self._db.rows(f"{_SELECT} WHERE {condition} ORDER BY level, c.id", **values)]
 
     def get(self, community: str) -> TreeCommunity | None:
         """Return a community of any level by its id, or None."""
@@ -79,7 +75,7 @@ class CommunityTable:
 
     def levels(self) -> int:
         """Return the number of levels."""
-        return self._db.count("SELECT max(level) + 1 FROM communities WHERE view = :view", view=_VIEW)
+        return self._db.count("SELECT max(level) + 1 FROM communities")
 
     def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0,
                  ) -> tuple[list[CommunityOutline], int]:
@@ -91,26 +87,24 @@ class CommunityTable:
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
         rows = self._db.rows(
             f"SELECT c.id, keywords, json_array_length(members) AS size, level, parent, cohesion, name, summary "  # noqa: S608
-            f"FROM communities c LEFT JOIN summaries s USING (id) WHERE view = :view AND {where} "
-            "ORDER BY size DESC, c.id LIMIT :most OFFSET :before",
-            view=_VIEW, value=value, most=limit, before=offset)
+            f"FROM communities c LEFT JOIN summaries s USING (id) WHERE {where} "
+            "ORDER BY size DESC, c.id LIMIT :most OFFSET :before", value=value, most=limit, before=offset)
         outlines = [CommunityOutline(id=row.id, keywords=tuple(json.loads(row.keywords)), size=row.size,
                                      level=row.level, parent=row.parent, cohesion=row.cohesion, name=row.name or "",
                                      summary=row.summary or "") for row in rows]
-        return outlines, self._db.count(f"SELECT count(*) FROM communities WHERE view = :view AND {where}",  # noqa: S608
-                                        view=_VIEW, value=value)
+        return outlines, self._db.count(f"SELECT count(*) FROM communities WHERE {where}", value=value)  # noqa: S608
 
     def count(self) -> int:
         """Return the number of communities on the finest level."""
-        return self._db.count("SELECT count(*) FROM communities WHERE view = :view AND level = 0", view=_VIEW)
+        return self._db.count("SELECT count(*) FROM communities WHERE level = 0")
 
     def replace(self, communities: Sequence[TreeCommunity]) -> None:
         """Replace the communities of all levels, writing only those that differ."""
         with self._db.transaction():
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
             current = set(map(_row, communities))
-            self._db.execute_many("DELETE FROM communities WHERE view = :view AND id = :id",
-                                  [{"view": row[0], "id": row[1]} for row in sorted(known - current)])
+            self._db.execute_many("DELETE FROM communities WHERE id = :id",
+                                  [{"id": row[1]} for row in sorted(known - current)])
             self._db.insert(COMMUNITIES, sorted(current - known))
 
     def find_undescribed(self) -> list[TreeCommunity]:
@@ -121,7 +115,7 @@ class CommunityTable:
         """Return True if a community has no summary."""
         return bool(self._db.count(
             "SELECT count(*) FROM (SELECT 1 FROM communities c LEFT JOIN summaries s USING (id) "
-            "WHERE view = :view AND s.id IS NULL LIMIT 1) AS waiting", view=_VIEW))
+            "WHERE s.id IS NULL LIMIT 1) AS waiting"))
 
     def searchable(self) -> list[TreeCommunity]:
         """Return the communities that retrieval searches: the finest that have a summary."""
@@ -157,6 +151,6 @@ def text_id(text: str) -> str:
 
 
 def _row(community: TreeCommunity) -> tuple[object, ...]:
-    """Return a community as a row of the table."""
+    """Return a community as a row of the table; its columns `view` and `label` are empty in this format."""
     c = community
-    return (_VIEW, c.id, c.level, c.parent, c.cohesion, "", json.dumps(c.keywords), json.dumps(c.members))
+    return ("", c.id, c.level, c.parent, c.cohesion, "", json.dumps(c.keywords), json.dumps(c.members))

@@ -2,18 +2,19 @@
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import CursorResult, Row, Table, TextClause, select, text
+from filelock import Timeout
+from sqlalchemy import CursorResult, Row, Table, select, text
 from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 
-from ..postgresql_bases import LedgerSchema
-from ..store_errors import FormatError
+from ..postgresql_bases import WRITER, LedgerSchema
+from ..store_errors import DatabaseError, FormatError
 from .sqlite import SqliteLedger
 from .tables import additions, insertion, missing_columns, replacement
 
@@ -26,6 +27,8 @@ FORMAT = 2
 """The number of the tables' format. A change of a table needs the next one; a column that is added has a default."""
 _AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""
+_PAUSES = (0.1, 0.4, 0)
+"""Seconds to wait after each try: the server notices late that a writer was killed."""
 
 
 class Database:
@@ -168,7 +171,7 @@ class Database:
             self._ledger.connection.exec_driver_sql(sql)
 
     def _run(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> CursorResult[Any]:
-        return self._ledger.connection.execute(_statement(sql), values)
+        return self._ledger.connection.execute(text(sql), values)
 
     def rows(self, sql: str, **values: object) -> Sequence[Record]:
         """Return the rows of a query; `values` are those that it names `:so`."""
@@ -251,17 +254,50 @@ class Database:
             return self._ledger.problems()
 
 
+class AdvisoryLock:
+    """The writer's lock of a ledger in PostgreSQL, used like a `FileLock`: may be nested.
+
+    The server releases it when the connection ends.
+    """
+
+    def __init__(self, database: Database, schema: LedgerSchema) -> None:
+        """Hold nothing yet."""
+        self._db = database
+        self._key = schema.key(WRITER)
+        self.lock_counter = 0
+
+    def acquire(self) -> None:
+        """Hold it once more.
+
+        Raises:
+            Timeout: another connection holds it.
+        """
+        if not self.lock_counter and not any(self._try(pause) for pause in _PAUSES):
+            raise Timeout(self._key)
+        self.lock_counter += 1
+
+    def _try(self, pause: float) -> bool:
+        """Return True if the lock was free, or wait."""
+        if self._db.scalar(f"SELECT pg_try_advisory_lock({self._key})"):
+            return True
+        time.sleep(pause)
+        return False
+
+    def release(self, force: bool = False) -> None:
+        """Hold it once less; with `force` not at all."""
+        if self.lock_counter:
+            self.lock_counter = 0 if force else self.lock_counter - 1
+            if not self.lock_counter:
+                with suppress(DatabaseError):  # a lost connection has released it
+                    self._db.scalar(f"SELECT pg_advisory_unlock({self._key})")
+
+
 def _open(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | PostgresqlLedger":
     if isinstance(place, Path):
         return SqliteLedger(place, create)
     from .postgresql_ledger import PostgresqlLedger  # noqa: PLC0415  (psycopg is an extra)
 
     return PostgresqlLedger(place, create)
-
-
-@lru_cache(maxsize=512)
-def _statement(sql: str) -> TextClause:
-    return text(sql)
 
 
 def now() -> str:

@@ -1,15 +1,14 @@
-"""Choose the entities to compare: those that share a key, or whose names' vectors are in the same cell.
+"""Choose the entities to compare: those that share a key, or whose names' vectors are near.
 
-Each key and cell is a function of one entity alone, so the pairs are a function of the set of entities, and
-their number grows almost linearly. Keys that many entities share say little and are left out.
+Each key is a function of one entity alone, so the pairs are a function of the set of entities, and their number grows
+almost linearly. Keys that many entities share say little and are left out.
 """
 
-from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import combinations, repeat
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 import numpy as np
-import xxhash
 
 from ...models.embedding.embedder import Vectors
 from ...schemas.resolution import Pair, pair_of
@@ -21,57 +20,27 @@ _PERSON_WORDS = range(2, 6)
 # Prefixes of other kinds of keys than a name's forms, which never begin with white space.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
-# Cells of random hyperplanes (Charikar 2002): two vectors with cosine 0.9 agree on a plane's side with probability
-# 0.857, so on all 12 of a table's with 0.157, and in at least one of 24 tables with 0.98.
-_TABLES, _PLANES = 24, 12
-_SEED = 20261121
+_ROWS = 512
+"""Vectors that are compared with all others at once."""
 
 
 def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
     """Return the pairs of entities to compare because of their names, given as (id, name)."""
-    ids, keys, acronyms, initials = list[str](), _KeyedRows(), _KeyedRows(), _KeyedRows()
-    for row, (entity, folded) in enumerate(names):
-        ids.append(entity)
-        keys.add(row, _keys(folded))
-        acronyms.add(row, {folded.key} if folded.acronym else ())
-        initials.add(row, initials_of(folded))
-    pairs = {pair_of(ids[first], ids[second]) for block in keys.blocks() for first, second in combinations(block, 2)}
-    short, long = acronyms.among(initials), initials.among(acronyms)
-    for letters in short.keys() & long.keys():
-        if len(short[letters]) + len(long[letters]) <= _MOST_SHARED:
-            pairs.update(pair_of(ids[first], ids[second]) for first in short[letters] for second in long[letters]
-                         if first != second)
+    keys, acronyms, initials = (defaultdict[str, list[str]](list) for _ in range(3))
+    for entity, folded in names:
+        for key in _keys(folded):
+            keys[key].append(entity)
+        for letters in initials_of(folded):
+            initials[letters].append(entity)
+        if folded.acronym:
+            acronyms[folded.key].append(entity)
+    pairs = {pair_of(first, second) for block in keys.values() if len(block) <= _MOST_SHARED
+             for first, second in combinations(block, 2)}
+    for letters in acronyms.keys() & initials.keys():
+        short, long = acronyms[letters], initials[letters]
+        if len(short) + len(long) <= _MOST_SHARED:
+            pairs.update(pair_of(first, second) for first in short for second in long if first != second)
     return pairs
-
-
-class _KeyedRows:
-    """Rows by their keys, of which only hashes of 64 bits are in memory: a million names have five million keys."""
-
-    def __init__(self) -> None:
-        self.hashes, self.rows = array("Q"), array("i")
-
-    def add(self, row: int, keys: Collection[str]) -> None:
-        """Add a row with its distinct keys."""
-        self.hashes.extend(xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass")) for key in keys)
-        self.rows.extend(repeat(row, len(keys)))
-
-    def blocks(self) -> Iterator[list[int]]:
-        """Yield the rows of each key that several have, but not too many."""
-        hashes, rows = np.frombuffer(self.hashes, np.uint64), np.frombuffer(self.rows, np.int32)
-        order = np.argsort(hashes, kind="stable")
-        starts = np.flatnonzero(np.diff(hashes[order], prepend=hashes[order][:1] - 1))
-        sizes = np.diff(starts, append=len(order))
-        for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-            if size <= _MOST_SHARED:
-                yield rows[order[start:start + size]].tolist()
-
-    def among(self, others: "_KeyedRows") -> dict[int, list[int]]:
-        """Return the rows of each key that others have, too, by its hash."""
-        hashes = np.frombuffer(self.hashes, np.uint64)
-        found: dict[int, list[int]] = {}
-        for place in np.flatnonzero(np.isin(hashes, np.frombuffer(others.hashes, np.uint64))).tolist():
-            found.setdefault(self.hashes[place], []).append(self.rows[place])
-        return found
 
 
 def _keys(folded: FoldedName) -> set[str]:
@@ -95,27 +64,14 @@ def _keys(folded: FoldedName) -> set[str]:
 
 
 def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
-    """Find pairs of distinct ids whose names' unit vectors, shape (n, d), have at least some cosine.
+    """Find the pairs of distinct ids whose names' unit vectors, shape (n, d), have at least some cosine.
 
     Returns:
-        (pair, cosine rounded to 4 digits), sorted by pair, for nearly all such pairs.
+        (pair, cosine rounded to 4 digits), sorted by pair.
     """
-    if len(ids) < 2:  # noqa: PLR2004
-        return []
-    planes = np.random.default_rng(_SEED).standard_normal((vectors.shape[1], _TABLES * _PLANES)).astype(np.float32)
-    sides = (vectors @ planes > 0).reshape(len(ids), _TABLES, _PLANES)
-    cells = sides @ (1 << np.arange(_PLANES))
-    pairs: set[tuple[int, int]] = set()
-    for table in range(_TABLES):
-        order = np.argsort(cells[:, table], kind="stable")
-        starts = np.flatnonzero(np.diff(cells[order, table], prepend=-1))
-        for rows in np.split(order, starts[1:]):
-            if len(rows) > 1:
-                pairs.update(_find_alike(np.sort(rows), vectors, least))
-    return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), 4)) for a, b in pairs)
-
-
-def _find_alike(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
-    cosines = np.triu(vectors[rows] @ vectors[rows].T, 1)
-    for first, second in zip(*np.nonzero(cosines >= least), strict=True):
-        yield int(rows[first]), int(rows[second])
+    pairs: list[tuple[Pair, float]] = []
+    for start in range(0, len(ids), _ROWS):
+        cosines = np.triu(vectors[start:start + _ROWS] @ vectors[start:].T, 1)
+        for first, second in start + np.argwhere(cosines >= least):
+            pairs.append((pair_of(ids[first], ids[second]), round(float(vectors[first] @ vectors[second]), 4)))
+    return sorted(pairs)

@@ -61,25 +61,12 @@ class Surroundings:
     @cached_property
     def keys(self) -> dict[str, str]:
         """The key of each entity's folded name, by its id."""
-        return self._keys_and_candidates[0]
+        return {entity: fold(name).key for entity, name in self.names.items()}
 
     @cached_property
     def candidates(self) -> set[Pair]:
         """The pairs of entities to compare because of their names."""
-        return self._keys_and_candidates[1]
-
-    @cached_property
-    def _keys_and_candidates(self) -> tuple[dict[str, str], set[Pair]]:
-        """All names are folded once, for what is needed of all: folded forms take two kilobytes each."""
-        keys: dict[str, str] = {}
-
-        def fold_all() -> Iterator[tuple[str, FoldedName]]:
-            for entity, name in self.names.items():
-                folded = fold(name)
-                keys[entity] = folded.key
-                yield entity, folded
-
-        return keys, candidate_pairs(fold_all())
+        return candidate_pairs((entity, fold(name)) for entity, name in self.names.items())
 
     def match(self, first: str, second: str) -> NameMatch | None:
         """Return what ties the names of two entities, of the types that they have (see `match_names`)."""

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Sequence
 
-from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.ledger_graph import GraphState, LedgerGraph
 from ..ledger.communities import CommunityTable, TreeCommunity, text_id
@@ -25,12 +24,11 @@ class TreeSynchroniser:
     """Keeps the communities of one knowledge base: a function of the graph, and the descriptions of those that stay."""
 
     def __init__(self, database: Database, graph: LedgerGraph, vectors: VectorStore,
-                 communities: CommunityTable, schema: Callable[[], GraphSchema]) -> None:
+                 communities: CommunityTable) -> None:
         self._db = database
         self._graph = graph
         self._vectors = vectors
         self._communities = communities
-        self._schema = schema
 
     def state(self) -> GraphState:
         """Return the state of the ledger that the communities reflect; zeros before the first."""

@@ -77,11 +77,6 @@ class Collections(ABC):
     def prepare(self) -> None:  # noqa: B027  (only a server has to do something)
         """Create the collections before the first use; a folder's are created at first use."""
 
-    def clear(self) -> None:
-        """Remove all vectors (see `remove`), and prepare empty collections."""
-        self.remove()
-        self.prepare()
-
     @abstractmethod
     def remove(self) -> None:
         """Remove all vectors, including those of other models.

@@ -88,7 +88,6 @@ class FolderCollections(Collections):
         self._path = ""
         self._collections: dict[str, Collection] = {}
         self._parts: dict[Kind, list[str]] = {}
-        self._sizes: dict[str, int] = {}
         self._written: set[str] = set()
         self._lock = threading.RLock()
         self._checked = False
@@ -118,7 +117,11 @@ class FolderCollections(Collections):
         While another process writes, Chroma's catalogue and index may differ for a moment, and an open
         client may have missed a change permanently.
         """
-        return self._call(part, ask)
+        try:
+            return retry(lambda: self._use(part, ask), lambda: None)
+        except NoAnswer as error:
+            check_cancelled()
+            raise self._unusable(f"Chroma did not answer within {_ANSWER_SECONDS:.0f} seconds") from error
 
     def write(self, part: str, change: "Callable[[Collection], object]") -> None:
         """Change a collection, with retries because a reader may lock the catalogue for a moment.
@@ -129,14 +132,7 @@ class FolderCollections(Collections):
         if part.partition("-")[0] in KINDS and part not in self._written:
             self._state.unlink(missing_ok=True)
         self._written.add(part)
-        self._call(part, change)
-
-    def _call(self, part: str, use: "Callable[[Collection], _T]") -> _T:
-        try:
-            return retry(lambda: self._use(part, use), lambda: None)
-        except NoAnswer as error:
-            check_cancelled()
-            raise self._unusable(f"Chroma did not answer within {_ANSWER_SECONDS:.0f} seconds") from error
+        self.read(part, change)
 
     def _use(self, part: str, use: "Callable[[Collection], _T]") -> _T:
         lock = self._lock
@@ -147,14 +143,11 @@ class FolderCollections(Collections):
 
         try:
             return self._within(use_locked)
-        except chroma().ChromaError as error:
+        except BaseException as error:
+            if not (isinstance(error, chroma().ChromaError) or is_panic(error)):
+                raise
             self._disconnect()
             raise self._unusable(error) from error
-        except BaseException as error:
-            if is_panic(error):
-                self._disconnect()
-                raise self._unusable(error) from error
-            raise
 
     def _within(self, call: "Callable[[], _T]") -> _T:
         """Return what a call to Chroma returns, and abandon the client if it does not.
@@ -232,18 +225,10 @@ class FolderCollections(Collections):
 
     def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> str:
         """Store the vectors of new ids in the last part, and begin another part when it is full."""
-        part = self._last_part(kind)
-        if self._sizes[part] >= _PART_MOST:
-            self._parts[kind] = [*self.parts(kind), f"{kind}-{len(self.parts(kind)) + 1}"]
-        part = super().upsert(kind, ids, vectors)
-        self._sizes[part] = self._sizes.get(part, 0) + len(ids)
-        return part
-
-    def _last_part(self, kind: Kind) -> str:
-        part = self.parts(kind)[-1]
-        if part not in self._sizes:
-            self._sizes[part] = self._count(part)
-        return part
+        parts = self.parts(kind)
+        if self._count(parts[-1]) >= _PART_MOST:
+            self._parts[kind] = [*parts, f"{kind}-{len(parts) + 1}"]
+        return super().upsert(kind, ids, vectors)
 
     def _count(self, part: str) -> int:
         return self.read(part, lambda collection: collection.count())
@@ -304,7 +289,7 @@ class FolderCollections(Collections):
                 self._client.delete_collection(name)
 
     def damages(self) -> list[str]:
-        """Return a line for each damage that names the file (see `Collections.damages`)."""
+        """Return a line for each damage that names the file; nobody in this process may have opened it."""
         path = self.folder / "chroma.sqlite3"
         if not self.folder.is_dir():
             return []
@@ -312,11 +297,8 @@ class FolderCollections(Collections):
             return [f"{path} is {'empty' if path.is_file() else 'missing'}"]
         indexes = [f"{self.folder / line}" for line in index_files.damages(self.folder)]
         try:
-            with _pause_claims(self.folder) as free:
-                if not free:
-                    return indexes
-                with closing(sqlite3.connect(path, timeout=30)) as catalogue:
-                    lines = [str(row[0]) for row in catalogue.execute("PRAGMA integrity_check")]
+            with closing(sqlite3.connect(path, timeout=30)) as catalogue:
+                lines = [str(row[0]) for row in catalogue.execute("PRAGMA integrity_check")]
         except sqlite3.OperationalError as error:
             raise StoreError(f"{display_path(path)} cannot be read ({error}): wait until the process that writes it "
                              "has ended") from error
@@ -331,7 +313,6 @@ class FolderCollections(Collections):
                 self.settle()
         self._disconnect()
         self._parts.clear()
-        self._sizes.clear()
 
 
 def _disconnect_all() -> None:

@@ -4,6 +4,7 @@ Vectors are derived from the ledger and the graph. The embedded text is a functi
 is up to date, and writing it again changes nothing.
 """
 
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,18 +14,47 @@ import numpy as np
 from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
 from ...runtime.threads import check_cancelled
 from ...schemas.naming import content_id
+from ..layout import Layout
+from ..ledger.database import Database
 from ..store_errors import StoreError
 from .backend import KINDS, Collections, Kind
+from .chroma_folder import FolderCollections
+from .server_store import ServerCollections
 
 if TYPE_CHECKING:
     from chromadb.api.types import GetResult
 
 __all__ = ["KINDS", "Kind", "VectorStore"]
 
+IDENTITY = "vectors_identity"
+"""The ledger's key for the knowledge base's identity on servers."""
+
 # Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
 _MANY = 10_000
 """More vectors than this take so much memory that opening Chroma again costs less."""
+
+
+def collections_of(layout: Layout, database: Database, fingerprint: str) -> Collections:
+    """Return the collections of a knowledge base for an embedding model, in its folder or on its server."""
+    model = content_id("model", fingerprint)
+    if layout.server is None:
+        return FolderCollections(layout.vectors, model)
+    return ServerCollections(layout.server, _scope(layout, database), layout.name, model)
+
+
+def _scope(layout: Layout, database: Database) -> str:
+    """Return an id that distinguishes this knowledge base from all others on a server, even those of the same name.
+
+    A copy of its folder has the same ledger, but not the same inode: it gets separate vectors. So does a ledger that
+    is restored in a database.
+    """
+    if database.get_meta(IDENTITY) is None:
+        with database.transaction():
+            # Looked for again inside: another process may have been quicker.
+            database.set_meta(IDENTITY, database.get_meta(IDENTITY) or uuid.uuid4().hex)
+    return content_id("vectors", str(database.get_meta(IDENTITY)),
+                      database.identity or str(layout.root.stat().st_ino))
 
 
 class VectorStore:
@@ -127,7 +157,8 @@ class VectorStore:
     def clear(self) -> None:
         """Remove all vectors, including those of other models, and prepare to store others."""
         self._places.clear()
-        self.collections.clear()
+        self.collections.remove()
+        self.collections.prepare()
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
         """Return the vectors of ids.

@@ -15,10 +15,7 @@ from ..ledger.version import begin_epoch, epoch
 from ..store_errors import EmbeddingMismatchError, VectorServerError
 from .embedded_texts import UnwrittenVectors, embedded
 from .ledger_embedder import RECORD, LedgerEmbedder, record_model
-from .place import collections_of
-from .vector_store import Kind, VectorStore
-
-_TEXTS_AT_ONCE = 10_000
+from .vector_store import Kind, VectorStore, collections_of, pages_of
 
 
 class VectorSynchroniser:
@@ -186,7 +183,6 @@ class VectorSynchroniser:
         self._suspect = False
 
     def _put(self, kind: Kind, ids: Collection[str], texts: Callable[[Collection[str]], dict[str, str]]) -> None:
-        missing = self.store.missing(kind, list(ids))
-        for start in range(0, len(missing), _TEXTS_AT_ONCE):
-            some = texts(missing[start:start + _TEXTS_AT_ONCE])
+        for page in pages_of(self.store.missing(kind, list(ids))):
+            some = texts(page)
             self.store.put(kind, list(some), list(some.values()))

@@ -9,6 +9,7 @@ import anyio.to_thread
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
+from ...api.python_results import Source
 from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.graph.tree_graph import Sources
@@ -25,7 +26,6 @@ from ..responses import (
     CommunityItem,
     Count,
     EntityAnswer,
-    Evidence,
     GraphTypes,
     Items,
     Node,
@@ -127,7 +127,7 @@ def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target:
 
 @router.get("/graph/sentences", responses=errors(404))
 def show_sentences(seen: Seen, source: Annotated[str, Query(max_length=100)],
-                   target: Annotated[str, Query(max_length=100)]) -> Items[Evidence]:
+                   target: Annotated[str, Query(max_length=100)]) -> Items[Source]:
     """Show the sentences that name two entities which share no fact."""
     kb, view = seen
     node, other = _node(view, source), _node(view, target)
@@ -182,7 +182,7 @@ def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> ShownFact:
     head, relation, tail = key
     return ShownFact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
                 time=view.index.graph.validity(key).note(),
-                evidence=[Evidence(**source) for source in sources.of(view.support(key))])
+                evidence=[Source(**source) for source in sources.of(view.support(key))])
 
 
 @router.get("/tree", responses=errors(404))

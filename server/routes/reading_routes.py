@@ -9,6 +9,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from ...graph_store.integrity.status import status_of
 from ...graph_store.layout import knowledge_bases
+from ...graph_store.ledger.overview import read_overview
 from ...ingest.page_pictures import draw_page
 from ...ingest.reading import UnreadableError
 from ...schemas.errors import BanyanError
@@ -77,7 +78,7 @@ def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEn
     resources = service.resources
     try:
         # Opening each would take seconds, and close those that others ask.
-        noted = resources.overviews.read(resources.settings, name)
+        noted = read_overview(resources.settings, name)
         if noted is None:
             with resources.snapshot(name) as reading:
                 noted = reading.kb.overview()

@@ -1,6 +1,5 @@
 """Middleware for every request: id and log, client and origin, rate and size."""
 
-import asyncio
 import logging
 import re
 import time
@@ -48,9 +47,6 @@ _UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
 _CLIENTS = 10_000
 """Clients whose rates are cached; the least recent ones are dropped, and then count as new."""
 _MINUTE = 60.0
-_BODY_WITHIN = 20.0
-"""Seconds for a request's body, plus one per _SLOWEST_BODY bytes."""
-_SLOWEST_BODY = 10_000
 _POLICY = ("default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'")
 _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosniff", "x-frame-options": "DENY",
             "referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin",
@@ -228,22 +224,14 @@ class Gate:
         given = Headers(scope=scope).get("content-length", "0")
         if given.isdecimal() and int(given[:20]) > most:
             raise TooLargeError(message)
-        read, more, started = 0, True, time.monotonic()
+        read = 0
 
         async def receive_on() -> Message:
-            nonlocal read, more
-            if not more:  # after the body, only a disconnect can follow
-                return await receive()
-            try:
-                async with asyncio.timeout(started + _BODY_WITHIN + read / _SLOWEST_BODY - time.monotonic()):
-                    part = await receive()
-            except TimeoutError:
-                # Body parsers pass on only this type of exception.
-                raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, "the request's body came too slowly: send it again"
-                                    ) from None
-            more = part.get("more_body", False)
+            nonlocal read
+            part = await receive()
             read += len(part.get("body", b""))
             if read > most:
+                # Body parsers pass on only this type of exception.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
             return part
 

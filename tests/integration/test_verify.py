@@ -159,7 +159,7 @@ def test_a_graphs_file_that_is_not_the_ledgers_is_named(kb):
     kb.save_graph()
     state, other = graph_file.load(kb.layout.graph)
     graph_file.save(kb.layout.graph, state, NodeLink(other["graph"], other["nodes"], other["edges"][1:]))
-    assert "the graph's file is not what the ledger's rows give" in whats(kb)
+    assert "the graph's file graph.json is not what the ledger's rows give" in whats(kb)
 
 
 @pytest.mark.parametrize("kind", KINDS)

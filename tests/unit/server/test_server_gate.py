@@ -1,6 +1,5 @@
 """What every request passes, without a socket: hosts, origins, keys, rates, sizes, ids and headers."""
 
-import asyncio
 import errno
 import json
 import os
@@ -8,7 +7,6 @@ import os
 import httpx
 import pytest
 from banyan.config import Settings
-from banyan.server.security import gate
 from banyan.server.security.clients import Clients
 from banyan.server.security.gate import Envelope, Gate
 from banyan.server.security.hosts import Hosts, same_origin
@@ -113,19 +111,6 @@ async def test_bodies_are_bounded_as_they_say_and_as_they_come(tmp_path):
         upload = "/api/knowledge-bases/demo/builds"
         assert (await client.post(upload, content=b"x" * 10_000)).json()["read"] == 10_000
         assert (await client.post(upload, content=b"x" * 10_500)).status_code == 413
-
-
-@pytest.mark.anyio
-async def test_a_body_that_comes_too_slowly_is_not_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(gate, "_BODY_WITHIN", 0.2)
-
-    async def pieces():
-        while True:
-            yield b"x"
-            await asyncio.sleep(0.05)
-
-    async with behind(tmp_path) as client:
-        assert (await client.post("/x", content=pieces())).status_code == 408
 
 
 @pytest.mark.anyio
