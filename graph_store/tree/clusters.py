@@ -15,12 +15,15 @@ Labels = NDArray[np.intp]
 # run from random centres is enough, because it is only the start of fusion.
 EXACT_UP_TO = 1000
 _REPEATS = 5
+# Points for each centre where centres are found by a sample; faiss wants 39 to 256.
+_POINTS_PER_CENTRE = 64
 # The paper's random_state. Iterations: with 30 communities are no better, because entities move at once by their links.
 _SEED = 42
 _ITERATIONS = 5
 
 
-def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int) -> Labels:
+def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int, *,
+                     sampled: bool = False) -> Labels:
     """Compute the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
 
     If n // beta exceeds eta, eta clusters would grow with n, and fusion could only enlarge them. K-means is
@@ -31,27 +34,28 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
         per_cluster: beta, the number of entities in a cluster.
         most: eta, the maximum number of clusters of one run of K-means.
         largest: the maximum number of entities in a cluster; larger clusters are cut.
+        sampled: find centres by some of the entities.
 
     Returns:
         The cluster of each entity, shape (n,), numbered without gaps in order of first member.
     """
     careful = len(representations) <= EXACT_UP_TO
-    return renumber(_cut(_apply_k_means(representations, per_cluster, most, careful=careful), largest))
+    return renumber(_cut(_apply_k_means(representations, per_cluster, most, sampled=sampled, careful=careful), largest))
 
 
-def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, careful: bool) -> Labels:
+def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, sampled: bool, careful: bool) -> Labels:
     """Apply K-means, and again within its clusters if more than `most` are wanted.
 
     Making the square root of their number first costs least.
     """
     wanted = max(2, len(points) // per_cluster)
     if wanted <= most:
-        return _k_means(points, wanted, careful=careful)
-    labels = _k_means(points, min(most, round(wanted ** 0.5)), careful=False)
+        return k_means(points, wanted, careful=careful, sampled=sampled)
+    labels = k_means(points, min(most, round(wanted ** 0.5)), sampled=sampled)
     if not labels.any():
         return labels  # nothing tells the points apart
     for members in groups(labels):
-        inner = _apply_k_means(points[members], per_cluster, most, careful=False)
+        inner = _apply_k_means(points[members], per_cluster, most, sampled=sampled, careful=False)
         labels[members] = inner + labels.max() + 1
     return renumber(labels)
 
@@ -84,8 +88,8 @@ def places(groups_sorted: Labels) -> Labels:
                       np.intp)
 
 
-def _k_means(points: Vectors, clusters: int, *, careful: bool) -> Labels:
-    """Run K-means, several times if `careful`.
+def k_means(points: Vectors, clusters: int, *, careful: bool = False, sampled: bool = False) -> Labels:
+    """Run K-means, several times if `careful`, on some of the points if `sampled`.
 
     Returns:
         The cluster of each point, shape (n,), numbered without gaps in order of first member.
@@ -101,7 +105,8 @@ def _k_means(points: Vectors, clusters: int, *, careful: bool) -> Labels:
     # Limit threads after the import, which may have loaded a library with its own threads.
     # Identical points give fewer clusters than requested, which is correct.
     with one_thread(), ignoring(exceptions.ConvergenceWarning):
-        labels = search.fit_predict(points)
+        step = max(1, n // (clusters * _POINTS_PER_CENTRE)) if sampled else 1
+        labels = search.fit_predict(points) if step == 1 else search.fit(points[::step]).predict(points)
     return renumber(np.asarray(labels, np.intp))
 
 

@@ -23,6 +23,8 @@ equations are read, each with its alternatives measured by `benchmarks/community
   the first rounds; moving by links alone does most of that for a small part of the cost, and fusion that starts from
   there ends with a higher phi and a higher modularity (benchmarks/README.md).
 - Above a size the communities of one level are the entities of the next, by the same method.
+- Above another size, `exact_up_to`, cost would grow with the square: K-means finds its centres by a sample, and a
+  community is compared with those of the regions nearest to it.
 """
 
 from dataclasses import dataclass, replace
@@ -55,6 +57,7 @@ class CommunitySettings:
         keywords: entities that represent a community.
         update_above: entities from which a changed graph is clustered anew only around the changes.
         drift: share of the entities that may so come and go before all are clustered anew.
+        exact_up_to: entities up to which K-means finds centres by all of them, and each community is compared with all.
     """
 
     semantic_weight: float = 0.5
@@ -68,6 +71,7 @@ class CommunitySettings:
     keywords: int = 5
     update_above: int = 5000
     drift: float = 0.1
+    exact_up_to: int = 50_000
 
 
 def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
@@ -80,7 +84,7 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
         return np.zeros(0, np.intp)
     with one_thread():
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
-                                  settings.max_members)
+                                  settings.max_members, sampled=_is_large(data, settings))
         labels = follow_links(data, labels, settings.max_members)
         return _fuse(data, labels, np.ones(len(labels), bool), settings)
 
@@ -96,6 +100,10 @@ def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
     """
     with one_thread():
         return _fuse(data, renumber(labels), active, settings)
+
+
+def _is_large(data: EntityFeatures, settings: CommunitySettings) -> bool:
+    return len(data.representations) > settings.exact_up_to
 
 
 def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
@@ -116,7 +124,7 @@ def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
         entities moved, and how many pairs merged.
     """
     now = Perception(data, labels)
-    pairs, count, moves = adjacent(data, now), len(now.sizes), 0
+    pairs, count, moves = adjacent(data, now, by_region=_is_large(data, settings)), len(now.sizes), 0
     for sweep in range(settings.moves):
         every_other = np.arange(len(labels)) % 2 == sweep % 2
         found, moved = move(now, active & every_other, pairs, settings.semantic_weight, settings.max_members)

@@ -89,6 +89,35 @@ class Perception:
         either = self._mass[entities] + mass - common
         return np.asarray(common / np.maximum(either, 1e-9), np.float32)
 
+    def mean_cosines(self, a: Labels, b: Labels) -> Scores:
+        """Compute the mean of S_s(e, b) over the members e of a, averaged with that of b and a, for pairs (a, b).
+
+        Returns:
+            Shape (pairs,); exact, because the mean of cosines to one vector is a product of sums.
+        """
+        lengths = np.sqrt(np.maximum(self._squares, 1e-6))
+        dots = self._dots(self.sums, a, b)
+        return np.asarray((dots / self.sizes[a] / lengths[b] + dots / self.sizes[b] / lengths[a]) / 2, np.float32)
+
+    def bound_overlaps(self, a: Labels, b: Labels) -> Scores:
+        """Bound the mean of S_r(e, b) over the members e of a, averaged with that of b and a, for pairs (a, b).
+
+        The minimum is concave, so by Jensen's inequality the numerator is on average at most that of the mean member.
+        The denominator is at least the mass of b.
+
+        Returns:
+            Upper bounds, shape (pairs,).
+        """
+        each = np.maximum(self.sizes, 1)
+        means = sparse.csr_array(sparse.diags_array(1.0 / each).astype(np.float32) @ self._total)
+        means.sort_indices()
+        common = np.empty(len(a), np.float32)
+        for at in range(0, len(a), _PAIRS):
+            part = slice(at, at + _PAIRS)
+            common[part] = means[a[part]].minimum(means[b[part]]).sum(axis=1)
+        mass = np.maximum(self._masses / each, 1e-9)
+        return np.asarray(common * (1 / mass[a] + 1 / mass[b]) / 2, np.float32)
+
     def cosine(self, entities: Labels, communities: Labels) -> Scores:
         """Compute S_s of pairs of entity and community, in [-1, 1]; an entity is left out of its own."""
         own = self.labels[entities] == communities

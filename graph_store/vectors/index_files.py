@@ -27,8 +27,8 @@ _HEADER = struct.Struct("<iQQQQ")
 _PAGE, _SEARCHED = 1000, 100
 _LENGTH_ERROR = 1e-3
 
-_Entry = tuple[int, int]
-"""Size and checksum."""
+_Entry = tuple[int, int, int]
+"""Size, time of the last change in nanoseconds, checksum."""
 
 
 def note(folder: Path) -> None:
@@ -37,10 +37,12 @@ def note(folder: Path) -> None:
     Raises:
         OSError: a file cannot be read, or the checksums cannot be written.
     """
-    now = {name: _entry(folder / name) for name in _files(folder)}
-    temporary = folder / f".{_CHECKSUMS}"
-    temporary.write_text(json.dumps(now), "utf-8")
-    temporary.replace(folder / _CHECKSUMS)
+    before = _read_checksums(folder) or {}
+    now = {name: _entry(folder / name, before.get(name)) for name in _files(folder)}
+    if now != before:
+        temporary = folder / f".{_CHECKSUMS}"
+        temporary.write_text(json.dumps(now), "utf-8")
+        temporary.replace(folder / _CHECKSUMS)
 
 
 def blank_unused(folder: Path) -> None:
@@ -95,25 +97,32 @@ def _read_beginning(file: Path) -> bytes:
 
 def _read_checksums(folder: Path) -> dict[str, _Entry] | None:
     try:
-        return {name: (entry[0], entry[-1]) for name, entry in json.loads(
+        return {name: (size, changed, checksum) for name, (size, changed, checksum) in json.loads(
             (folder / _CHECKSUMS).read_text("utf-8")).items()}
-    except (FileNotFoundError, ValueError, AttributeError, TypeError, LookupError):
+    except (FileNotFoundError, ValueError, AttributeError, TypeError):
         return None  # a damaged file counts as missing
 
 
-def _entry(file: Path) -> _Entry:
-    size = checksum = 0
-    with file.open("rb") as stream:
-        while block := stream.read(_BLOCK):
-            size, checksum = size + len(block), crc32(block, checksum)
-    return size, checksum
+def _entry(file: Path, before: _Entry | None) -> _Entry:
+    stat = file.stat()
+    if before and before[:2] == (stat.st_size, stat.st_mtime_ns):
+        return before
+    return stat.st_size, stat.st_mtime_ns, _checksum(file)
 
 
 def _differs(file: Path, entry: _Entry) -> bool:
     try:
-        return file.stat().st_size != entry[0] or _entry(file) != entry
+        return file.stat().st_size != entry[0] or _checksum(file) != entry[2]
     except OSError:
         return True
+
+
+def _checksum(file: Path) -> int:
+    checksum = 0
+    with file.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            checksum = crc32(block, checksum)
+    return checksum
 
 
 def _can_be_loaded(folder: Path) -> bool:
