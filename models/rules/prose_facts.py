@@ -43,7 +43,10 @@ _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
 _ARTICLES = words("the a an its his her their our")
 _OF_SOME = words("only first last same next most")
-_VAGUE = words("this that these those any such some each all no more most what which other another similar lot")
+_VAGUE = words("this that these those any such some each all no more most what which other another similar lot "
+               "various several multiple numerous many certain")
+_PRAISE = words("complete full great good better best excellent different additional further necessary important")
+"""What is said of a noun without saying what it is: "complete transparency"."""
 _NO_NAME = words("a an each any no this every such another")
 _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
@@ -328,9 +331,10 @@ class _Sentence:
             return self._referent(token)
         covering = self.covering(token)
         if covering is not None:
-            kind_of_thing = covering.name.isupper() and " " not in covering.name and (
-                covering.kind == "person" or self._is_one_of(covering))
-            return None if kind_of_thing else covering  # "an API", "Ada Blum (SPD)"
+            kind_of_thing = " " not in covering.name and (
+                (covering.name.isupper() and covering.kind == "person") or (self._is_one_of(covering) and (
+                    covering.name.isupper() or not is_rare(covering.name))))
+            return None if kind_of_thing else covering  # "an API", "a Project", "Ada Blum (SPD)"
         if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR | ROLES:
             first = token
             while first.i and (other := self.doc[first.i - 1]).tag_ in {"NNP", "NNPS"} and token.is_ancestor(other):
@@ -339,7 +343,8 @@ class _Sentence:
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
             name = self.doc.text[first.idx : last.idx + len(last)]
-            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"} or before in {"'s", "’s"}
+            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"} or before in {"'s", "’s"} or (
+                first.i > 1 and self.doc[first.i - 1].tag_ in {"NNP", "NNPS"} and token.tag_ == "NNP")
             if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not piece:
                 return Mention(first.idx, first.idx + len(name), "name", name)
         return self._held(token)
@@ -361,7 +366,9 @@ class _Sentence:
             return held if kind_of_noun(token.lemma_) == held.kind else None  # "Ada Blum, a painter born in Oslo"
         named = (child for child in token.children if child.dep_ == "appos" or (
             # "the Nile Queen pump", but not "the Acme engineer", "its Acme office" and "the API key"
+            # nor "Acme projects", which are several
             child.dep_ == "compound" and child.i + 1 == token.i and token.lemma_ not in _UNITS and (
+                token.tag_ != "NNS") and (
                 kind_of_noun(token.lemma_) != "person") and not child.text.isupper() and not any(
                 one.tag_ == "PRP$" or one.dep_ == "appos" for one in token.children)))
         kind = kind_of_noun(token.lemma_)
@@ -410,7 +417,7 @@ class _Sentence:
         first = next(one for one in token.subtree if one not in left_out)
         if first.lower_ in _ARTICLES:
             first = self.doc[first.i + 1]
-        if first.lower_ in _VAGUE:
+        if first.lower_ in _VAGUE or (first.lower_ in _PRAISE and first.i + 1 == token.i):
             return ""
         last = first
         while last.i + 1 < len(self.doc) and self.doc[last.i + 1] not in left_out and (
