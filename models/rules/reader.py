@@ -17,8 +17,8 @@ from ...schemas.extraction import (
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.scripts import has_han
+from ...text.section_lines import is_telling
 from ...text.sentences import split_sentences
-from ...text.titles import is_placeholder
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
 from .prose_facts import ProseFacts, load_patterns
@@ -290,5 +290,5 @@ def _subject(title: str, document: str) -> str:
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
-    named = _FILE.search(head) or is_placeholder(head) or _FILE.sub("", document.rpartition("/")[2]) == head
+    named = _FILE.search(head) or not is_telling(head) or _FILE.sub("", document.rpartition("/")[2]) == head
     return "" if named or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004

@@ -54,6 +54,9 @@ _CHANGES = re.compile(r" (?:network |hard |soft )?(?:(?P<event>upgrade|fork|hard
                       r"(?:testnet|release|protocol))s?\b")
 """Nouns for what has the name of a place or a person: "the Lima upgrade"."""
 _DEFINING = re.compile(r"\([^()]{0,30}\Z")
+_KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
+"""What stands before the name of a kind of thing: (each, a “Gold Member”)."""
+_ASIDE = re.compile(r"\w \([^()\n]{1,80}\) \Z")
 _DEFINED = re.compile(
     r"\s{0,5}[\"“]?(?P<name>[A-Z0-9][^\s()\"“”]{0,30}(?: [^\s()\"“”]{1,30}){0,8}?)[\"”]?(?: \([^()]{0,120}\))?"
     r"(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
@@ -73,7 +76,7 @@ _OFFICES = words("senator representative congressman congresswoman president gov
                  "mayor secretary ambassador chairman chairwoman director ceo professor captain admiral colonel")
 """Titles that stand before a person's name and belong to no other name."""
 _NUMBERED = re.compile(r"(?:Highway|Route|Interstate|(?P<standard>\bI(?:SO|EC)))\Z")
-_NUMBER = re.compile(r" \d{1,5}(?::\d{4})?\b(?![.,]\d)")
+_NUMBER = re.compile(r"(?:/IEC)? \d{1,5}(?::\d{4})?\b(?![.,]\d)")
 """Roads and standards, whose numbers belong to their names."""
 _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
                            r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
@@ -209,7 +212,7 @@ def _terms(text: str, spans: Sequence[Span]) -> set[str]:
             follows = _FOLLOWS.match(text, span.end)
             word = follows["word"].lower() if follows else ""  # "a Delta Valves pump" is of a name
             term = _ONE_OF.search(before) is not None and (not word or word in ENGLISH_STOP)
-        if term:
+        if term or _KIND_DEFINED.search(before):
             found.add(name_of(text, span))
     return found
 
@@ -337,7 +340,9 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
             span.kind == "person" and any(c.isdigit() for c in name)):
         return True
-    if _PART_OF_TEXT.fullmatch(name):
+    rest = span.kind != "person" and kind_of_noun(parts[-1].lower()) and len(parts) <= 2 and _ASIDE.search(  # noqa: PLR2004
+        text, max(0, span.start - _AROUND_WORK), span.start)  # of "SPDX (Software Package Data Exchange) Working Group"
+    if rest or _PART_OF_TEXT.fullmatch(name):
         return True
     number = parts[0].isdigit() and span.kind not in {"event", "work"}
     small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
@@ -377,6 +382,10 @@ def _agree(text: str, spans: Sequence[Span], told: Mapping[str, str]) -> list[Sp
     agreed = {name: "person" if name in surnames else told.get(name) or kinds.most_common(1)[0][0]
               for name, kinds in counts.items()}
     kinds = [agreed[name_of(text, span)] for span in spans]
+    for at, span in enumerate(spans):
+        first = name_of(text, span).partition(" ")
+        if kinds[at] in {"location", "person"} and first[2] and agreed.get(first[0]) == "organization":
+            kinds[at] = "organization"  # "PwC Germany" beside "PwC"
     for at in range(1, len(spans) - 1):  # Benin, Burkina Faso, Ghana
         joints = {text[a.end : b.start] for a, b in pairwise(spans[at - 1 : at + 2])}
         if joints <= {", "} and kinds[at - 1] == kinds[at + 1] == "location":
