@@ -26,7 +26,7 @@ from .lexicon import words
 from .prose_triggers import DEPUTY, TEXTS, Triggers
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
-from .recognition.name_words import CALENDAR, POSTS, PRONOUNS, ROLES
+from .recognition.name_words import CALENDAR, POSTS, PRONOUNS, ROLES, THINGS
 from .recognition.spans import VALUES
 from .stated_facts import Mention, Stated
 
@@ -457,7 +457,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     """
     name, kind = mention.name, mention.kind
     several, acronym, last = " " in name, name.isupper() and name.isalpha(), name.rpartition(" ")[2].lower()
-    if ("location" in kinds and _ROAD.search(name)) or last in POSTS or (
+    if ("location" in kinds and _ROAD.search(name)) or last in POSTS | THINGS or (
             kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
         return ""  # "located on Highway 54", "Platinum Members", "Executive Director"
     named = infer_type(name).lower()

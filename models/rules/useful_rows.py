@@ -26,8 +26,16 @@ _DATES = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\
 _RANGE = re.compile(r"(?:between|from|up to|over|under|above|below|more than|less than|at least) [$€£]?\d[\d,. –-]*"
                     r"(?:(?:and|to) [$€£]?\d[\d,.]*)?", re.IGNORECASE)
 _NUMBER_OF = re.compile(f"{NUMBER_OF}$")
-_OPEN = re.compile(r"(?:tb[acd]|n/?a|none|unknown|\W+|待定|未定|无)", re.IGNORECASE)
+_OPEN = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)", re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
+_TASK = words(
+    "add adopt allow analyse analyze appoint approve assess assign avoid build check choose collect complete confirm "
+    "create decrease define deliver determine develop drive enable encourage ensure establish evaluate find help "
+    "identify implement improve include increase inform install keep maintain make measure obtain prepare prevent "
+    "promote protect provide publish reduce remove review send set simplify start stop submit train update use verify")
+"""Verbs that begin what is to be done or reached."""
+_LONG_SAID = 60
+"""Characters of a cell that is a sentence."""
 _LABELS = words("label labels tag tags")
 _GROUPS = words("list group category section status stage phase board")
 _NUMBERING = words("no no. nr nr. # s.no 序号")
@@ -110,6 +118,9 @@ def _may_name(cell: Cell, row: Row) -> bool:
     longest = _LONGEST_NAME if cell in row.cells[:2] else _SHORT
     if _NUMBERED.match(cell.value) and any(_MARK.fullmatch(other.value) for other in row.cells):
         return False  # an item of a checklist
+    if cell.value.partition(" ")[0].lower() in _TASK and " " in cell.value and all(
+            len(other.value) > _LONG_SAID or _SENTENCE.search(other.value) for other in row.cells[1:]):
+        return False  # a task or a goal, of which the row only tells how
     if _OPEN.fullmatch(cell.value) or (_is_bare(cell) and not any(map(str.isalpha, cell.header))):
         return False
     return len(cell.value.split()) <= longest and not _PROMPT.search(cell.value) and not _SENTENCE.search(cell.value)

@@ -11,7 +11,7 @@ from ..lexicon import ENGLISH_STOP, words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import is_known, may_be
 from .name_runs import NameRuns
-from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES
+from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES, THINGS
 from .typed_span import Span, name_of, without_overlaps
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _HONORIFICS = words("dr mr mrs ms miss prof professor sir dame lord lady barones
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
 _NO_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
 _DETERMINERS = words("this that these those here there it what who our my your his her its their one each every")
-_OTHERS = words("own your our other another such certain any each 3rd")
+_OTHERS = words("own your our other another such certain any each some 3rd")
 """Words that begin what a text says of somebody's things, not their names."""
 _PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Lower-case parts of persons' names, in addition to those in `_SMALL`."""
@@ -152,9 +152,11 @@ def _may_be(text: str, span: Span) -> bool:
         return False
     if kind not in {"person", "location", "organization"} or last.rstrip(".") in ROLES | _HONORIFICS:
         return True
+    first, _, noun = name.rpartition(" ")
+    if kind in {"person", "organization"} and (noun.lower() in THINGS or noun.lower().rpartition("-")[2] in THINGS):
+        return False  # "Delta Valves Projects"
     if kind != "person" and infer_type(name):
         return True
-    first, _, noun = name.rpartition(" ")
     if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":
         return may_be("location", first)  # Ottawa Senators, but not Gold Members
     if kind == "person" and re.search(rf"\b{re.escape(noun.lower())}s?\b", text):
@@ -342,7 +344,8 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
         return True
     rest = span.kind != "person" and kind_of_noun(parts[-1].lower()) and len(parts) <= 2 and _ASIDE.search(  # noqa: PLR2004
         text, max(0, span.start - _AROUND_WORK), span.start)  # of "SPDX (Software Package Data Exchange) Working Group"
-    if rest or _PART_OF_TEXT.fullmatch(name):
+    goods = span.kind == "product" and infer_type(name) and not may_be("organization", name.rpartition(" ")[0])
+    if rest or goods or _PART_OF_TEXT.fullmatch(name):  # "Open Source Software"
         return True
     number = parts[0].isdigit() and span.kind not in {"event", "work"}
     small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
@@ -382,10 +385,6 @@ def _agree(text: str, spans: Sequence[Span], told: Mapping[str, str]) -> list[Sp
     agreed = {name: "person" if name in surnames else told.get(name) or kinds.most_common(1)[0][0]
               for name, kinds in counts.items()}
     kinds = [agreed[name_of(text, span)] for span in spans]
-    for at, span in enumerate(spans):
-        first = name_of(text, span).partition(" ")
-        if kinds[at] in {"location", "person"} and first[2] and agreed.get(first[0]) == "organization":
-            kinds[at] = "organization"  # "PwC Germany" beside "PwC"
     for at in range(1, len(spans) - 1):  # Benin, Burkina Faso, Ghana
         joints = {text[a.end : b.start] for a, b in pairwise(spans[at - 1 : at + 2])}
         if joints <= {", "} and kinds[at - 1] == kinds[at + 1] == "location":

@@ -175,11 +175,6 @@ def test_a_heading_that_any_document_has_is_nothing_that_it_is_about(reader: Rul
     assert read(reader, "# 原则\n社区遵循以下原则：", schema="general", title="原则").entities == ()
 
 
-def test_the_branch_of_a_body_is_no_place(reader: RulesReader) -> None:
-    found = read(reader, "As KwB Germany, we help clients. The KwB was founded by Ada Blum in Oslo.", schema="general")
-    assert entities(found).get("KwB Germany", "Organization") == "Organization"
-
-
 def test_one_of_a_kind_makes_nothing(reader: RulesReader) -> None:
     text = "Standard A technical specification, which is produced by a Project and that could be used."
     assert facts(read(reader, text, schema="general")) == set()

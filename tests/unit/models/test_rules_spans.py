@@ -108,6 +108,8 @@ def test_a_capital_in_a_list_is_no_part_of_a_name(parser: Parser) -> None:
     ("This is the FAQ of the Pump ISO/IEC 5230:2020 for all.", [("Pump ISO/IEC 5230:2020", "work")]),
     ("Ada Keller leads the PMA (since 2031) Working Group in Oslo.", [("Ada Keller", "person"), ("PMA", "name"),
                                                                      ("2031", "date"), ("Oslo", "location")]),
+    ("The FINPU Projects and the OpenPump Best Practices Badge began in Oslo. Supplied Software is meant.",
+     [("FINPU Projects", "name"), ("OpenPump Best Practices Badge", "name"), ("Oslo", "location")]),
     ("The board elects two members (each, a “Gold Envoy”) in Oslo.", [("Oslo", "location")]),
 ])
 def test_an_item_of_a_list_is_named_as_a_whole_and_a_rest_is_no_name(
