@@ -119,7 +119,8 @@ def _may_name(cell: Cell, row: Row) -> bool:
     longest = _LONGEST_NAME if cell in row.cells[:2] else _SHORT
     if _NUMBERED.match(cell.value) and any(_MARK.fullmatch(other.value) for other in row.cells):
         return False  # an item of a checklist
-    if cell.value.partition(" ")[0].lower() in _TASK and " " in cell.value and all(
+    first, _, rest = cell.value.partition(" ")
+    if rest and first.istitle() and first.lower() in _TASK and all(
             len(other.value) > _LONG_SAID or _SENTENCE.search(other.value) for other in row.cells[1:]):
         return False  # a task or a goal, of which the row only tells how
     if _OPEN.fullmatch(cell.value) or (_is_bare(cell) and not any(map(str.isalpha, cell.header))):

@@ -116,6 +116,7 @@ class TestNames:
     ("| Item: 3. Seal of the valve | Tool Yes-1 No-0: 1 |", set()),
     ("| Goal: Avoid idle pumps | How?: Each pump is shared by two crews. |", set()),
     ("| Task: Avoid idle pumps | Week: 12 |", {("Avoid idle pumps", "Week", "12")}),
+    ("| Code: CREATE / COPY | Cost: This is free. |", {("CREATE / COPY", "Cost", "This is free.")}),
     ("| Maker: Sample | Motto: Pumps for all |", set()),
     ("| Item: Seal (Full - 1 partial - 0) | Tool: sealer |", set()),
     ("| No: 7 | Pump: Nile Queen | Price: 40 | Kind: FREE_PUMP |", {("Nile Queen", "Price", "40")}),
