@@ -262,6 +262,8 @@ class _Sentence:
                 one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
             if TEXTS & set(end.kinds):
                 tokens = tokens[:1]
+            elif role == "subj" and predicate.pos_ == "VERB":
+                tokens = [token for token in tokens if not _describes_next(token)]
             found = dict.fromkeys(one for token in tokens if (
                 one := self._fitting(predicate, token, end, own=role == "self")) and not (
                 # "On the Row he was captain": no place is a captain.
@@ -448,6 +450,12 @@ class _Sentence:
         former = child.lower_ in _FORMER or child.dep_ in {"poss", "cc", "conj", "prep", "punct", "det"}
         named = self.covering(child)
         return child.i < token.i and not former and (named is None or named is self.covering(token))
+
+
+def _describes_next(token: "Token") -> bool:
+    """Return True for the "Acme" of "Acme and Delta Bank projects", which are of both."""
+    return any(other.i > token.i and other.tag_ == "NNS" and any(
+        child.dep_ == "compound" and child.tag_ == "NNP" for child in other.children) for other in token.conjuncts)
 
 
 def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  # noqa: PLR0911 - a decision list

@@ -12,8 +12,8 @@ _WRAPPED = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")
 """A placeholder, or code as a whole."""
 _UNNAMED = re.compile(r"Column \d{1,4}\Z")
 """The header of a column that has none in its document."""
-_CODE = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{2,20})+\Z")
-"""A constant of a program, such as YES_NO."""
+_CODE = re.compile(r"(?:[A-Z]{2,20}(?:_[A-Z]{2,20})+|[A-Z]{12,20})\Z")
+"""A constant of a program, such as YES_NO or SUBQUESTIONS."""
 _MARKUP = re.compile(r"<(?:[!/]|(?:br|p|b|i|em|strong|span|div|img|a|u|li|ul|ol|sup|sub|code|font)\b)[^<>]{0,500}>|"
                      r"!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+\Z")

@@ -354,8 +354,9 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     if name.isupper() and len(name) > _LONGEST_ACRONYM and name.title() not in text and not any(map(str.isdigit, name)):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
-    if span.kind != "work" and (lowered[0] in _OTHERS or " or " in name or not PRONOUNS.keys().isdisjoint(lowered)):
-        return True  # "Your Software", "Board or Committee"
+    several = " or " in name or ", and " in name or "3rd" in lowered
+    if span.kind != "work" and (lowered[0] in _OTHERS or several or not PRONOUNS.keys().isdisjoint(lowered)):
+        return True  # "Your Software", "Board or Committee", "Acme 3rd Party"
     common = name not in {"US", "IT"} and all(
         part in _NO_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
     too_long = len(parts) > _LONGEST_NAME and span.kind not in {"work", "event"}

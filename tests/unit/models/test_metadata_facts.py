@@ -117,6 +117,7 @@ class TestNames:
     ("| Goal: Avoid idle pumps | How?: Each pump is shared by two crews. |", set()),
     ("| Task: Avoid idle pumps | Week: 12 |", {("Avoid idle pumps", "Week", "12")}),
     ("| Code: CREATE / COPY | Cost: This is free. |", {("CREATE / COPY", "Cost", "This is free.")}),
+    ("| Pump: Nile Queen | Kind: SUBASSEMBLIES | Price: 40 |", {("Nile Queen", "Price", "40")}),
     ("| Maker: Sample | Motto: Pumps for all |", set()),
     ("| Item: Seal (Full - 1 partial - 0) | Tool: sealer |", set()),
     ("| No: 7 | Pump: Nile Queen | Price: 40 | Kind: FREE_PUMP |", {("Nile Queen", "Price", "40")}),

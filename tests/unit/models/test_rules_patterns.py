@@ -168,6 +168,7 @@ def test_a_pattern_reads_every_form_of_its_verb(sentence: str, parser: Parser) -
     "Acme Corporation provides complete transparency to its supply chain.",
     "Acme Corporation provides various tools to its clients.",
     "This helps Acme Corporation projects provide clean water.",
+    "This helps Acme and Delta Bank projects maintain a transparent record of project leadership.",
 ])
 def test_what_is_denied_possible_or_no_sentence_is_no_fact(sentence: str, parser: Parser) -> None:
     assert prose(sentence, parser, load_patterns()) == []

@@ -110,6 +110,8 @@ def test_a_capital_in_a_list_is_no_part_of_a_name(parser: Parser) -> None:
                                                                      ("2031", "date"), ("Oslo", "location")]),
     ("The FINPU Projects and the OpenPump Best Practices Badge began in Oslo. Supplied Software is meant.",
      [("FINPU Projects", "name"), ("OpenPump Best Practices Badge", "name"), ("Oslo", "location")]),
+    ("Seats go to Bronze, Copper, and Zinc member firms in Oslo.\n\nSafety Work Group, which met Ada Keller, writes.",
+     [("Bronze", "name"), ("Oslo", "location"), ("Safety Work Group", "organization"), ("Ada Keller", "person")]),
     ("The board elects two members (each, a “Gold Envoy”) in Oslo.", [("Oslo", "location")]),
 ])
 def test_an_item_of_a_list_is_named_as_a_whole_and_a_rest_is_no_name(
