@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from ....text.scripts import is_han
 from ..lexicon import words
+from .name_kinds import infer_type
+from .name_likeness import may_be
 from .name_words import PREPOSITIONS, ROLES
 from .typed_span import Span
 
@@ -19,6 +21,7 @@ _LEADS_TO_BODY = words("by at for from joined of with under against")
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _JOINED = re.compile(r"(?:,|,? and|,? or) $")
 _QUOTED = re.compile(r"[\"“«]$")
+_ITEM = re.compile(r"(?:^|\n)[ \t]*[-*•] \[?$")
 _AROUND = 40
 
 
@@ -54,6 +57,7 @@ def _is_sure(text: str, span: Span, places: set[int]) -> bool:
             body = " " in name and leading in _LEADS_TO_BODY
             return leading == "the" or body
         case "work":
-            return " " in name and _QUOTED.search(before) is not None
+            told = infer_type(name) == "Work" and may_be("organization", name.rpartition(" ")[0])
+            return " " in name and ((told and _ITEM.search(before)) or _QUOTED.search(before)) is not None
     return False
 

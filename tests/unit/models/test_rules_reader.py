@@ -178,3 +178,8 @@ def test_a_heading_that_any_document_has_is_nothing_that_it_is_about(reader: Rul
 def test_one_of_a_kind_makes_nothing(reader: RulesReader) -> None:
     text = "Standard A technical specification, which is produced by a Project and that could be used."
     assert facts(read(reader, text, schema="general")) == set()
+
+
+def test_an_item_that_its_own_words_call_a_work_is_one(reader: RulesReader) -> None:
+    text = "These may be used:\n\n- Mozilla Pump License v. 1.0\n- Staff Privacy Policy\n"
+    assert entities(read(reader, text, schema="general")) == {"Mozilla Pump License": "Work"}
