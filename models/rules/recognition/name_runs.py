@@ -15,7 +15,7 @@ _WORD = re.compile(r"[\w’'.&-]+")
 _OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
 _OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
 _ITEM = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
-_ITEM_ENDS = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|, wh(?:ich|o|ose)\b)", re.MULTILINE)
+_ITEM_ENDS = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
 """What stands before and after a name that is an item or a line of its own."""
 _SPELLED = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
 _NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
