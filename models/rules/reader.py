@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import pairwise
 
 from ...schemas.extraction import (
     ExtractedAttribute,
@@ -90,6 +91,8 @@ class RulesReader:
         types = {name: prepared.type_of(names, name, certain=bool(language)) for name in names.spans}
         admitted = set(names.spans) if language else sure_names(text, names.spans) | {
             name for name in names.spans if prepared.has_evidence(names, name)}
+        admitted |= {short.name for full, short in pairwise(names.mentions) if full.name in admitted and (
+            full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"})}
         triples: dict[tuple[str, str, str, str], ExtractedTriple] = {}
         attributes: dict[tuple[str, str, str, str], ExtractedAttribute] = {}
         for fact in self._stated(prepared, text, names, read_by_tree=not language):

@@ -126,12 +126,13 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised),
                              *_opening(text)])
     spans = without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])] for layer in (certain, pieces)))
-    told = _changes(text, spans) | _expanded(text, spans)
+    told = _changes(text, spans)
     for number, span in enumerate(spans):
         as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
         if not (span.kind == "work" and span in certain) and (kind := infer_kind(text, as_name)):
             spans[number] = replace(span, kind=kind)
             told.setdefault(name_of(text, span), kind)
+    told |= _expanded(text, spans)
     spans = [replace(span, kind="name") if name_of(text, span) not in told and not _may_be(text, span) else span
              for span in spans]
     terms = _terms(text, spans)
