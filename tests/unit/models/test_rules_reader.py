@@ -186,5 +186,6 @@ def test_an_item_that_its_own_words_call_a_work_is_one(reader: RulesReader) -> N
 
 
 def test_the_short_form_beside_a_bodys_name_is_the_bodys(reader: RulesReader) -> None:
-    found = read(reader, "Harbour Open Pump Foundation (BPE) \nPump Guidelines\n\nA guide to the pumps.", schema="general")
+    text = "Harbour Open Pump Foundation (BPE) \nPump Guidelines\n\nA guide to the pumps."
+    found = read(reader, text, schema="general")
     assert entities(found) == {"Harbour Open Pump Foundation": "Organization", "BPE": "Organization"}
