@@ -151,7 +151,7 @@ def entity_of(kb: KnowledgeBase, node: str, of_chunks: dict[str, str]) -> Entity
     graph = kb.graph
     entity = graph.entity(node)
     return Entity(id=node, name=entity.name, type=entity.type, names=tuple(graph.names(node)),
-                  attributes={name: tuple(values) for name, values in graph.attributes(node).items()},
+                  attributes={name: tuple(values) for name, values in graph.told(node).items()},
                   times={name: {value: validity.note() for value, validity in values.items()}
                          for name, values in graph.validities(node).items()},
                   documents=tuple(sorted({of_chunks[chunk] for chunk in graph.entity_support(node)

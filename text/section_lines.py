@@ -22,7 +22,7 @@ _GENERAL = frozenset((  # noqa: SIM905
     "quick reference test tests case cases result results parameter parameters constant constants configuration "
     "table tables field fields definition definitions value values list misc miscellaneous implementation motivation "
     "rationale background proposal terminology abstract preset presets existing and of the "
-    "概况 简介 联系方式 基本信息 参数 规格 说明").split())
+    "概况 简介 联系方式 基本信息 参数 规格 说明 原则 总则 附则 目录 背景 前言 principles").split())
 """Words of headings that say the same in any document."""
 _LONGEST, _LONGEST_CAPTION = 80, 8
 """Characters of the headings that stand with a fact, and words of a line directly above rows that is their caption."""

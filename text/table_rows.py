@@ -18,6 +18,8 @@ LIST_MARK = "; "
 """Between the items of a cell that is a list."""
 SET_APART = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")
 """The beginning of a line that is a row of a table or an item of a list."""
+NUMBER_OF = r"(?<=\w)(?: (?:Number|No\.?|Nr\.?|#|Range|ID|Code)|编号|序号|号码)"
+"""What a header adds to the noun for what a number is of, as an expression."""
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "
 
 

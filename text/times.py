@@ -232,7 +232,8 @@ class Validity(NamedTuple):
         if not self.times:  # most facts have no time, and digests ask for every fact
             return ""
         said = [time.words for time in self.times[-_MOST_NOTED:]]
-        return "; ".join([*["…"] * (len(self.times) > _MOST_NOTED), *said,
+        more = len(self.times) - len(said)
+        return "; ".join([*[f"… (+{more})"] * (more > 0), *said,
                           *(f"superseded {date}" for date in self.successor_date)])
 
     def with_note(self, said: str) -> str:

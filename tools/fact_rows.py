@@ -51,9 +51,10 @@ def triple_rows(index: RetrievalIndex, rows: Iterable[int]) -> Iterator[FactRow]
 
 
 def value_rows(index: RetrievalIndex, entity: str, attributes: Sequence[str] = ()) -> Iterator[FactRow]:
-    """Yield an entity's values, of some attributes or of all, sorted."""
+    """Yield an entity's values of some attributes, or all that describe it, sorted."""
     times, name = index.dated_values(entity), index.name(entity)
-    for attribute, values in sorted(index.attributes(entity).items()):
+    held = index.attributes(entity) if attributes else index.graph.told(entity)
+    for attribute, values in sorted(held.items()):
         for value, support in sorted(values.items()) if not attributes or attribute in attributes else ():
             dated = times.get((attribute, value), Dated())
             spans = [(chunk, start, end) for chunk, (start, end) in sorted(support.items()) if dated.is_of(chunk)]

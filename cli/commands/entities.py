@@ -159,7 +159,7 @@ def _facts(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, V
     graph = knowledge_base.graph
     node = match_node(graph, entity)
     dated = graph.validities(node)
-    for name, values in graph.attributes(node).items():
+    for name, values in graph.told(node).items():
         for value in values:
             yield Said(graph.name(node), name, value), dated.get(name, {}).get(value, Validity())
     for edge in graph.incident(node):
@@ -277,7 +277,7 @@ def _list_entity(index: RetrievalIndex, row: int, document_of: dict[str, str]) -
     entity, (name, kind, *_) = index.entity_row.at(row), index.about(row)
     documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
     return ListedEntity(id=entity, name=name, type=kind, facts=len(index.incident_at(row)),
-                        values=sum(map(len, index.attributes(entity).values())), documents=len(documents))
+                        values=sum(map(len, index.graph.told(entity).values())), documents=len(documents))
 
 
 def entity_table(entities: Sequence[ListedEntity]) -> Table:

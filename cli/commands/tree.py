@@ -150,7 +150,7 @@ def _add(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
         for edge in facts[:_FACTS]:
             twig.add(on_a_line(graph.statement(edge)))
         dated = graph.validities(keyword)
-        for name, values in list(graph.attributes(keyword).items())[:_ATTRIBUTES]:
+        for name, values in list(graph.told(keyword).items())[:_ATTRIBUTES]:
             times = dated.get(name, {})
             shown = ", ".join(times[value].with_note(value) if value in times else value for value in values)
             twig.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(shown)}")

@@ -23,6 +23,7 @@ from ...text.dates import parse_date
 from ...text.peoples import peoples_of
 from ...text.scripts import CJK
 from ...text.sentences import split_sentences
+from ...text.table_rows import NUMBER_OF
 from ...text.times import LONGEST, read_time, split_qualifiers
 from ...text.values import find_values, means, parse_value
 
@@ -44,8 +45,9 @@ _APART = 8
 """How many words further the next word of a time is at most."""
 _ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|(?<=\])\([^()\s]{1,1000}\)|:[a-z]{2,12}:(?=`)"
-                     r"|<[a-z/][^<>\n]{0,200}>")
-"""What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain", and markup."""
+                     rf"|<[a-z/][^<>\n]{{0,200}}>|{NUMBER_OF}(?=[:：] )")
+"""What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain", markup, and what
+a header adds: "Pump 7" of "Pump Number: 7"."""
 _NOT_CONTENT = _ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15
 """Words of a name that is composed."""

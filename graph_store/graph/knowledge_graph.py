@@ -21,6 +21,7 @@ from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows
 from .key_links import link_keys
 from .row_columns import read_columns
 from .superseding import LaterDates
+from .telling import is_telling
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""
@@ -187,6 +188,13 @@ class KnowledgeGraph:
         """Return an entity's attribute values, sorted."""
         return {name: list(values) for name, values in self.values(entity).items()}
 
+    def told(self, entity: str) -> dict[str, dict[str, Places]]:
+        """Return an entity's values that describe it, as it is shown; see `is_telling`."""
+        name = self.name(entity)
+        telling = {attribute: {value: places for value, places in held.items() if is_telling(name, attribute, value)}
+                   for attribute, held in self.values(entity).items()}
+        return {attribute: held for attribute, held in telling.items() if held}
+
     def entities_with_values(self) -> list[str]:
         """Return the entities that have attribute values, sorted."""
         return [self.columns.ids[row] for row in np.unique(self.columns.values.entity).tolist()]
@@ -205,8 +213,11 @@ class KnowledgeGraph:
             yield entity, [held for name in attributes for held in values.get(name, {}).items()]
 
     def count_attributes(self) -> int:
-        """Return the number of attribute values of all entities."""
-        return int(find_firsts(*self.columns.values[:3]).sum())
+        """Return the number of attribute values that describe entities; see `told`."""
+        held, texts, names = self.columns.values, self.columns.texts, self.columns.names
+        firsts = np.flatnonzero(find_firsts(*held[:3]))
+        return sum(is_telling(texts[names[entity]], texts[attribute], texts[value]) for entity, attribute, value in zip(
+            *(column[firsts].tolist() for column in held[:3]), strict=True))
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
         """Return when an entity's values hold, by attribute and value; those without a time are left out."""

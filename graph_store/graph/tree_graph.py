@@ -102,7 +102,7 @@ def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any
             "documents": sources.documents(graph.entity_support(node)),
             "attributes": {name: {value: sources.of(support, times.get(name, {}).get(value))
                                   for value, support in values.items()}
-                           for name, values in graph.values(node).items()},
+                           for name, values in graph.told(node).items()},
             **({"times": notes} if notes else {}), "id": node}
 
 

@@ -120,7 +120,7 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
     firsts = np.flatnonzero(find_firsts(stated.entity, stated.attribute, stated.value))
     values = ((words(texts[value]), entity) for entity, value in zip(
         stated.entity[firsts].tolist(), stated.value[firsts].tolist(), strict=True))
-    counts = np.array([graph.count_entities(), graph.count_triples(), len(firsts)])
+    counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
     return {"counts": counts, **_support(graph, rows), **trie("names", fold_spellings()),
             **trie("values", (value for value in values if _is_telling(value[0]))),
             **columns.texts("spellings", sorted({name for called in names for name in called})),

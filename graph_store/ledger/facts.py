@@ -16,6 +16,9 @@ from .database import Database
 from .tables import ATTRIBUTE_VALUES, FACTS, among
 
 _POSITION = "position"
+_BEGINS = "substr(d.text, c.start + a.start + 1, 44)"
+_LAST = "substr(d.text, c.start + a.\"end\", 1)"
+"""The beginning of what states a fact, which may hold the key of a line, and its last character."""
 Rows = Sequence[tuple[Any, ...]]
 
 
@@ -54,11 +57,12 @@ def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]
 def count_from_sentences(database: Database) -> dict[str, int]:
     """Return how many facts and values are stated by sentences, by the fingerprint of what extracted them.
 
-    The others are stated by rows of tables and metadata.
+    The others are stated by rows of tables, metadata, and lines such as "* RFC-12: Pump noise" without a full stop.
     """
     stated = (f"SELECT e.reasoner, count(*) FROM {table.name} a JOIN chunks c ON c.id = a.chunk "  # noqa: S608 - ours
               "JOIN documents d ON d.id = c.document JOIN extractions e ON e.chunk = c.id "
-              "WHERE substr(d.text, c.start + a.start + 1, 2) <> '| ' GROUP BY e.reasoner"
+              f"WHERE NOT ({_BEGINS} LIKE '| %' OR (({_BEGINS} LIKE '%: %' OR {_BEGINS} LIKE '%：%') AND {_LAST} "
+              "NOT IN ('.', '!', '?', '。', '！', '？', '”', '\"'))) GROUP BY e.reasoner"
               for table in (FACTS, ATTRIBUTE_VALUES))
     counts = Counter[str]()
     for sql in stated:

@@ -41,7 +41,7 @@ def all_texts(graph: KnowledgeGraph) -> Iterator[str]:
     yield from graph.all_names().values()
     yield from map(graph.statement_of, range(graph.count_triples()))
     for entity in graph.entities_with_values():
-        for attribute, values in graph.attributes(entity).items():
+        for attribute, values in graph.told(entity).items():
             yield from (graph.value_statement(entity, attribute, value) for value in values)
 
 
@@ -87,7 +87,7 @@ def _facts(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
 def _values(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[str]:
     """Yield the attribute values of the keywords."""
     for keyword in community.keywords:
-        for attribute, values in graph.attributes(keyword).items():
+        for attribute, values in graph.told(keyword).items():
             yield from (graph.value_statement(keyword, attribute, value) for value in values)
 
 

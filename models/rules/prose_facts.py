@@ -24,7 +24,7 @@ from .clauses import Roles, all_joined, is_stated, roles
 from .lexicon import words
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
-from .recognition.name_words import CALENDAR, POSTS, PRONOUNS, ROLES
+from .recognition.name_words import CALENDAR, POSTS, PRONOUNS, ROLES, THINGS
 from .recognition.spans import VALUES
 from .stated_facts import Mention, Stated
 
@@ -41,7 +41,10 @@ _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
 _ARTICLES = words("the a an its his her their our")
 _OF_SOME = words("only first last same next most")
-_VAGUE = words("this that these those any such some each all no more most what which other another similar lot")
+_VAGUE = words("this that these those any such some each all no more most what which other another similar lot "
+               "various several multiple numerous many certain")
+_PRAISE = words("complete full great good better best excellent different additional further necessary important")
+"""What is said of a noun without saying what it is: "complete transparency"."""
 _NO_NAME = words("a an each any no this every such another")
 _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
@@ -254,6 +257,8 @@ class _Sentence:
                 one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
             if _TEXTS & set(end.kinds):
                 tokens = tokens[:1]
+            elif role == "subj" and predicate.pos_ == "VERB":
+                tokens = [token for token in tokens if not _describes_next(token)]
             found = dict.fromkeys(one for token in tokens if (
                 one := self._fitting(predicate, token, end, own=role == "self")) and not (
                 # "On the Row he was captain": no place is a captain.
@@ -323,9 +328,10 @@ class _Sentence:
             return self._referent(token)
         covering = self.covering(token)
         if covering is not None:
-            kind_of_thing = covering.name.isupper() and " " not in covering.name and (
-                covering.kind == "person" or self._is_one_of(covering))
-            return None if kind_of_thing else covering  # "an API", "Ada Blum (SPD)"
+            kind_of_thing = " " not in covering.name and (
+                (covering.name.isupper() and covering.kind == "person") or (self._is_one_of(covering) and (
+                    covering.name.isupper() or not is_rare(covering.name))))
+            return None if kind_of_thing else covering  # "an API", "a Project", "Ada Blum (SPD)"
         if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR | ROLES:
             first = token
             while first.i and (other := self.doc[first.i - 1]).tag_ in {"NNP", "NNPS"} and token.is_ancestor(other):
@@ -334,7 +340,8 @@ class _Sentence:
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
             name = self.doc.text[first.idx : last.idx + len(last)]
-            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"} or before in {"'s", "’s"}
+            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"} or before in {"'s", "’s"} or (
+                first.i > 1 and self.doc[first.i - 1].tag_ in {"NNP", "NNPS"} and token.tag_ == "NNP")
             if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not piece:
                 return Mention(first.idx, first.idx + len(name), "name", name)
         return self._held(token)
@@ -356,7 +363,9 @@ class _Sentence:
             return held if kind_of_noun(token.lemma_) == held.kind else None  # "Ada Blum, a painter born in Oslo"
         named = (child for child in token.children if child.dep_ == "appos" or (
             # "the Nile Queen pump", but not "the Acme engineer", "its Acme office" and "the API key"
+            # nor "Acme projects", which are several
             child.dep_ == "compound" and child.i + 1 == token.i and token.lemma_ not in _UNITS and (
+                token.tag_ != "NNS") and (
                 kind_of_noun(token.lemma_) != "person") and not child.text.isupper() and not any(
                 one.tag_ == "PRP$" or one.dep_ == "appos" for one in token.children)))
         kind = kind_of_noun(token.lemma_)
@@ -405,7 +414,7 @@ class _Sentence:
         first = next(one for one in token.subtree if one not in left_out)
         if first.lower_ in _ARTICLES:
             first = self.doc[first.i + 1]
-        if first.lower_ in _VAGUE:
+        if first.lower_ in _VAGUE or (first.lower_ in _PRAISE and first.i + 1 == token.i):
             return ""
         last = first
         while last.i + 1 < len(self.doc) and self.doc[last.i + 1] not in left_out and (
@@ -438,6 +447,12 @@ class _Sentence:
         return child.i < token.i and not former and (named is None or named is self.covering(token))
 
 
+def _describes_next(token: "Token") -> bool:
+    """Return True for the "Acme" of "Acme and Delta Bank projects", which are of both."""
+    return any(other.i > token.i and other.tag_ == "NNS" and any(
+        child.dep_ == "compound" and child.tag_ == "NNP" for child in other.children) for other in token.conjuncts)
+
+
 def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  # noqa: PLR0911 - a decision list
     """Return the kind that a pattern gives a name, or "" if the name is of another kind.
 
@@ -445,7 +460,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     """
     name, kind = mention.name, mention.kind
     several, acronym, last = " " in name, name.isupper() and name.isalpha(), name.rpartition(" ")[2].lower()
-    if ("location" in kinds and _ROAD.search(name)) or last in POSTS or (
+    if ("location" in kinds and _ROAD.search(name)) or last in POSTS | THINGS or (
             kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
         return ""  # "located on Highway 54", "Platinum Members", "Executive Director"
     named = infer_type(name).lower()

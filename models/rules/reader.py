@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import pairwise
 from threading import Lock
 
 from cachetools import LRUCache, cached
@@ -19,14 +20,15 @@ from ...schemas.extraction import (
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.scripts import has_han, is_han
+from ...text.section_lines import is_telling
 from ...text.sentences import split_sentences
-from ...text.titles import is_placeholder
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
 from .lexicon import words
 from .people_lists import people_rows
 from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
+from .recognition.name_likeness import may_be
 from .recognition.name_words import PREPOSITIONS, ROLES
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
 from .stated_facts import FactForms, Mention, Stated, labelled, load_forms
@@ -62,6 +64,7 @@ _LEADS_TO_BODY = words("by at for from joined of with under against")
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _JOINED = re.compile(r"(?:,|,? and|,? or) $")
 _QUOTED = re.compile(r"[\"“«]$")
+_ITEM = re.compile(r"(?:^|\n)[ \t]*[-*•] \[?$")
 _AROUND = 40
 
 
@@ -99,6 +102,8 @@ class RulesReader:
         types = {name: prepared.type_of(names, name, certain=bool(language)) for name in names.spans}
         admitted = set(names.spans) if language else _sure_names(text, names.spans) | {
             name for name in names.spans if prepared.has_evidence(names, name)}
+        admitted |= {short.name for full, short in pairwise(names.mentions) if full.name in admitted and (
+            full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"})}
         triples: dict[tuple[str, str, str, str], ExtractedTriple] = {}
         attributes: dict[tuple[str, str, str, str], ExtractedAttribute] = {}
         for fact in self._stated(prepared, text, names, read_by_tree=not language):
@@ -296,7 +301,7 @@ def _subject(title: str, document: str) -> str:
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
-    named = _FILE.search(head) or is_placeholder(head) or _FILE.sub("", document.rpartition("/")[2]) == head
+    named = _FILE.search(head) or not is_telling(head) or _FILE.sub("", document.rpartition("/")[2]) == head
     return "" if named or len(head.split()) > _LONGEST_TITLE or len(head) < 2 else head  # noqa: PLR2004
 
 
@@ -335,5 +340,6 @@ def _is_sure(text: str, span: Span, places: set[int]) -> bool:
             body = " " in name and leading in _LEADS_TO_BODY
             return leading == "the" or body
         case "work":
-            return " " in name and _QUOTED.search(before) is not None
+            told = infer_type(name) == "Work" and may_be("organization", name.rpartition(" ")[0])
+            return " " in name and ((told and _ITEM.search(before)) or _QUOTED.search(before)) is not None
     return False

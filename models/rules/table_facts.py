@@ -125,7 +125,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             leads = kind_of(value) == "text" and value != name and not _NO_NAME.search(value) and names(value)
             relation = words.relation(header, kind) if leads and not _is_described(value) else None
             if relation is None:
-                condition = section if _is_time(header) else _condition(
+                condition = "; ".join(filter(None, [section, _on_the_day(row)])) if _is_time(header) else _condition(
                     row, header, time, telling.get(row.cells[0], ()))
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
                                                      time=condition))
@@ -191,6 +191,13 @@ def _condition(row: Row, header: str, time: str, telling: Sequence[str]) -> str:
     values = {cell.header: cell.value for cell in row.cells[1:]}
     beside = [f"{name}: {values[name]}" for name in telling if name in values] if header not in telling else []
     return "; ".join([*([time] if time else []), *(one for one in beside if split_qualifiers(one)[1])])
+
+
+def _on_the_day(row: Row) -> str:
+    """Return what a row says of its time ("Shift: night"), if it is one thing in words; else ""."""
+    others = [cell for cell in row.cells[1:] if not _is_time(cell.header)]
+    said = f"{others[0].header}: {others[0].value}" if len(others) == 1 and kind_of(others[0].value) == "text" else ""
+    return said if split_qualifiers(said)[1] else ""
 
 
 def _time_of(row: Row) -> str:

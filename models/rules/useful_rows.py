@@ -5,26 +5,38 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...text.quantities import parse_number
-from ...text.table_rows import DOCUMENT, Cell, Row
+from ...text.table_rows import DOCUMENT, NUMBER_OF, Cell, Row
 from .lexicon import words
 
 _WRAPPED = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")
 """A placeholder, or code as a whole."""
 _UNNAMED = re.compile(r"Column \d{1,4}\Z")
 """The header of a column that has none in its document."""
-_CODE = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{2,20})+\Z")
-"""A constant of a program, such as YES_NO."""
+_CODE = re.compile(r"(?:[A-Z]{2,20}(?:_[A-Z]{2,20})+|[A-Z]{12,20})\Z")
+"""A constant of a program, such as YES_NO or SUBQUESTIONS."""
 _MARKUP = re.compile(r"<(?:[!/]|(?:br|p|b|i|em|strong|span|div|img|a|u|li|ul|ol|sup|sub|code|font)\b)[^<>]{0,500}>|"
                      r"!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+\Z")
 _PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
-                     r"\b(?:yes|complete)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
+                     r"\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
 _SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |[。.]$|ます$|です$")
 """What a sentence has and a name has not."""
 _DATES = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
-_OPEN = re.compile(r"(?:tb[acd]|n/?a|none|unknown|\W+|待定|未定|无)", re.IGNORECASE)
+_RANGE = re.compile(r"(?:between|from|up to|over|under|above|below|more than|less than|at least) [$€£]?\d[\d,. –-]*"
+                    r"(?:(?:and|to) [$€£]?\d[\d,.]*)?", re.IGNORECASE)
+_NUMBER_OF = re.compile(f"{NUMBER_OF}$")
+_OPEN = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
+                   re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
+_TASK = words(
+    "add adopt allow analyse analyze appoint approve assess assign avoid build check choose collect complete confirm "
+    "create decrease define deliver determine develop drive enable encourage ensure establish evaluate find help "
+    "identify implement improve include increase inform install keep maintain make measure obtain prepare prevent "
+    "promote protect provide publish reduce remove review send set simplify start stop submit train update use verify")
+"""Verbs that begin what is to be done or reached."""
+_LONG_SAID = 60
+"""Characters of a cell that is a sentence."""
 _LABELS = words("label labels tag tags")
 _GROUPS = words("list group category section status stage phase board")
 _NUMBERING = words("no no. nr nr. # s.no 序号")
@@ -35,6 +47,9 @@ _LONG = 24
 _PLACES = words("field parameter param key variable property attribute argument arg column 字段 参数 属性")
 """Headers of columns of labels: a common noun in them names something only with its header, "Field: nonce"."""
 _COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
+_NUMBERED = re.compile(r"\d{1,2}[.)]\s")
+_MARK = re.compile(r"[01xX✓✗☐☑]|yes|no", re.IGNORECASE)
+"""What is ticked or scored in a checklist."""
 _SHORT, _LONGEST_HEADER, _LONGEST_NAME = 6, 8, 14
 """The most words of a name in another column, of a header, and of a name."""
 
@@ -60,7 +75,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
                 cells = [naming, *(cell for cell in cells if cell is not naming)]
         if len(cells) > 1 and _may_name(cells[0], row):
             if _is_bare(cells[0]):
-                cells[0] = cells[0]._replace(value=f"{cells[0].header}: {cells[0].value}")
+                cells[0] = cells[0]._replace(value=_called(cells[0]))
             yield row._replace(cells=tuple(cells))
 
 
@@ -89,13 +104,25 @@ def _stating(row: Row) -> Iterator[Cell]:
 def _is_bare(cell: Cell) -> bool:
     """Return True for what names a row only with its header: a number, date or amount ("1.a", "256 bits"), a letter."""
     value, is_label = cell.value, len(cell.value) == 1 or not _PLACES.isdisjoint(cell.header.lower().split())
-    return bool(_NUMBER.match(value) or _DATES.match(value) or parse_number(value) or (
+    return bool(_NUMBER.match(value) or _DATES.match(value) or _RANGE.fullmatch(value) or parse_number(value) or (
         is_label and _COMMON_NOUN.fullmatch(value)))
+
+
+def _called(cell: Cell) -> str:
+    """Return what a row is called by its number: "Question 1.a" of "Question Number: 1.a", else with the header."""
+    noun = _NUMBER_OF.sub("", cell.header)
+    return f"{noun} {cell.value}" if noun != cell.header else f"{cell.header}: {cell.value}"
 
 
 def _may_name(cell: Cell, row: Row) -> bool:
     """Return True if a cell can name the subject of a row."""
     longest = _LONGEST_NAME if cell in row.cells[:2] else _SHORT
+    if _NUMBERED.match(cell.value) and any(_MARK.fullmatch(other.value) for other in row.cells):
+        return False  # an item of a checklist
+    first, _, rest = cell.value.partition(" ")
+    if rest and first.istitle() and first.lower() in _TASK and all(
+            len(other.value) > _LONG_SAID or _SENTENCE.search(other.value) for other in row.cells[1:]):
+        return False  # a task or a goal, of which the row only tells how
     if _OPEN.fullmatch(cell.value) or (_is_bare(cell) and not any(map(str.isalpha, cell.header))):
         return False
     return len(cell.value.split()) <= longest and not _PROMPT.search(cell.value) and not _SENTENCE.search(cell.value)

@@ -157,7 +157,7 @@ def show_entity(seen: Seen, entity: NodeId, at: At = "") -> EntityAnswer:
     sources = Sources(chunks)
     return EntityAnswer(
         **node.model_dump(), aliases=view.aliases(entity), documents=sources.documents(mentioned),
-        attributes={name: sorted(values) for name, values in sorted(index.attributes(entity).items())},
+        attributes={name: sorted(values) for name, values in sorted(index.graph.told(entity).items())},
         times={name: {value: validity.note() for value, validity in values.items()}
                for name, values in index.graph.validities(entity).items()},
         facts=[_fact(view, key, sources) for key in keys],

@@ -35,6 +35,7 @@ _GENERAL = words(
     "明代 明朝 清代 清朝 民国 "
     "社区 统筹地区 户籍地址 人民政府 市人民政府 自治区人民政府 直辖市人民政府 "
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
+_COURT = ("仲裁庭", "法庭", "合议庭")
 _SITE = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITES = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
@@ -147,6 +148,8 @@ def _kind(words: Sequence[Word]) -> str:
     kind = _KINDS.get(words[0].tag, "")
     if kind == "person" and len(words) == 1 and words[0].text[0] not in CHINESE_SURNAMES and words[0].text[-1] in _SITE:
         return "location"  # '天一阁'
+    if kind == "person" and words[0].text.endswith(_COURT):
+        return "organization"
     if kind:
         body = kind != "organization" and len(words[0].text) > _SHORTEST_BODY and words[0].text.endswith(_BODY)
         return "organization" if body else kind

@@ -14,6 +14,10 @@ _RUN = re.compile(rf"{_PART}(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}
 _WORD = re.compile(r"[\w’'.&-]+")
 _OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
 _OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
+_ITEM = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
+_ITEM_ENDS = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
+"""What stands before and after a name that is an item or a line of its own."""
+_SPELLED = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
 _NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
     "the a an this that these those and or but if when while where as so yet then there here who "
     "which what how why both born died see also most many some all each every no not former current "
@@ -50,7 +54,13 @@ class NameRuns:
                 yield parts[0].start(), parts[-1].end()
 
     def _opens(self, at: int) -> bool:
-        return at == 0 or _OPENING.search(self._text[max(0, at - 4) : at]) is not None
+        """Return True for a word whose capital may be that of its sentence: not of an item's name, or "OpenChain"."""
+        if at and _OPENING.search(self._text[max(0, at - 4) : at]) is None:
+            return False
+        start, end = self._run_of.get(at, (at, at))
+        line = self._text.rfind("\n", 0, at) + 1
+        begins = start == at and "\n" in self._text and _ITEM.fullmatch(self._text[line:at].lstrip())
+        return not ((begins and _ITEM_ENDS.match(self._text, end)) or _SPELLED.match(self._text, at))
 
     def extend(self, start: int, end: int, *, of: bool = True) -> tuple[int, int]:
         """Return the complete name around a fragment, or the fragment.
@@ -70,7 +80,8 @@ class NameRuns:
 
     def _extend_left(self, begin: int, start: int) -> int:
         for word in reversed(list(_WORD.finditer(self._text, begin, start))):
-            if word.start() in self._shut or word[0].lower() in _NO_NAME or word[0].lower().rstrip(".") in ROLES or (
+            role = word[0].lower().rstrip(".") in ROLES and word[0] != "General"  # GNU General Public License
+            if word.start() in self._shut or word[0].lower() in _NO_NAME or role or (
                     self._opens(word.start()) or word[0].endswith(("'s", "’s"))):
                 return start
             start = word.start()

@@ -29,6 +29,11 @@ POSTS = words(
     "members coordinator representative commissioner employee employees supplier suppliers vendor")
 """The last words of posts, which no person is called."""
 
+THINGS = words(
+    "projects procedures procedure lifecycle list badge identifier playbook playbooks certification self-certification "
+    "template templates questions questionnaire draft date checklist guideline guidelines")
+"""The last words of what bodies and people have, which none is called."""
+
 PREPOSITIONS = words(
     "of in on at by for from with to into through under over against after before between during near within "
     "along across about as via onto upon toward towards behind around"

@@ -11,7 +11,7 @@ from ..lexicon import ENGLISH_STOP, words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import is_known, may_be
 from .name_runs import NameRuns
-from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES
+from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES, THINGS
 from .typed_span import Span, name_of, without_overlaps
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _HONORIFICS = words("dr mr mrs ms miss prof professor sir dame lord lady barones
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
 _NO_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
 _DETERMINERS = words("this that these those here there it what who our my your his her its their one each every")
-_OTHERS = words("own your our other another such certain any each 3rd")
+_OTHERS = words("own your our other another such certain any each some 3rd")
 """Words that begin what a text says of somebody's things, not their names."""
 _PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Lower-case parts of persons' names, in addition to those in `_SMALL`."""
@@ -54,6 +54,9 @@ _CHANGES = re.compile(r" (?:network |hard |soft )?(?:(?P<event>upgrade|fork|hard
                       r"(?:testnet|release|protocol))s?\b")
 """Nouns for what has the name of a place or a person: "the Lima upgrade"."""
 _DEFINING = re.compile(r"\([^()]{0,30}\Z")
+_KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
+"""What stands before the name of a kind of thing: (each, a “Gold Member”)."""
+_ASIDE = re.compile(r"\w \([^()\n]{1,80}\) \Z")
 _DEFINED = re.compile(
     r"\s{0,5}[\"“]?(?P<name>[A-Z0-9][^\s()\"“”]{0,30}(?: [^\s()\"“”]{1,30}){0,8}?)[\"”]?(?: \([^()]{0,120}\))?"
     r"(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
@@ -73,7 +76,7 @@ _OFFICES = words("senator representative congressman congresswoman president gov
                  "mayor secretary ambassador chairman chairwoman director ceo professor captain admiral colonel")
 """Titles that stand before a person's name and belong to no other name."""
 _NUMBERED = re.compile(r"(?:Highway|Route|Interstate|(?P<standard>\bI(?:SO|EC)))\Z")
-_NUMBER = re.compile(r" \d{1,5}(?::\d{4})?\b(?![.,]\d)")
+_NUMBER = re.compile(r"(?:/IEC)? \d{1,5}(?::\d{4})?\b(?![.,]\d)")
 """Roads and standards, whose numbers belong to their names."""
 _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
                            r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
@@ -123,12 +126,13 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised),
                              *_opening(text)])
     spans = without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])] for layer in (certain, pieces)))
-    told = _changes(text, spans) | _expanded(text, spans)
+    told = _changes(text, spans)
     for number, span in enumerate(spans):
         as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
         if not (span.kind == "work" and span in certain) and (kind := infer_kind(text, as_name)):
             spans[number] = replace(span, kind=kind)
             told.setdefault(name_of(text, span), kind)
+    told |= _expanded(text, spans)
     spans = [replace(span, kind="name") if name_of(text, span) not in told and not _may_be(text, span) else span
              for span in spans]
     terms = _terms(text, spans)
@@ -149,9 +153,11 @@ def _may_be(text: str, span: Span) -> bool:
         return False
     if kind not in {"person", "location", "organization"} or last.rstrip(".") in ROLES | _HONORIFICS:
         return True
+    first, _, noun = name.rpartition(" ")
+    if kind in {"person", "organization"} and (noun.lower() in THINGS or noun.lower().rpartition("-")[2] in THINGS):
+        return False  # "Delta Valves Projects"
     if kind != "person" and infer_type(name):
         return True
-    first, _, noun = name.rpartition(" ")
     if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":
         return may_be("location", first)  # Ottawa Senators, but not Gold Members
     if kind == "person" and re.search(rf"\b{re.escape(noun.lower())}s?\b", text):
@@ -209,7 +215,7 @@ def _terms(text: str, spans: Sequence[Span]) -> set[str]:
             follows = _FOLLOWS.match(text, span.end)
             word = follows["word"].lower() if follows else ""  # "a Delta Valves pump" is of a name
             term = _ONE_OF.search(before) is not None and (not word or word in ENGLISH_STOP)
-        if term:
+        if term or _KIND_DEFINED.search(before):
             found.add(name_of(text, span))
     return found
 
@@ -337,7 +343,10 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
             span.kind == "person" and any(c.isdigit() for c in name)):
         return True
-    if _PART_OF_TEXT.fullmatch(name):
+    rest = span.kind != "person" and kind_of_noun(parts[-1].lower()) and len(parts) <= 2 and _ASIDE.search(  # noqa: PLR2004
+        text, max(0, span.start - _AROUND_WORK), span.start)  # of "SPDX (Software Package Data Exchange) Working Group"
+    goods = span.kind == "product" and infer_type(name) and not may_be("organization", name.rpartition(" ")[0])
+    if rest or goods or _PART_OF_TEXT.fullmatch(name):  # "Open Source Software"
         return True
     number = parts[0].isdigit() and span.kind not in {"event", "work"}
     small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
@@ -346,8 +355,9 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     if name.isupper() and len(name) > _LONGEST_ACRONYM and name.title() not in text and not any(map(str.isdigit, name)):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
-    if span.kind != "work" and (lowered[0] in _OTHERS or " or " in name or not PRONOUNS.keys().isdisjoint(lowered)):
-        return True  # "Your Software", "Board or Committee"
+    several = " or " in name or ", and " in name or "3rd" in lowered
+    if span.kind != "work" and (lowered[0] in _OTHERS or several or not PRONOUNS.keys().isdisjoint(lowered)):
+        return True  # "Your Software", "Board or Committee", "Acme 3rd Party"
     common = name not in {"US", "IT"} and all(
         part in _NO_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
     too_long = len(parts) > _LONGEST_NAME and span.kind not in {"work", "event"}

@@ -21,6 +21,8 @@ _LONGEST_AT_START = 3
 """The most words before a noun that opens a sentence with it: "सारस ताल अभयारण्य"; elsewhere one belongs to it."""
 _HAN = r"[\u3400-\u9fff々ヶ]"
 _KATAKANA = r"[\u30a1-\u30fa\u30fc]"
+_SAID = re.compile(r"[^A-Z\u30a1-\u30fa]*\Z|.*(?:ます|です|ました|でした|ません)\Z")
+"""What Japanese quotation marks hold that is no name: common words and sentences."""
 _ARTICLE = "ال"
 _VERBAL = ("ي", "ت", "و")
 """The first letters of Arabic verbs and of words joined by 'and'."""
@@ -40,7 +42,8 @@ def find_uncased_names(text: str, language: str, title: str) -> list[Span]:
         The names, ascending and without overlaps.
     """
     cues = cues_of(language)
-    certain = [*occurrences(text, title, cues), *(Span(*match.span(1), "name") for match in _QUOTED.finditer(text))]
+    certain = [*occurrences(text, title, cues), *(Span(*match.span(1), "name") for match in _QUOTED.finditer(text)
+                                                  if language != "ja" or not _SAID.match(match[1]))]
     if language == "ja":
         return without_overlaps(certain, list(_japanese(text, cues)))
     find = _arabic if language == "ar" else _following

@@ -279,5 +279,10 @@ def test_the_status_tells_what_sentences_state_from_what_rows_hold(home):
         small_base.put(kb, "table", "| Firm: Orio | Seat: Ulm |", entities={"Orio": "Firm"},
                  attributes=[("Orio", "seat", "Ulm")])
         status = status_of(kb)
+        small_base.put(kb, "lines", "* P-7: Orio noise", entities={"Orio": "Firm"},
+                 attributes=[("Orio", "core", "P-7")])
+        small_base.put(kb, "item", "- Ada leads Orio: it grows.", entities={"Ada": "Person", "Orio": "Firm"},
+                 triples=[("Ada", "leads", "Orio")])
+        assert status_of(kb).from_sentences == 2, "an item that is a sentence is one, a line of a key is none"
     assert (status.triples, status.attributes, status.from_sentences) == (1, 1, 1)
     assert status.from_sentences_by == dict.fromkeys(status.read_by, 1)

@@ -112,7 +112,14 @@ class TestNames:
     ("| Badge: <img src='a.png'> | Stage: Labs | Meaning: the entry point |", {("Labs", "Meaning", "the entry point")}),
     ("| List: To do | Title: Order valves | Labels: Partially,Assigned |",
      {("Order valves", "List", "To do")}),
-    ("| Question Number: 1.a | Text: Is there a policy |", {("Question Number: 1.a", "Text", "Is there a policy")}),
+    ("| Question Number: 1.a | Text: Is there a policy |", {("Question 1.a", "Text", "Is there a policy")}),
+    ("| Item: 3. Seal of the valve | Tool Yes-1 No-0: 1 |", set()),
+    ("| Goal: Avoid idle pumps | How?: Each pump is shared by two crews. |", set()),
+    ("| Task: Avoid idle pumps | Week: 12 |", {("Avoid idle pumps", "Week", "12")}),
+    ("| Code: CREATE / COPY | Cost: This is free. |", {("CREATE / COPY", "Cost", "This is free.")}),
+    ("| Pump: Nile Queen | Kind: SUBASSEMBLIES | Price: 40 |", {("Nile Queen", "Price", "40")}),
+    ("| Maker: Sample | Motto: Pumps for all |", set()),
+    ("| Item: Seal (Full - 1 partial - 0) | Tool: sealer |", set()),
     ("| No: 7 | Pump: Nile Queen | Price: 40 | Kind: FREE_PUMP |", {("Nile Queen", "Price", "40")}),
 ])
 def test_rows_of_forms_and_cells_without_a_header_state_nothing(row: str, facts: set[tuple[str, str, str]]) -> None:

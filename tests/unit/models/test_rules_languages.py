@@ -44,6 +44,8 @@ def parser() -> Parser:
       ("٥ مايو ١٩٩٣", "date")]),
     ("館長の三枝千代子は鳴沢川を渡り、マリー・キュリーに会った。",
      [("三枝千代子", "person"), ("鳴沢川", "location"), ("マリー・キュリー", "person")]),
+    ("館長の三枝千代子は「義務」を説明し、「ポンプ祭」で「ポンプを直します」と言った。",
+     [("三枝千代子", "person"), ("ポンプ祭", "name")]),
 ])
 def test_names_are_found_by_the_words_around_them(text: str, expected: list[tuple[str, str]], parser: Parser) -> None:
     assert [(text[span.start : span.end], span.kind) for span in find_spans([text], parser)[0]] == expected

@@ -52,9 +52,18 @@ def test_a_form_gives_the_fact_of_its_example(pattern: Pattern, sentence: str, h
     "全部负责人员到场。",
     "成为中国足球协会的会员是他的梦想。",
     "李娜带领研发团队的成员出席会议。",
+    "华星科技有限公司为客户提供支持。",
+    "1991 年，Anna Berg 发布最初版本。",
+    "用人单位违反规定的，责令改正，并可以按每人三百至五百元处以罚款。",
+    "按照受害职工每人1000元以上5000元以下的标准计算。",
 ])
 def test_sentences_that_are_near_a_form_state_nothing(sentence: str, parser: Parser) -> None:
     assert facts(sentence, parser, load_forms()) == []
+
+
+def test_a_rule_that_ends_is_of_who_issued_it_and_announces_nothing(parser: Parser) -> None:
+    assert [fact[:3] for fact in zh("2001年3月5日国务院发布的《车辆管理规定》同时废止。", parser)] == [
+        ("车辆管理规定", "produced_by", "国务院")]
 
 
 def zh(text: str, parser: Parser, subject: Mention | None = None) -> list[Stated]:
@@ -106,6 +115,7 @@ def test_latin_names_are_whole_in_chinese_sentences(parser: Parser) -> None:
     ("国务院能源主管部门制定规划。", ["国务院"]),
     ("瑞达包装位于苏州。", ["瑞达包装", "苏州"]),
     ("“小满食堂”由张敏创办。", ["小满食堂", "张敏"]),
+    ("仲裁庭应当先行调解。", ["仲裁庭"]),
 ])
 def test_pieces_of_words_and_sentences_are_no_chinese_names(sentence: str, names: list[str], parser: Parser) -> None:
     assert [mention.name for mention in mentions_of(sentence, parser)] == names
@@ -155,6 +165,10 @@ def test_a_pattern_reads_every_form_of_its_verb(sentence: str, parser: Parser) -
     "Karl Blum wrote the script for Acme Corporation.",
     "The merger of Acme Corporation and Delta Bank was blocked.",
     "Ada Blum, a critic of the council which works for Acme Corporation, slept.",
+    "Acme Corporation provides complete transparency to its supply chain.",
+    "Acme Corporation provides various tools to its clients.",
+    "This helps Acme Corporation projects provide clean water.",
+    "This helps Acme and Delta Bank projects maintain a transparent record of project leadership.",
 ])
 def test_what_is_denied_possible_or_no_sentence_is_no_fact(sentence: str, parser: Parser) -> None:
     assert prose(sentence, parser, load_patterns()) == []

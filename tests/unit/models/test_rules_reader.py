@@ -202,3 +202,23 @@ def test_a_relative_clause_tells_nothing_of_the_place_before_it(reader: RulesRea
     found = facts(read(reader, text, schema="general"))
     assert ("Big Mouth Records", "located_in", "Des Moines") in found
     assert not [fact for fact in found if fact[1] == "founded_by"]
+
+
+def test_a_heading_that_any_document_has_is_nothing_that_it_is_about(reader: RulesReader) -> None:
+    assert read(reader, "# 原则\n社区遵循以下原则：", schema="general", title="原则").entities == ()
+
+
+def test_one_of_a_kind_makes_nothing(reader: RulesReader) -> None:
+    text = "Standard A technical specification, which is produced by a Project and that could be used."
+    assert facts(read(reader, text, schema="general")) == set()
+
+
+def test_an_item_that_its_own_words_call_a_work_is_one(reader: RulesReader) -> None:
+    text = "These may be used:\n\n- Mozilla Pump License v. 1.0\n- Staff Privacy Policy\n"
+    assert entities(read(reader, text, schema="general")) == {"Mozilla Pump License": "Work"}
+
+
+def test_the_short_form_beside_a_bodys_name_is_the_bodys(reader: RulesReader) -> None:
+    text = "Harbour Open Pump Foundation (BPE) \nPump Guidelines\n\nA guide to the pumps."
+    found = read(reader, text, schema="general")
+    assert entities(found) == {"Harbour Open Pump Foundation": "Organization", "BPE": "Organization"}

@@ -100,6 +100,25 @@ def test_a_capital_in_a_list_is_no_part_of_a_name(parser: Parser) -> None:
     assert names("Our governor is Elizabeth Dowdeswell Since 2014.", parser) == ["Elizabeth Dowdeswell"]
 
 
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Contributed by Ada Keller\nHarbour Safety Academy", [("Ada Keller", "person"),
+                                                           ("Harbour Safety Academy", "organization")]),
+    ("It applies to:\n\n- OpenPump Safety Work Group\n- OpenPump Training Work Group",
+     [("OpenPump Safety Work Group", "organization"), ("OpenPump Training Work Group", "organization")]),
+    ("This is the FAQ of the Pump ISO/IEC 5230:2020 for all.", [("Pump ISO/IEC 5230:2020", "work")]),
+    ("Ada Keller leads the PMA (since 2031) Working Group in Oslo.", [("Ada Keller", "person"), ("PMA", "name"),
+                                                                     ("2031", "date"), ("Oslo", "location")]),
+    ("The FINPU Projects and the OpenPump Best Practices Badge began in Oslo. Supplied Software is meant.",
+     [("FINPU Projects", "name"), ("OpenPump Best Practices Badge", "name"), ("Oslo", "location")]),
+    ("Seats go to Bronze, Copper, and Zinc member firms in Oslo.\n\nSafety Work Group, which met Ada Keller, writes.",
+     [("Bronze", "name"), ("Oslo", "location"), ("Safety Work Group", "organization"), ("Ada Keller", "person")]),
+    ("The board elects two members (each, a “Gold Envoy”) in Oslo.", [("Oslo", "location")]),
+])
+def test_an_item_of_a_list_is_named_as_a_whole_and_a_rest_is_no_name(
+        text: str, expected: list[tuple[str, str]], parser: Parser) -> None:
+    assert spans(text, parser) == expected
+
+
 def test_an_acronym_is_of_the_kind_of_its_full_name_or_of_none(parser: Parser) -> None:
     found = spans("The Bergen Pump Exchange (BPE) bought a CPU. The BPE needs the CPU, and the CPU is slow.", parser)
     assert found == [("Bergen Pump Exchange", "organization"), ("BPE", "organization"), ("CPU", "name"),

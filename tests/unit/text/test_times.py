@@ -114,3 +114,9 @@ def test_a_later_value_ends_those_before():
     assert ben.bounds() == ("2015", "2019-03")
     assert [ben.holds(*read_day(day)) for day in ("2014", "2015", "2019-02-28", "2019-03-01", "2020")] == [
         False, True, True, False, False]
+
+
+def test_a_note_says_how_many_times_it_leaves_out():
+    days = [f"2031-01-{day:02}" for day in range(1, 8)]
+    assert Validity.of(days).note() == "… (+3); 2031-01-04; 2031-01-05; 2031-01-06; 2031-01-07"
+    assert Validity.of(days[:4]).note() == "; ".join(days[:4])
