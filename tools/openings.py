@@ -104,7 +104,7 @@ def asked_folder(index: RetrievalIndex, question: str) -> str:
     """
     if not _FOLDER_ASKED.search(question):
         return ""
-    folders = {part for key in index.document_ids for part in PurePosixPath(key).parts[:-1]}
+    folders = {part for key in index.document_ids if "/" in key for part in PurePosixPath(key).parts[:-1]}
     named = [folder for folder in folders if has_name(question, re.sub(r"[-_]+", " ", folder))]
     return max(named, key=lambda folder: (len(folder), folder), default="")
 
