@@ -2,12 +2,11 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import Any
 
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import Runnable
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from opentelemetry.trace import Span
@@ -30,8 +29,21 @@ def _abandon_nothing(_: Any) -> None:
     """Do nothing: the step leaves nothing open."""
 
 
+class _Node(Runnable[Any, Any]):
+    """A node of a graph, which LangGraph traces: a `RunnableLambda` would trace each run once more, and in a task."""
+
+    def __init__(self, name: str, step: Callable[[Any], Coroutine[Any, Any, Any]]) -> None:
+        self.name, self._step = name, step
+
+    def invoke(self, input: Any, *_: Any, **__: Any) -> Any:  # noqa: A002  (LangChain's name)
+        return run(self._step, input)
+
+    async def ainvoke(self, input: Any, *_: Any, **__: Any) -> Any:  # noqa: A002
+        return await self._step(input)
+
+
 def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_nothing, within: Within = nullcontext,
-            ) -> RunnableLambda[Any, dict[str, Any]]:
+            ) -> Runnable[Any, Any]:
     """Make an asynchronous node from a step, which runs in a thread unless it is a coroutine function.
 
     A parent graph that runs synchronously calls it on an event loop, too.
@@ -41,17 +53,17 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_
         abandon: called with the state if the step fails or is cancelled, which ends its run.
         within: a context that is entered for each call.
     """
-    takes_runtime = "runtime" in inspect.signature(step).parameters
+    takes_runtime, is_async = "runtime" in inspect.signature(step).parameters, inspect.iscoroutinefunction(step)
 
     async def node(state: Any) -> Any:
         given = (state, get_runtime()) if takes_runtime else (state,)
         try:
             with _span(step.__name__, state), within():
-                return await (step(*given) if inspect.iscoroutinefunction(step) else in_thread(step, *given))
+                return await (step(*given) if is_async else in_thread(step, *given))
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise
         except BaseException:
             await asyncio.shield(asyncio.to_thread(abandon, state))
             raise
 
-    return RunnableLambda(partial(run, node), afunc=node, name=step.__name__)
+    return _Node(step.__name__, node)

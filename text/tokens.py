@@ -29,7 +29,7 @@ def estimate_tokens(text: str) -> int:
         The number of tokens, 0 for blank text. If a text is cut anywhere, its estimate is at most the sum
         over the parts, so parts that fit a limit together also fit it when joined by white space.
     """
-    return sum(1 for _ in _TOKEN.finditer(text))
+    return _TOKEN.subn("", text)[1]
 
 
 def first_tokens(text: str, count: int) -> int:

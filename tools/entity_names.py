@@ -55,7 +55,9 @@ def near_names(index: RetrievalIndex, name: str, limit: int = _SHOWN) -> tuple[s
     spellings, folded = [*index.spellings], name.casefold()
     choices = [other.casefold() for other in spellings]
     found = process.extract(folded, choices, scorer=fuzz.token_sort_ratio, score_cutoff=_NEAR, limit=limit)
-    parts = process.extract(folded, choices, scorer=fuzz.token_set_ratio, score_cutoff=_CONTAINED, limit=limit)
+    sharing = {row: other for word in folded.split() for row, other in enumerate(choices) if word in other}
+    parts = process.extract(folded, dict(sorted(sharing.items())), scorer=fuzz.token_set_ratio,
+                            score_cutoff=_CONTAINED, limit=limit)
     return tuple(dict.fromkeys(spellings[row] for _, _, row in (*found, *parts)))[:limit]
 
 

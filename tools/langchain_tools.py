@@ -1,7 +1,7 @@
 """The five lookups as LangChain tools: the retrieval graph's nodes, `kb.as_tools()` and MCP call the same ones."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -60,19 +60,19 @@ def lookup_tools(lease: Lease) -> list[BaseTool]:
     return [_tool(lease, tool) for tool in TOOLS]
 
 
-async def call_tool(retriever: Retriever, lookup: Lookup, *, tokens: int, question: str, seen: Sequence[str],
+async def call_tool(lease: Lease, lookup: Lookup, *, tokens: int, question: str, seen: Sequence[str],
                     switches: Switches) -> list[Block]:
     """Run a lookup by its tool, as the agent does.
 
     Args:
-        retriever: the knowledge base.
+        lease: leases the retriever of a knowledge base.
         lookup: what to look up.
         tokens: the budget, estimated tokens.
         question: the question that it is for.
         seen: the ids of chunks that were shown before.
         switches: what the ranking of passages uses.
     """
-    tool = _tool(lambda: nullcontext(retriever), lookup.tool)
+    tool = _tool(lease, lookup.tool)
     message = await tool.ainvoke({"type": "tool_call", "id": lookup.tool, "name": tool.name, "args": {
         **lookup_arguments(lookup), "tokens": tokens, "question": question, "seen": list(seen), "switches": switches}})
     found: list[Block] = message.artifact

@@ -105,7 +105,8 @@ def asked_folder(index: RetrievalIndex, question: str) -> str:
     """
     if not _FOLDER_ASKED.search(question):
         return ""
-    folders = Counter(part for key in index.document_ids for part in set(PurePosixPath(key).parts[:-1]))
+    paths = (key for key in index.document_ids if "/" in key)
+    folders = Counter(part for path in paths for part in set(PurePosixPath(path).parts[:-1]))
     named = [folder for folder in folders if has_name(question, re.sub(r"[-_]+", " ", folder))]
     return min(named, key=lambda folder: (folders[folder], folder), default="")  # the most special one
 

@@ -29,7 +29,9 @@ from .ranking.steps import split_question, with_second_hop
 # For a large base it is only a few, to bound a reader's memory.
 _CACHED, _FEWEST = 64, 8
 _COSINES = 1 << 26
-# Labels of the schema and attribute values whose vectors are cached, and documents whose metadata are.
+# Weights of chunks that are cached for the last questions: 4 MB.
+_SCORES = 1 << 20
+# Questions, labels of the schema and attribute values whose vectors are cached, and documents whose metadata are.
 _TEXTS = 1 << 10
 # Tokens of a document's metadata: author, date, source and a few more.
 _ABOUT_TOKENS = 40
@@ -61,8 +63,9 @@ class Retriever:
         # Each sub-query needs the same few.
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
         self._embedded: LRUCache[str, EmbeddedQuery] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
-        self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
-        self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(_FEWEST)
+        self._texts: LRUCache[tuple[str, bool], Vectors] = LRUCache(_TEXTS)
+        self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(
+            min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))
         self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
         self._lock = threading.Lock()
 
@@ -136,8 +139,7 @@ class Retriever:
             embedded = {text: self._embedded[text] for text in texts if text in self._embedded}
             new = [text for text in dict.fromkeys(texts) if text not in embedded]
             if new:
-                with charge_calls(account=self.account):
-                    vectors = as_queries(self.index.embedder).encode(new)
+                vectors = np.array(self._encode(new, of_questions=True))
                 batch = Batch(self.index, vectors)
                 for row, text in enumerate(new):
                     embedded[text] = self._embedded[text] = EmbeddedQuery(self.index, text, vectors[row], (batch, row))
@@ -146,13 +148,18 @@ class Retriever:
     def embed(self, texts: Sequence[str]) -> list[Vectors]:
         """Return the unit vector of each text, shape (d,); repeated ones are looked up."""
         with self._lock:
-            known = {text: self._texts[text] for text in texts if text in self._texts}
-            new = [text for text in dict.fromkeys(texts) if text not in known]
-            if new:
-                with charge_calls(account=self.account):
-                    vectors = self.index.embedder.encode(new)
-                for text, vector in zip(new, vectors, strict=True):
-                    known[text] = self._texts[text] = vector
+            return self._encode(texts)
+
+    def _encode(self, texts: Sequence[str], *, of_questions: bool = False) -> list[Vectors]:
+        """Return the unit vector of each text, with the lock held; those of the last texts are cached."""
+        known = {text: vector for text in texts if (vector := self._texts.get((text, of_questions))) is not None}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            embedder = as_queries(self.index.embedder) if of_questions else self.index.embedder
+            with charge_calls(account=self.account):
+                vectors = embedder.encode(new)
+            for text, vector in zip(new, vectors, strict=True):
+                known[text] = self._texts[text, of_questions] = vector
         return [known[text] for text in texts]
 
     def rank(self, queries: Sequence[Query], switches: Switches = EVERYTHING) -> Scores:

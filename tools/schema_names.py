@@ -6,12 +6,14 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 from ..models.rules.content_words import content_words
+from ..schemas.caching import cached_if_short
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import label_key, normalise
 from .index import RetrievalIndex
 
 _NEAR = 60
 _SHOWN = 8
+_CUES_KEPT = 1 << 12
 
 
 class Term(NamedTuple):
@@ -72,6 +74,7 @@ def labels_of(schema: GraphSchema, term: Term) -> list[str]:
     return list(dict.fromkeys([*names, *filter(None, map(_bare_cue, element.rules.all_cues()))]))
 
 
+@cached_if_short(_CUES_KEPT)
 def _bare_cue(cue: str) -> str:
     """Return a cue without the signs of its grammar ("<author of" is "author")."""
     bare = cue.removeprefix("<").removeprefix("'s ").removesuffix(" of")

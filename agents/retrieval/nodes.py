@@ -1,7 +1,7 @@
 """The nodes of the retrieval graph, over the resources of a process."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -20,6 +20,7 @@ from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...schemas.trace import StepName
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
+from ...tools.retriever import Retriever
 from ..contexts import check_context
 from ..model_choice import check_models
 from ..resources import Resources, default_resources
@@ -73,11 +74,10 @@ class RetrievalNodes:
         """Lease the snapshot that the question began with, even if a build published meanwhile."""
         return self._resources.snapshots.resume_question(state["revision"], state["knowledge_base"], state["scope"])
 
-    @asynccontextmanager
-    async def _leased(self, lease: AbstractContextManager[Snapshot]) -> AsyncIterator[Snapshot]:
-        """Lease a snapshot on an event loop, as it may have to be opened first."""
-        with ExitStack() as leases:
-            yield await in_thread(leases.enter_context, lease)
+    @contextmanager
+    def _retriever(self, state: LookupInput) -> Iterator[Retriever]:
+        with self._snapshot(state) as snapshot:
+            yield snapshot.retriever
 
     def _caps(self, context: AskContext) -> Caps:
         return caps_of(context, self._resources.settings, served=is_served())
@@ -90,8 +90,8 @@ class RetrievalNodes:
         context = runtime.context or AskContext()
         check_context(context)
         named, (earlier, question) = state.get("knowledge_base") or "", read_conversation(state)
-        name = await in_thread(choose_name, named or context.knowledge_base, self._resources.settings, is_seen)
-        async with self._leased(self._checked(name, context)) as snapshot:
+        with ExitStack() as leases:
+            name, snapshot = await in_thread(self._open, leases, named, context)
             if earlier:
                 reasoner = await in_thread(self._resources.reasoner, name, context.models, snapshot.calls)
                 rewritten = await reasoner.condense(question, earlier)
@@ -100,15 +100,15 @@ class RetrievalNodes:
             started = await in_thread(self._start_question, state, name, snapshot, question, earlier)
         return {**started, "scope": context.scope, "named": named}
 
-    @contextmanager
-    def _checked(self, name: str, context: AskContext) -> Iterator[Snapshot]:
+    def _open(self, leases: ExitStack, named: str, context: AskContext) -> tuple[str, Snapshot]:
         """Lease the snapshot of a new question; wrong settings are reported before anything is paid for."""
+        name = choose_name(named or context.knowledge_base, self._resources.settings, is_seen)
         check_instructions(context.instructions)
-        with self._resources.snapshot(name, context.scope) as snapshot:
-            self._caps(context)
-            check_models(context.models, self._resources.settings, served=is_served())
-            self._resources.reranker  # noqa: B018
-            yield snapshot
+        snapshot = leases.enter_context(self._resources.snapshot(name, context.scope))
+        self._caps(context)
+        check_models(context.models, self._resources.settings, served=is_served())
+        self._resources.reranker  # noqa: B018
+        return name, snapshot
 
     def _start_question(self, state: AskState, name: str, snapshot: Snapshot, question: str,
                         earlier: list[tuple[str, str]]) -> AskState:
@@ -143,18 +143,17 @@ class RetrievalNodes:
         With decomposition off, the question itself is searched first.
         """
         context = runtime.context or AskContext()
-        reasoner = await in_thread(self._reasoner, state, context)
-        if reasoner.reasons and context.agent and not context.decompose and "passage_search" in context.tools:
+        if (context.agent and not context.decompose and "passage_search" in context.tools
+                and (await in_thread(self._reasoner, state, context)).reasons):
             judgement = Judgement(lookups=[PassageLookup(query=state["question"][:LONGEST])])
             return self._apply(state, context, "decompose", judgement)
-        return await self._judge(state, context, "decompose", reasoner)
+        return await self._judge(state, context, "decompose")
 
     async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
         """Make one lookup by its tool."""
         context = runtime.context or AskContext()
-        async with self._leased(self._snapshot(state)) as snapshot:
-            blocks = await call_tool(snapshot.retriever, state["lookup"], tokens=state["tokens"],
-                                     question=state["question"], seen=state["seen"], switches=context.switches)
+        blocks = await call_tool(lambda: self._retriever(state), state["lookup"], tokens=state["tokens"],
+                                 question=state["question"], seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
         return {"found": [LookupFindings(round=state["round"], place=state["place"], blocks=tuple(blocks))],
                 "steps": [trace_steps.data(step)]}
@@ -168,13 +167,12 @@ class RetrievalNodes:
                                            int(tokens * ROUND_SHARE), state["omitted"])]
         dropped = dropped_numbers(rounds, state["kept"], state["dropped"], tokens)
         state = {**state, "rounds": rounds, "dropped": dropped}
-        reasoner = await in_thread(self._reasoner, state, context)
-        return {"rounds": rounds, "dropped": dropped, **await self._judge(state, context, "reflect", reasoner)}
+        return {"rounds": rounds, "dropped": dropped, **await self._judge(state, context, "reflect")}
 
-    async def _judge(self, state: AskState, context: AskContext, step: StepName, reasoner: Reasoner) -> AskState:
+    async def _judge(self, state: AskState, context: AskContext, step: StepName) -> AskState:
         """Return the state after a reasoner has answered or chosen lookups."""
-        async with self._leased(self._snapshot(state)) as snapshot:
-            inquiry = await in_thread(self._inquiry, state, context, reasoner, snapshot)
+        with ExitStack() as leases:
+            snapshot, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
             with showing_claims(list(inquiry.items()), snapshot.kb.documents, context.mode) as shown:
                 judgement = await reasoner.judge(inquiry)
                 if inquiry.is_last and judgement.draft is None:
@@ -183,13 +181,16 @@ class RetrievalNodes:
                 shown.settle(judgement.draft, self._abstain_below(context))
         return self._apply(state, context, step, judgement)
 
-    def _inquiry(self, state: AskState, context: AskContext, reasoner: Reasoner, snapshot: Snapshot) -> Inquiry:
-        """Return what a reasoner is asked."""
-        question = state["question"]
+    def _begin_judging(self, leases: ExitStack, state: AskState, context: AskContext,
+                       ) -> tuple[Snapshot, Reasoner, Inquiry]:
+        """Lease the question's snapshot; return it with the reasoner and what this is asked."""
+        reasoner, question = self._reasoner(state, context), state["question"]
+        snapshot = leases.enter_context(self._snapshot(state))
         terms = terms_text(snapshot.retriever, snapshot.kb.schemas.current(), question) if reasoner.reasons else ""
-        return Inquiry(question=question, mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]),
-                       terms=terms, dropped=frozenset(state["dropped"]),
-                       is_last=not reasoner.reasons or not context.tools or not self._lookups_left(state, context))
+        is_last = not reasoner.reasons or not context.tools or not self._lookups_left(state, context)
+        return snapshot, reasoner, Inquiry(
+            question=question, mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]), terms=terms,
+            dropped=frozenset(state["dropped"]), is_last=is_last)
 
     def _lookups_left(self, state: AskState, context: AskContext) -> int:
         """Return how many lookups the question may still make; 0 if no further round is allowed."""

@@ -11,7 +11,6 @@ import openai
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableLambda
-from langchain_core.runnables.base import RunnableBinding
 
 from ...config import OPENAI, Settings
 from ...text.tokens import estimate_tokens
@@ -100,7 +99,8 @@ class ChatClient:
         while True:
             parameters, sent = self._leave_out(form, messages, refused)
             try:
-                return await self._bind_form(form, json_schema, parameters).ainvoke(sent)
+                model, arguments = self._in_form(form, json_schema, parameters)
+                return await model.ainvoke(sent, **arguments)
             except self._errors as error:
                 name = refused_parameter(error, parameters, sent)
                 if name is None:
@@ -126,8 +126,8 @@ class ChatClient:
             refused: the parameters to leave out.
         """
         parameters, sent = self._leave_out(form, messages, refused)
-        bound = cast("RunnableBinding[Any, AIMessage]", self._bind_form(form, json_schema, parameters))
-        payload = cast("CompletionsChat", self._chat).request(sent, **bound.kwargs)
+        _, arguments = self._in_form(form, json_schema, parameters)
+        payload = cast("CompletionsChat", self._chat).request(sent, **arguments)
         body = payload | payload.pop("extra_body", {})
         return {name: value for name, value in body.items() if name not in {"extra_body", "stream", "stream_options"}}
 
@@ -142,9 +142,12 @@ class ChatClient:
         except _OF_ODD_BODIES as error:
             raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
 
-    def _bind_form(self, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
-                   ) -> Runnable[Any, AIMessage]:
-        """Bind a form of request, and the parameters to send, to the model."""
+    def _in_form(self, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
+                 ) -> tuple[Runnable[Any, AIMessage], dict[str, Any]]:
+        """Return the model and the arguments that ask for a form of request with the parameters to send.
+
+        They are not bound to OpenAI's models: LangChain would copy them for each call.
+        """
         chat, sent, name = self._chat, {"extra_body": parameters}, json_schema["title"]
         schema = {part: value for part, value in json_schema.items() if part != "title"}
         is_openai = _is_openai(chat)
@@ -156,17 +159,17 @@ class ChatClient:
             answer = {"name": name, "description": "Takes the answer.", "parameters": schema}
             tools, choice = [{"type": "function", "function": answer}], {"type": "function", "function": {"name": name}}
             if is_openai:
-                return chat.bind(tools=tools, tool_choice=choice, **sent)
-            return chat.bind_tools(tools, tool_choice=name, **sent)
+                return chat, {"tools": tools, "tool_choice": choice, **sent}
+            return chat.bind_tools(tools, tool_choice=name, **sent), {}
         if form == "json_schema" and not is_openai:
             structured = chat.with_structured_output(json_schema, method=form, include_raw=True)
-            return structured | RunnableLambda[Any, AIMessage](lambda answer: answer["raw"])
+            return structured | RunnableLambda[Any, AIMessage](lambda answer: answer["raw"]), {}
         if form in {"json_schema", "json_object"} and is_openai:
             # In `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
             # usage of an answer that does not fit, is cut or filtered.
             strict = {"json_schema": {"name": name, "strict": True, "schema": schema}} if form == "json_schema" else {}
             sent = {"extra_body": {**parameters, "response_format": {"type": form, **strict}}}
-        return chat.bind(**sent)
+        return chat, sent
 
 
 _QUIET: dict[str, Any] = {

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import httpx2
@@ -15,6 +16,8 @@ from .failures import cause_of
 
 _MAY_MEAN_THE_STREAM = frozenset({400, 404, 422, 500, 501})
 _REASONING = ("reasoning_content", "reasoning")
+_END = 0.2
+"""Seconds in which a stream ends after its last chunk."""
 
 
 class StreamFailed(openai.OpenAIError):
@@ -44,7 +47,11 @@ async def stream_completion(client: Any, payload: dict[str, Any], on_text: OnTex
         openai.OpenAIError: the call failed for another reason before the reply began, or the reply takes too long.
     """
     try:
-        async with client.with_streaming_response.create(**payload | {"stream": True}) as response:
+        # In `extra_body`: the openai package looks through all other arguments, and through their types.
+        body = {**payload, **payload["extra_body"], "stream": True}
+        del body["extra_body"]
+        async with client.with_streaming_response.create(
+                model=body["model"], messages=(), stream=True, extra_body=body) as response:
             return await _read(response, on_text, seconds)
     except openai.APIStatusError as error:
         is_explained = cause_of(error) or refused_parameter(error, payload["extra_body"])
@@ -72,11 +79,17 @@ async def _read(response: Any, on_text: OnText, seconds: float) -> ChatCompletio
 
 async def _chunks(response: Any) -> AsyncIterator[dict[str, Any]]:
     """Yield the chunks of a stream; the SDK makes objects of them, which takes longer than all else of a call."""
-    async for line in response.iter_lines():
+    lines = response.iter_lines()
+    async for line in lines:
         field, _, data = line.partition(":")
         if field != "data":
             continue
         if data.strip() == "[DONE]":
+            # To its end, so that the next call uses the connection again; one that stays open is closed.
+            with suppress(TimeoutError, httpx2.HTTPError):
+                async with asyncio.timeout(_END):
+                    async for _ in lines:
+                        pass
             return
         chunk = json.loads(data)
         if error := chunk.get("error"):

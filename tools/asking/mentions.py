@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from ...models.rules.content_words import content_words, stem
 from ...models.rules.lexicon import ENGLISH_STOP
+from ...schemas.caching import cached_if_short
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name, label_key, normalise
 from ...text.dates import find_dates, parse_date
@@ -18,6 +19,7 @@ from . import table_words as said
 
 _PREFIX = re.compile(r"([^\W\d_]{2,10})[-\s]?\d+$")
 _LEAST_KEYS, _LOOKED_AT, _SHORTEST_LABEL = 3, 40, 2
+_LABELS_KEPT = 1 << 12
 _BESIDE = 25
 """Characters between a value and the name of its field, as in "status is still Final"."""
 
@@ -175,14 +177,11 @@ class Mentions:
             if at >= 0:
                 yield (-len(label), 0, 0, rank, -term.rows), Mentioned(at, at + len(label), "field", term.name)
             return
-        words = label.split()
-        parts = [stem(part) for part in words if part not in said.PREPOSITIONS] or words
-        brief = [part for part in parts if part not in said.ENDINGS]
-        for stems in [parts, brief] if brief and brief != parts else [parts]:
+        for stems in _readings(label):
             for start, end in _runs(stems, tokens):
                 found = label_key(self.text[start:end])
                 if found not in said.GENERIC or found == label:  # "directly" is no field "direction"
-                    yield ((-len(stems), int(found != label), len(words) - len(stems), rank, -term.rows),
+                    yield ((-len(stems), int(found != label), len(label.split()) - len(stems), rank, -term.rows),
                            Mentioned(start, end, "field", term.name))
 
     def read_as(self, mentions: Sequence[Mentioned], fits: Callable[[str], bool]) -> list[Mentioned]:
@@ -238,6 +237,15 @@ def _without_overlaps(mentions: Sequence[Mentioned]) -> list[Mentioned]:
         if all(mention.end <= other.start or mention.start >= other.end for other in taken):
             taken.append(mention)
     return taken
+
+
+@cached_if_short(_LABELS_KEPT)
+def _readings(label: str) -> list[list[str]]:
+    """Return the stems of a label, and those without an ending such as "number"."""
+    words = label.split()
+    parts = [stem(part) for part in words if part not in said.PREPOSITIONS] or words
+    brief = [part for part in parts if part not in said.ENDINGS]
+    return [parts, brief] if brief and brief != parts else [parts]
 
 
 def _runs(stems: Sequence[str], tokens: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:

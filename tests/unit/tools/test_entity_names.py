@@ -3,7 +3,7 @@
 import pytest
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import EntityLookup, TripleLookup
-from banyan.tools.entity_names import find_entities, named_entities
+from banyan.tools.entity_names import find_entities, named_entities, near_names
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
@@ -44,6 +44,13 @@ def test_lookups_take_an_alias_for_a_name(retriever):
     assert card.title.startswith("Orlan Petersen")
     (table,) = look_up(retriever, TripleLookup(relation="wrote", head="@quill"))
     assert [item.statement for item in table.items] == ["Orlan Petersen -> Low Tide (orlan)"]
+
+
+@pytest.mark.parametrize(("name", "near"), [
+    ("Orlan Pettersen", ["Orlan Petersen"]), ("Petersen", ["Mina Petersen", "Orlan Petersen"]),
+    ("the tide that came in low", ["Low Tide"]), ("Quincy Zane", []), (" ", [])])
+def test_names_are_near_that_are_spelt_alike_or_share_all_words_of_one(retriever, name, near):
+    assert list(near_names(retriever.index, name)) == near
 
 
 def test_a_question_names_a_handle_with_and_without_its_sign(retriever):

@@ -136,6 +136,18 @@ def test_rankings_are_deterministic_and_queries_do_not_affect_each_other(kb, ret
                 question, 20, decompose=decompose)
 
 
+def test_a_question_is_embedded_once_however_many_are_asked_meanwhile(kb, monkeypatch):
+    retriever, encoded = Retriever(kb), []
+    encode = type(retriever.index.embedder).encode
+    monkeypatch.setattr(type(retriever.index.embedder), "encode",
+                        lambda self, texts: encoded.extend(texts) or encode(self, texts))
+    questions = [f"Where was number {number} born?" for number in range(200)]
+    first = [retriever.queries([SubQuery(question=question)])[0].embedded.vector for question in questions]
+    again = [retriever.queries([SubQuery(question=question)])[0].embedded.vector for question in questions]
+    np.testing.assert_array_equal(first, again)
+    assert sorted(encoded) == sorted(questions)
+
+
 def test_an_empty_knowledge_base_ranks_nothing(tmp_path, hashed_embedder):
     with base.create(tmp_path, "empty", hashed_embedder) as kb:
         for switches in (Switches(), Switches(spreading=False)):
