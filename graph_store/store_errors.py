@@ -30,6 +30,14 @@ class UnknownKnowledgeBaseError(StoreError):
     """
 
     def __init__(self, name: str, home: Path | str, known: Sequence[str] = (), seen: Sequence[str] = ()) -> None:
+        """Say what there is instead.
+
+        Args:
+            name: the knowledge base that was asked for.
+            home: where it was looked for, which only people of this machine read (`here`).
+            known: the names of all knowledge bases there, for the same people.
+            seen: those of them that the caller of a server may see.
+        """
         make = "make one with `banyan build`, or in Python with `add`"
         super().__init__(f"there is no knowledge base {name!r}; "
                          + (f"there are: {', '.join(seen)}" if seen else make))

@@ -397,11 +397,15 @@ class SourceText:
         return min(same, key=len, default="") or (one_line(said) if is_told or self._has_with_year(said) else "")
 
     def _has_with_year(self, said: str) -> bool:
-        """Return True if the text has a date whose year stands above it: "3 August" in the log of 2024."""
+        """Return True if the text has a date without its year, which a title above has.
+
+        Args:
+            said: the date as a reader gives it: "3 August 2024" for "3 August" in the log of 2024.
+        """
         above = {word for title in self._titles for word in words(title)}
-        rest = [word for word in words(said) if word not in _BETWEEN_WORDS
-                and not (len(word) == _YEAR_DIGITS and word.isdecimal() and word in above)]
-        return 0 < len(rest) < len(words(said)) and any(self._stretches(rest))
+        years = {word for word in words(said) if len(word) == _YEAR_DIGITS and word.isdecimal() and word in above}
+        rest = [word for word in words(said) if word not in years and word not in _BETWEEN_WORDS]
+        return bool(years and rest) and any(self._stretches(rest))
 
     def _shortest_stretch(self, wanted: Sequence[str]) -> Span | None:
         """Return the shortest stretch of a sentence that has some words in their order among not too many others."""

@@ -216,7 +216,10 @@ def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement
 
 
 def _join(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
-    """Return `target` with the other's names as aliases, and with those of its types not admitted yet."""
+    """Return `target` with the other's names as aliases, and with the domain, range or owners of both.
+
+    Attributes of different kinds become text, which admits the values of both.
+    """
     own = set(map(label_key, (target.name, *target.labels.values())))
     aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in own}
     update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}

@@ -104,32 +104,36 @@ def _labels_of(evidence: Candidate) -> set[Label]:
 
 
 def _without(schema: GraphSchema, gone: Set[Label]) -> GraphSchema:
-    """Return a schema without elements, names and types; what refers to them refers to nothing in their place."""
+    """Return a schema without elements and names.
+
+    A parent or inverse that is gone leaves none in its place; a domain, range or owner that loses all its types, any.
+    """
     if not gone:
         return schema
     types = {t.name for t in schema.entity_types if ("entity_type", label_key(t.name)) not in gone}
 
-    def left(names: Iterable[str], kind: ElementKind) -> tuple[str, ...]:
-        return tuple(name for name in names if (kind, label_key(name)) not in gone)
+    def is_kept(kind: ElementKind, name: str) -> bool:
+        return (kind, label_key(name)) not in gone
 
     def of_types(names: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in names if name in types or name == ANY) or (ANY,)
 
     def redacted(kind: ElementKind, element: SchemaElement) -> SchemaElement:
-        update: dict[str, Any] = {"aliases": left(element.aliases, kind), "labels": {
-            language: name for language, name in element.labels.items() if (kind, label_key(name)) not in gone}}
+        update: dict[str, Any] = {
+            "aliases": tuple(name for name in element.aliases if is_kept(kind, name)),
+            "labels": {language: name for language, name in element.labels.items() if is_kept(kind, name)}}
         if isinstance(element, EntityType):
             update["parent"] = element.parent if element.parent in types else None
         elif isinstance(element, RelationType):
             update |= {"domain": of_types(element.domain), "range": of_types(element.range),
-                       "inverse": next(iter(left([element.inverse] if element.inverse else [], kind)), None),
-                       "inverse_aliases": left(element.inverse_aliases, kind)}
+                       "inverse": element.inverse if element.inverse and is_kept(kind, element.inverse) else None,
+                       "inverse_aliases": tuple(name for name in element.inverse_aliases if is_kept(kind, name))}
         elif isinstance(element, AttributeType):
             update["owners"] = of_types(element.owners)
         return element.model_copy(update=update)
 
     by_kind = {kind: tuple(redacted(kind, one) for one in schema.elements(kind)
-                           if (kind, label_key(one.name)) not in gone) for kind in ELEMENT_KINDS}
+                           if is_kept(kind, one.name)) for kind in ELEMENT_KINDS}
     return schema.model_copy(update={"entity_types": cast("Any", by_kind["entity_type"]),
                                      "relation_types": cast("Any", by_kind["relation"]),
                                      "attribute_types": cast("Any", by_kind["attribute"])})

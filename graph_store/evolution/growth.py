@@ -196,15 +196,20 @@ def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: 
 
 
 def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate | None) -> SchemaOutcome:
+    """Carry out a decision in the base schema and in the schema in force, and note which labels it declines.
+
+    Raises:
+        DecisionError: it is on what is neither an element nor a candidate.
+    """
     kind = decision.kind
     known = elements.find_element(before.schema, kind, decision.name)
     if decision.verdict == "define":
         element = elements.build_element(kind, decision.name, decision.element or {})
-        labels = dict.fromkeys(((kind, label_key(name)) for name in element.all_names()), False)
+        is_declined = dict.fromkeys(((kind, label_key(name)) for name in element.all_names()), False)
         base, schema = (elements.put(_with_types(s, before.schema, elements.types_of(element)), kind, element)
                         for s in (before.base, before.schema))
         return SchemaOutcome(base, schema, (*before.decided, Decided(decision=decision)),
-                             {**before.is_declined, **labels})
+                             {**before.is_declined, **is_declined})
     if known is None and candidate is None:
         raise DecisionError(f"there is no {elements.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
                             "among the candidates; `banyan schema review` lists them")
@@ -216,9 +221,9 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
         base, schema = (_apply_decision(s, before.schema, decision, candidate) for s in (before.base, before.schema))
     # Rejecting an element with a parent merges it into the parent.
     rejected = decision.verdict == "reject" and getattr(known, "parent", None) is None
-    labels = dict.fromkeys(((kind, label_key(name)) for name in names), rejected)
+    is_declined = dict.fromkeys(((kind, label_key(name)) for name in names), rejected)
     return SchemaOutcome(base, schema, (*before.decided, Decided(decision=decision, evidence=candidate)),
-                   {**before.is_declined, **labels})
+                         {**before.is_declined, **is_declined})
 
 
 def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,

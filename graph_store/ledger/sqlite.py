@@ -112,6 +112,7 @@ class SqliteLedger:
         """Return the error to raise instead of a database error."""
         cause = (error.orig if isinstance(error, DBAPIError) else None) or error
         if self._is_without_log and getattr(cause, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY:
+            # Without a log beside it, SQLite opens a ledger for reading alone if it cannot make one.
             return sqlite3.OperationalError(f"the disk of {self.name} is full")
         # A malformed file raises the base class; text that is not UTF-8 was damaged after it was written.
         if type(cause) is sqlite3.DatabaseError or "decode to UTF-8" in str(cause):

@@ -193,7 +193,7 @@ class Calls:
         Args:
             model: the model.
             enough: how many chunks suffice.
-            is_whole: returns True if so many calls are what extracting some chunks, all of a document, takes.
+            is_whole: returns True if a number of calls is right for extracting all chunks of a document.
 
         Returns:
             The sum, and the ids of the chunks; only of documents whose chunks were all extracted with the model.
@@ -204,9 +204,10 @@ class Calls:
                 "AND model IN (:model, :batched) GROUP BY document ORDER BY document", model=model,
                 batched=batched(model)):
             values = row._asdict()
+            document = values.pop("document")
             extracted = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = :document AND status IN ('extracted', 'done') "
-                "ORDER BY revision, ordinal", document=values.pop("document"))]
+                "ORDER BY revision, ordinal", document=document)]
             paid = TokenCounts(**values)
             if extracted and is_whole(paid.calls - paid.wasted_calls, extracted):
                 whole, chunks = whole.plus(paid), chunks + extracted

@@ -8,6 +8,7 @@ this way are of one thing, each w how much of the doubt that is left a piece of 
 thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity_pairs.py`.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -219,30 +220,35 @@ def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements
 
 
 def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the ties, without merges that one document alone states of things with separate facts in others.
+    """Return the ties, but mark as unconfirmed those that would merge two things on the word of one document.
 
-    A reasoner's verdict counts as its statement if a fact of that document calls one of them by the other's name.
-    Otherwise one false document would merge two things, with the sources of the facts of both. Groups are compared, as
-    a third name or an abbreviation could tie the two otherwise.
+    Two things are entities that other documents have facts of. A reasoner's verdict counts as a document's statement if
+    a fact of it calls one of them by the other's name. Otherwise one false document would merge two things, with the
+    sources of the facts of both. Groups are compared, as a third name or an abbreviation could tie the two as well.
     """
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
-    sure = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
-    saying_of = {pair: _saying(around, pair, tie) for pair, tie in ties.items()
-                 if pair in sure.edges and tie.rule in {"stated", "verdict"}}
-    alone = [pair for pair, saying in saying_of.items()
-             if len(saying) < _STATED_TWICE and (saying or ties[pair].rule == "stated") and around.match(*pair) is None]
-    confirmed, everything = dict(ties), sure.copy()
-    sure.remove_edges_from(alone)
-    group_of = {entity: number for number, group in enumerate(nx.connected_components(sure)) for entity in group}
-    by_component: dict[str, list[Pair]] = {}
-    component_of = {entity: min(members) for members in nx.connected_components(everything) for entity in members}
-    for pair in alone:
-        by_component.setdefault(component_of[pair[0]], []).append(pair)
-    for component, pairs in by_component.items():
-        saying = frozenset[str]().union(*(saying_of[pair] for pair in pairs))
-        if len({group_of[entity] for entity in nx.node_connected_component(everything, component)
-                if around.documents_with_facts(entity) - saying}) > 1:
+    merged = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
+    stating = {pair: _saying(around, pair, tie) for pair, tie in ties.items()
+               if pair in merged.edges and tie.rule in {"stated", "verdict"}}
+    doubtful = [pair for pair, documents in stating.items()
+                if len(documents) < _STATED_TWICE and (documents or ties[pair].rule == "stated")
+                and around.match(*pair) is None]
+    merged_without = merged.copy()
+    merged_without.remove_edges_from(doubtful)
+    group_of = {entity: number for number, group in enumerate(nx.connected_components(merged_without))
+                for entity in group}
+    components = list(nx.connected_components(merged))
+    number_of = {entity: number for number, component in enumerate(components) for entity in component}
+    doubtful_of = defaultdict[int, list[Pair]](list)
+    for pair in doubtful:
+        doubtful_of[number_of[pair[0]]].append(pair)
+    confirmed = dict(ties)
+    for number, pairs in doubtful_of.items():
+        documents = frozenset[str]().union(*(stating[pair] for pair in pairs))
+        groups_with_facts = {group_of[entity] for entity in components[number]
+                             if around.documents_with_facts(entity) - documents}
+        if len(groups_with_facts) > 1:
             confirmed.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
     return confirmed
 

@@ -75,7 +75,9 @@ class CommunitySettings:
 
 
 def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
-    """Partition the entities, in an order that depends on their content alone (sorted ids), into communities.
+    """Partition the entities into communities.
+
+    The entities have to come in the order of their ids, so that the result depends on nothing else.
 
     Returns:
         The number of each entity's community, shape (n,), without gaps and in order of first member.
@@ -126,16 +128,19 @@ def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
     now = Perception(data, labels)
     pairs, count, moves = adjacent(data, now, by_region=_is_large(data, settings)), len(now.sizes), 0
     for sweep in range(settings.moves):
+        # Half of them at once: two that move towards each other would change places.
         every_other = np.arange(len(labels)) % 2 == sweep % 2
         found, moved = move(now, active & every_other, pairs, settings.semantic_weight, settings.max_members)
         if moved:
             now, moves = Perception(data, found, count), moves + moved
-    gone = now.labels != labels
+    has_moved = now.labels != labels
     concerned = np.zeros(count, bool)
-    concerned[now.labels[active]] = concerned[labels[gone]] = True
+    concerned[now.labels[active]] = True
+    concerned[labels[has_moved]] = True
     labels, merged = merge(now, pairs[concerned[pairs].any(axis=1)], settings.semantic_weight, settings.merge_below,
                            settings.max_members)
-    changed = gone | (np.bincount(labels)[labels] != now.sizes[now.labels])
+    has_grown = np.bincount(labels)[labels] != now.sizes[now.labels]
+    changed = has_moved | has_grown
     return labels, changed | data.beside(changed), moves, merged
 
 

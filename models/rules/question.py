@@ -132,9 +132,9 @@ class Question:
             return None
         thing = re.escape((match["thing"] or match["what"] or match["which"]).strip())
         return re.compile(
-            rf"[^\w\n]*(?:[^.:：\n]{{1,30}}[:：]\s*)?(?:(?i:the|an?)\s)?(?:[A-Z]\S+\s)?(?i:{thing})\b\W{{0,3}}"
+            rf"[^\w\n]{{0,9}}(?:[^.:：\n]{{1,30}}[:：]\s{{0,3}})?(?:(?i:the|an?)\s)?(?:[A-Z]\S{{1,30}}\s)?(?i:{thing})\b\W{{0,3}}"
             r"(?:\([^()]{1,60}\)\W{0,3})?(?:is|are|was|were)\s(?:an?|the|one)\b|"
-            rf"[^\w\n]*(?i:{thing})(?:（[^（）]{{1,60}}）)?，?(?:是|系|即|指)")
+            rf"[^\w\n]{{0,9}}(?i:{thing})(?:（[^（）]{{1,60}}）)?，?(?:是|系|即|指)")
 
     @property
     def lists(self) -> bool:

@@ -106,7 +106,7 @@ def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: 
                  ) -> Subgraph:
     """Return a shortest path between two entities along facts, with its entities in order; empty if there is none."""
     for entity in (start, end):
-        _node(seen.view, entity)
+        _node(seen.view, entity)  # both have to exist
     nodes = seen.view.path(start, end)
     steps = {frozenset((one.id, other.id)) for one, other in pairwise(nodes)}
     return seen.view.drawn(nodes, [edge for edge in seen.view.among(nodes)
@@ -165,6 +165,7 @@ def show_entity(seen: Seen, entity: NodeId, at: At = "") -> EntityAnswer:
 
 
 def _node(view: GraphView, entity: str) -> Node:
+    """Return an entity's node; raises a 404 for one that there is not."""
     node = view.node(entity)
     if node is None:
         raise NotFoundError(f"there is no entity {entity!r}")

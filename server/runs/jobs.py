@@ -101,7 +101,7 @@ class Jobs:
             self._processes.note(connection)
 
     def add(self, job: Job, uploads: Sequence[Upload] = ()) -> None:
-        """Queue a job with the files that it reads, and forget old builds.
+        """Queue a job with the files that it reads, and forget all but the newest jobs that are over.
 
         Raises:
             TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
@@ -110,9 +110,9 @@ class Jobs:
         with self._db.transaction() as connection:
             if job.kind == "build":
                 check_quotas([one for one in _read(connection, ~_IS_OVER) if one.kind == "build"], job)
-            # First, because large files take long, and jobs cannot be taken while one is added.
+            # Before the job is inserted: from then on no process can take one, and large files take long.
             store_files(connection, job.build.id, uploads, job.build.files)
-            process = "" if job.kind == "build" else self._processes.id
+            process = "" if job.kind == "build" else self._processes.id  # any process may take a build
             connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, **_columns(job, process)))
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
