@@ -151,7 +151,8 @@ class Ask(Frozen):
     subject_type: str = Field(default="", description="of the head, or of the attribute's owner")
     object_type: str = Field(default="", description="of the tail, or the attribute value's kind")
     context: Span = Field(description="the words that support it, in the chunk's text")
-    declared: bool = Field(default=False, description="it is the header of a table's column, not read from a sentence")
+    declared: bool = Field(default=False, description="it is the header of a table's column or the name of a form's "
+                                                      "field, not read from a sentence")
     confidence: float = 1.0
 
 

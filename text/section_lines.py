@@ -68,7 +68,7 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
             path = [*(one for one in path if one[0] < found.level), (found.level, found.title.strip(" *"))]
             caption = ""
         elif bold is not None:
-            caption = bold["name"] or bold["named"]
+            caption = (bold["name"] or bold["named"]).rstrip(" :：")
         elif line.startswith("| ") and _is_caption(before):
             caption = before.strip(" :：")
         yield Line(start, line, tuple(name for _, name in path), caption, bool(fence))

@@ -17,6 +17,8 @@ in the order of their names, and of two inverse relations the fact goes under th
 All else is rejected with the reason; what an unknown label keeps out is also an `Ask`.
 """
 
+import re
+from functools import cached_property
 from typing import NamedTuple
 
 from ...schemas.documents import Chunk, Span
@@ -36,6 +38,7 @@ from ...schemas.extraction import (
 from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
+from ...text.section_lines import Line, lines_under
 from ...text.values import kind_of, parse_value
 from .grounding import Grounded, SourceText, words
 from .label_words import stems
@@ -43,6 +46,9 @@ from .labels import Bounds, Known, extracted_labels, extracted_names
 from .type_inference import TypeWishes
 
 __all__ = ["Bounds", "bound"]
+
+_FIELD = re.compile(r"[^\w\n]{0,9}(?P<name>[^\n:：|]{1,60}?)[*_\s]{0,4}[:：]")
+"""The name of a form's field before its value: "*Sponsor / advisor*: Ann Lee"."""
 
 
 def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
@@ -63,6 +69,7 @@ class _Bounding:
 
     def __init__(self, extraction: Extraction, chunk: Chunk, bounds: Bounds) -> None:
         self._extraction = extraction
+        self._chunk = chunk
         self._bounds = bounds
         self._source = SourceText(chunk.text, chunk.title, chunk.heading, chunk.opening, chunk.document_id,
                                   *extraction.elsewhere)
@@ -386,9 +393,27 @@ class _Bounding:
 
     def _ask(self, ask: Ask) -> None:
         if any(character.isalnum() for character in ask.label):
-            ask = ask.model_copy(update={"declared": self._source.text.startswith("|", ask.context.start)})
+            ask = ask.model_copy(update={"declared": self._is_declared(ask.label, ask.context.start)})
             key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
             self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
+
+    def _is_declared(self, label: str, start: int) -> bool:
+        """Return True if a label is the author's: a table's header, a field before a colon, or what is above a list.
+
+        Args:
+            label: the label as `label_key` writes it.
+            start: where in the chunk's text the words begin that support it.
+        """
+        if self._source.text.startswith("|", start):
+            return True
+        field = _FIELD.match(self._source.text, start)
+        above = next((line for line in self._lines if line.start >= start), None)
+        written = (field["name"] if field else "", *(above.above[-1:] if above else ()), above.caption if above else "")
+        return label in map(label_key, filter(None, written))
+
+    @cached_property
+    def _lines(self) -> list[Line]:
+        return list(lines_under(self._source.text, self._chunk.heading))
 
     def _type(self, end: _End) -> str:
         return self._types[end.key].name

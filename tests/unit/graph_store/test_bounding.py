@@ -167,3 +167,15 @@ def test_names_and_values_are_stored_on_one_line_and_quotes_as_they_are_written(
     assert {m.name for m in result.mentions} == {"Ada Mei Lovelace", "Acme Works", "王小明"}
     assert any("\n" in mention.span.quote for mention in result.mentions)
     assert all(text[m.span.start:m.span.end] == m.span.quote for m in result.mentions)
+
+
+@pytest.mark.parametrize(("text", "is_declared"), [
+    ("| Name: Ada | Sponsor: Bob |", True), ("*Sponsor*: Bob, of Ada\n", True), ("## Sponsor\n\n* Bob, of Ada\n", True),
+    ("**Sponsor:**\n\n* Bob, of Ada\n", True), ("## Ada\n\nBob is her sponsor.\n", False),
+    ("Bob: sponsor of Ada\n", False)])
+def test_a_label_is_declared_by_a_header_a_field_or_a_heading(text, is_declared):
+    words = next(line for line in text.split("\n") if "Bob" in line)
+    people = tuple(ExtractedEntity(name=name, type="Person") for name in ("Ada", "Bob"))
+    stated = Extraction(entities=people,
+                        triples=(ExtractedTriple(head="Ada", relation="sponsor", tail="Bob", evidence=words),))
+    assert [ask.declared for ask in bound(stated, chunk(text, title="Ada"), BOUNDS).asks] == [is_declared]

@@ -74,6 +74,7 @@ def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesR
      {("present", "Ann Lee"), ("present", "Bo van Karl")}),
     ("Attendees:\n- Ann Lee, Alder\n- [Bo Karl](https://x.org/b)\n",
      {("attendees", "Ann Lee"), ("attendees", "Bo Karl")}),
+    ("**Attendees:**\n\n- Ann Lee\n- Bo Karl\n", {("attendees", "Ann Lee"), ("attendees", "Bo Karl")}),
     ("# 出席\n- 王芳\n- 李小明（主席）\n", {("出席", "王芳"), ("出席", "李小明")}),
     ("## Present\n\n- Buy new pumps\n- Ann Lee\n", set()),
     ("## Present\n\n- Ann Lee\n", set()),
