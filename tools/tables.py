@@ -13,7 +13,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import TripleLookup
 from ..schemas.naming import label_key
-from ..schemas.retrieval import Passage
+from ..schemas.retrieval import Passage, Place
 from ..text.table_rows import find_rows
 from ..text.times import read_day
 from .conditions import Condition, ConditionError, part_condition
@@ -252,9 +252,26 @@ def _lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], 
         yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other, beside)
 
 
+def places_beside(index: RetrievalIndex, schema: GraphSchema, row: FactRow, fields: Sequence[str]) -> list[Place]:
+    """Return where it stands what a row's subject has of some fields, without what stands at the row's own place."""
+    own, found = row.places[0], list[Place]()
+    for field in fields:
+        column = index.column(find_field(index, schema, field))
+        begin, end = _rows_of(column, index.entity_row[row.ends[0]])
+        found += [one.places[0] for one in cited_rows(index, column, np.arange(begin, end))]
+    return [place for place in dict.fromkeys(found) if place.document != own.document or not (
+        own.start <= place.start < own.start + len(own.text))]
+
+
+def _rows_of(column: FieldColumn, entity: int) -> tuple[int, int]:
+    """Return where the rows of the entity of a row begin and end in a column."""
+    begin, end = (int(np.searchsorted(column.heads, entity, way)) for way in ("left", "right"))
+    return begin, end
+
+
 def values_of(column: FieldColumn, entity: int) -> tuple[str, ...]:
     """Return what the entity of a row has of a field; of very many values the first, and how many more there are."""
-    begin, end = (int(np.searchsorted(column.heads, entity, way)) for way in ("left", "right"))
+    begin, end = _rows_of(column, entity)
     shown = tuple(column.texts[label] for label in column.labels[begin:min(end, begin + _MOST_BESIDE)].tolist())
     left = end - begin - len(shown)
     return (*shown, f"... and {left:,} more") if left else shown

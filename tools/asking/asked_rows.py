@@ -12,7 +12,7 @@ from ..fact_rows import FactRow, rows_item, split_shared_note
 from ..index import RetrievalIndex
 from ..schema_names import find_term
 from ..table_query import RowGroup, shown_number
-from ..tables import ReadTable, cited_rows, fields_beside, filters_text, read_table
+from ..tables import ReadTable, cited_rows, fields_beside, filters_text, places_beside, read_table
 
 _LONGEST_SENTENCE = 400
 MOST_SHOWN = 20
@@ -55,7 +55,10 @@ def _items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup:
         yield _summary(table.rows[:3], said, f"{said}{limits}{more}", computed.total)
     beside = fields_beside(index, schema, table.rows[:MOST_SHOWN], lookup.show)
     for row in table.rows[:lookup.most_rows or MOST_SHOWN]:
-        yield _row(row, beside.get(row.ends[0], ""), lookup, _label(schema, row.relation, question))
+        item = _row(row, beside.get(row.ends[0], ""), lookup, _label(schema, row.relation, question))
+        if elsewhere := places_beside(index, schema, row, lookup.show):
+            item = item.model_copy(update={"places": (*item.places, *elsewhere), "statement": item.cells[-1]})
+        yield item
     if lookup.head.count("|") and lookup.do in EXTREMES:
         yield from _compared(index, schema, table, lookup, question)
 

@@ -380,3 +380,20 @@ def test_how_many_of_a_figure_shows_the_figure_of_one_thing(tmp_path, hashed_emb
         index = newest(opened, "towns").index
         lookup = asked_table(index, index.store.schemas.current(), "甬城有多少人口？")
         assert lookup is None or (lookup.do, lookup.head) == ("list", "甬城")
+
+
+def test_what_is_shown_beside_a_row_is_cited_where_it_stands(tmp_path, hashed_embedder):
+    schema = GraphSchema.model_validate({
+        "name": "pumps", "entity_types": [{"name": "Pump"}], "relation_types": [],
+        "attribute_types": [{"name": "maker_number", "kind": "text"}, {"name": "licence", "kind": "text"}]})
+    with base.create(tmp_path, "pumps", hashed_embedder, schema) as kb, kb.writing():
+        base.put(kb, "alder.md", "Alder has maker number K7. It pumps well.\n\nThe licence of Alder is BSD.",
+                 entities={"Alder": "Pump"}, attributes=[("Alder", "maker_number", "K7"), ("Alder", "licence", "BSD")])
+        base.finish(kb)
+    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as opened:
+        index = newest(opened, "pumps").index
+        lookup = TripleLookup(relation="maker_number", tail="K7", show=("licence",))
+        (block,) = asked_rows(index, index.store.schemas.current(), "Which licence has K7?", lookup)
+    (row,) = block.items
+    assert row.statement == "Alder – licence: BSD"
+    assert [place.text for place in row.places] == ["Alder has maker number K7.", "The licence of Alder is BSD."]
