@@ -17,11 +17,11 @@ from ...schemas.extraction import BoundedExtraction
 from ...schemas.naming import canonical_name
 from ...text.times import Validity
 from ..ledger.facts import AdmittedRows, rows_of
+from .descriptive_values import is_descriptive
 from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows
 from .key_links import link_keys
 from .row_columns import read_columns
 from .superseding import LaterDates
-from .telling import is_telling
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""
@@ -189,11 +189,12 @@ class KnowledgeGraph:
         return {name: list(values) for name, values in self.values(entity).items()}
 
     def told(self, entity: str) -> dict[str, dict[str, Places]]:
-        """Return an entity's values that describe it, as it is shown; see `is_telling`."""
+        """Return an entity's values that describe it, as it is shown; see `is_descriptive`."""
         name = self.name(entity)
-        telling = {attribute: {value: places for value, places in held.items() if is_telling(name, attribute, value)}
-                   for attribute, held in self.values(entity).items()}
-        return {attribute: held for attribute, held in telling.items() if held}
+        descriptive = {attribute: {value: places for value, places in held.items()
+                                   if is_descriptive(name, attribute, value)}
+                       for attribute, held in self.values(entity).items()}
+        return {attribute: held for attribute, held in descriptive.items() if held}
 
     def entities_with_values(self) -> list[str]:
         """Return the entities that have attribute values, sorted."""
@@ -216,8 +217,9 @@ class KnowledgeGraph:
         """Return the number of attribute values that describe entities; see `told`."""
         held, texts, names = self.columns.values, self.columns.texts, self.columns.names
         firsts = np.flatnonzero(find_firsts(*held[:3]))
-        return sum(is_telling(texts[names[entity]], texts[attribute], texts[value]) for entity, attribute, value in zip(
-            *(column[firsts].tolist() for column in held[:3]), strict=True))
+        rows = zip(*(column[firsts].tolist() for column in held[:3]), strict=True)
+        return sum(is_descriptive(texts[names[entity]], texts[attribute], texts[value])
+                   for entity, attribute, value in rows)
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
         """Return when an entity's values hold, by attribute and value; those without a time are left out."""

@@ -1,7 +1,7 @@
 """Values that only repeat a name, or say where a row stands, are found and listed, but neither shown nor counted."""
 
 import pytest
-from banyan.graph_store.graph.telling import is_telling
+from banyan.graph_store.graph.descriptive_values import is_descriptive
 from banyan.tools.index import RetrievalIndex
 
 from tests import small_base
@@ -15,7 +15,7 @@ PUMPS = "RFC-20: Oslo Pumps"
     ("alias", "Pump Note", True), ("title", "Pumps of Oslo", True), ("city", "Oslo", True), ("pages", "20", True),
     ("section", "Harbour", True), ("gate", "G1", True), ("group", "A", True)])
 def test_a_value_tells_unless_it_is_part_of_the_name_or_a_code_of_its_place(attribute, value, tells):
-    assert is_telling(PUMPS, attribute, value) is tells
+    assert is_descriptive(PUMPS, attribute, value) is tells
 
 
 def test_what_tells_nothing_is_still_listed(tmp_path, hashed_embedder):
