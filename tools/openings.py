@@ -108,7 +108,7 @@ def asked_folder(index: RetrievalIndex, question: str) -> str:
     paths = (key for key in index.document_ids if "/" in key)
     folders = Counter(part for path in paths for part in set(PurePosixPath(path).parts[:-1]))
     named = [folder for folder in folders if has_name(question, re.sub(r"[-_]+", " ", folder))]
-    return min(named, key=lambda folder: (folders[folder], folder), default="")  # the most special one
+    return min(named, key=lambda folder: (folders[folder], folder), default="")  # the most specific one
 
 
 def _alone(one: _Opening) -> Passage:
