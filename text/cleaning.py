@@ -11,7 +11,10 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _SOFT_HYPHEN = re.compile("\xad+(?:[^\\S\n]*\n[^\\S\n]*(?=\\S))?")
 _LIGATURES = str.maketrans({"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
                             "\ufb05": "st", "\ufb06": "st"})
-_TYPESET = re.compile("[\xad\ufb00-\ufb06]")
+_SYMBOLS = dict.fromkeys(map(ord, "\uf06c\uf06e\uf076\uf09f\uf0a7\uf0a8\uf0b7\uf0d8"), "\u2022") | {
+    0xF0FC: "\u2713", 0xF0FB: "\u2717"}
+"""What Word and PowerPoint write for list marks of the fonts Symbol and Wingdings: bullets, a tick and a cross."""
+_TYPESET = re.compile("[\xad\ufb00-\ufb06\uf06c-\uf0fc]")
 _CJK_BREAK = re.compile(rf"(?<=[{CJK}])[^\S\n]*\n\s*(?=[{CJK}])")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -25,11 +28,12 @@ def clean_text(text: str) -> str:
     Returns:
         The text with `\n` as its only line break (form feeds and similar characters count as line breaks),
         without control characters except tab, and with U+FFFD for lone surrogates. Soft hyphens and ligatures such as
-        "ﬁ", which only change how a word is printed, become the word's own letters. Everything else is unchanged.
+        "ﬁ", which only change how a word is printed, become the word's own letters, and list marks of symbol fonts
+        "•". Everything else is unchanged.
     """
     text = _LINE_ENDS.sub("\n", text)
     if _TYPESET.search(text):
-        text = _SOFT_HYPHEN.sub("", text).translate(_LIGATURES)
+        text = _SOFT_HYPHEN.sub("", text).translate(_LIGATURES | _SYMBOLS)
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
 
 

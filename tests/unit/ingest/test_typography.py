@@ -18,6 +18,10 @@ def test_soft_hyphens_and_ligatures_are_letters(written, read):
     assert clean_text(written) == read
 
 
+def test_list_marks_of_symbol_fonts_are_bullets():
+    assert clean_text("\uf06c no source\n\uf0b7 no licence\n\uf0fc signed") == "• no source\n• no licence\n✓ signed"
+
+
 @pytest.mark.parametrize(("broken", "joined"), [
     ("in Kaisers-\nlautern in 1931", "in Kaiserslautern\nin 1931"),
     ("the Anglo-\nSaxon\nking", "the Anglo-Saxon\nking"),
