@@ -93,7 +93,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     left = tokens - sum(item_cost(item) for block in (*blocks, *graph) for item in block.items)
     if "passage_search" in tools:
         left = min(left, int(tokens * _PASSAGES_SHARE)) if reasons else left
-        found = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), left, (), switches)
+        found = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), left, (), switches, near=False)
         blocks += [block.model_copy(update={"title": "passages"}) for block in found]
         blocks += _of_named(retriever, question, named, [item for block in found for item in block.items],
                             int(tokens * _NAMED_SHARE), switches)

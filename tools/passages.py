@@ -3,6 +3,8 @@
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+import numpy as np
+
 from ..schemas.documents import Chunk
 from ..schemas.inquiry import Block
 from ..schemas.lookups import PassageLookup
@@ -10,11 +12,14 @@ from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 from ..text.tokens import estimate_tokens, first_tokens
+from .index import RetrievalIndex
 from .line_budget import item_cost
 from .retriever import Retriever
 
 AT_LEAST = 3
 """Passages of a look where their chunks are long: one alone rarely answers, and another look costs a call."""
+_LEAST_WEIGHT = 1 / 20
+"""Of the best passage's weight: what a lookup shows below it, once the near ones were shown, no reader used."""
 _RANKED = 60
 """Passages of a ranking that are looked at: several times what a budget shows, for those shown before."""
 _WORD = re.compile(r"[^\W_]+")
@@ -23,7 +28,7 @@ _SAME = 0.95
 
 
 def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, seen: Collection[str] = (),
-                     switches: Switches = EVERYTHING) -> list[Block]:
+                     switches: Switches = EVERYTHING, *, near: bool = True) -> list[Block]:
     """Return the best passages for a query that were not shown yet.
 
     Args:
@@ -32,6 +37,8 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         tokens: the budget, estimated tokens.
         seen: the ids of chunks that were shown before.
         switches: what the ranking uses.
+        near: leave out passages of hardly any weight beside the best one; but documents that are named are read to
+            their end.
     """
     index, allowed = retriever.index, None
     if any(lookup.documents):
@@ -41,9 +48,20 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
             return [Block(title=lookup.query, note=f"No document has {wanted} in its id or title")]
     limit = _RANKED if allowed is None else len(index.chunks)
     ranking = retriever.rank_passages(lookup.query, limit, switches=switches, documents=allowed)
+    if near and allowed is None:
+        ranking = [(key, weight) for key, weight in ranking if weight >= ranking[0][1] * _LEAST_WEIGHT]
+    elif near and allowed is not None:
+        ranking += _without_weight(index, allowed, {key for key, _ in ranking})
     items = passage_items(retriever, ranking, tokens, seen)
-    note = "" if items else "all that fits was shown before" if ranking else "nothing was found"
+    note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
     return [Block(title=f"passages: {lookup.query}", items=tuple(items), note=note)]
+
+
+def _without_weight(index: RetrievalIndex, documents: Collection[str], ranked: Collection[str],
+                    ) -> Iterator[tuple[str, float]]:
+    """Yield the other passages of documents, in their order: a query may share nothing with what it asks to read."""
+    rows = np.flatnonzero(index.chunks_of(documents)).tolist()
+    yield from ((key, 0.0) for key in (index.chunks[row].id for row in rows) if key not in ranked)
 
 
 def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], tokens: int,

@@ -193,7 +193,20 @@ class TestPassages:
         (other,) = found(texts, lookup, seen=[block.items[0].chunk_id])
         assert block.items[0].chunk_id not in {item.chunk_id for item in other.items}
         (nothing,) = found(texts, lookup, seen=[chunk.id for chunk in texts.index.chunks])
-        assert (nothing.items, nothing.note) == ((), "all that fits was shown before")
+        assert (nothing.items, nothing.note) == ((), "all that is near was shown before")
+
+    def test_what_is_far_from_the_query_is_left_out(self, texts):
+        query = "madder bought by the dyer"
+        (block,) = found(texts, PassageLookup(query=query), tokens=4000)
+        weights = dict(texts.rank_passages(query, 60))
+        assert 0 < min(weights.values()) < max(weights.values()) / 20
+        assert block.items
+        assert all(weights[item.chunk_id] >= max(weights.values()) / 20 for item in block.items)
+
+    def test_documents_that_are_named_are_read_to_their_end(self, texts):
+        (block,) = found(texts, PassageLookup(query="zyx", documents=("auction",)), tokens=9000)
+        assert [item.chunk_id for item in block.items] == [
+            chunk.id for chunk in texts.index.chunks if chunk.document_id == "auction"]
 
     def test_a_table_that_is_cut_goes_on_in_the_next_item(self, texts):
         (block,) = found(texts, PassageLookup(query="Lot 1 price 7 crowns", documents=("auction",)), tokens=600)
