@@ -100,15 +100,8 @@ def engine(url: SecretStr, session: str = "", **options: Any) -> Engine:
         return create_engine(make_url(url.get_secret_value()).set(drivername="postgresql+psycopg"),
                              hide_parameters=True, connect_args=_arguments(url, session), **options)
     except ImportError as error:
-        raise missing(error) from error
-
-
-def connection_string(url: SecretStr, session: str = "") -> str:
-    """Return the address in psycopg's form, with the options of every connection (see `engine`)."""
-    from psycopg.conninfo import make_conninfo  # noqa: PLC0415  (an extra)
-
-    address = make_url(url.get_secret_value()).set(drivername="postgresql")
-    return make_conninfo(address.render_as_string(hide_password=False), **_arguments(url, session))
+        raise DatabaseError(f"BANYAN_DATABASE_URL names a PostgreSQL server, and {error.name}, which speaks to it, is "
+                            "not installed: run `pip install 'banyan-graphrag[postgres]'`") from error
 
 
 def _arguments(url: SecretStr, session: str) -> dict[str, Any]:
@@ -117,12 +110,6 @@ def _arguments(url: SecretStr, session: str) -> dict[str, Any]:
     return {"connect_timeout": _CONNECT_SECONDS, "application_name": "banyan",
             "options": f"{_KEEPALIVES} {session} {own}",
             "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-
-
-def missing(error: ImportError) -> DatabaseError:
-    """Build the error for a missing package of the extra `postgres`."""
-    return DatabaseError(f"BANYAN_DATABASE_URL names a PostgreSQL server, and {error.name}, which speaks to it, is not "
-                         "installed: run `pip install 'banyan-graphrag[postgres]'`")
 
 
 def connect(url: SecretStr) -> Connection:

@@ -1,8 +1,7 @@
 """The server's own data outside of knowledge bases (conversations, builds, uploads), shared by all its processes.
 
 By default this is the file `server.sqlite` in the home folder. With BANYAN_DATABASE_URL it is the schema `banyan` in
-that PostgreSQL database, which servers on several machines share. LangGraph's checkpoints are stored there as well
-(`checkpoints.py`).
+that PostgreSQL database, which servers on several machines share.
 
 To add a table, define it below; it is created when a server or command next opens the database. Put its
 statements in a separate module: SQL that both databases support, or SQLAlchemy's Core, inside `transaction` or

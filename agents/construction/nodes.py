@@ -92,9 +92,9 @@ class ConstructionNodes:
         if context.batch:
             run(self._resources.batch_endpoint().check)
         # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
-        return {"knowledge_base": name, "run": new_run(), "started": time.time(), "batch": [], "calls": [],
-                "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": [],
-                "files_partly_read": [], "files_moved": [], "options": asdict(context)}
+        return {"knowledge_base": name, "run": state.get("resumes") or new_run(), "started": time.time(), "batch": [],
+                "calls": [], "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True,
+                "files_failed": [], "files_partly_read": [], "files_moved": [], "options": asdict(context)}
 
     def ingest(self, state: BuildState) -> BuildState:
         """Read documents into the ledger; unchanged ones cost nothing."""

@@ -1,7 +1,8 @@
 """The builds of a server: one at a time for each knowledge base, several in parallel.
 
-The ledger always stores a build's progress. The table of jobs stores its state, which clients see, and a checkpoint the
-point where it waits for a person. One loop takes the next jobs from the table.
+The ledger always stores a build's progress, and the table of jobs its state, which clients see. One loop takes the next
+jobs from the table. A build that waits for a person holds nothing: with the person's answer it runs again, and
+reaches the same question without a second call.
 """
 
 import asyncio
@@ -10,12 +11,13 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
 
 import anyio
 import anyio.to_thread
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from ...agents.construction.graph import build_graph
@@ -26,7 +28,6 @@ from ...runtime import audit
 from ...runtime.budgets import charge
 from ...runtime.panics import is_panic
 from ...schemas.delta import Candidate, Decision
-from ..checkpoints import delete_checkpoints, saver_in
 from ..error_responses import detail_of, status_of
 from ..responses import Build, BuildError, BuildProgress, BuildReview
 from ..security.allowances import Allowances
@@ -49,14 +50,9 @@ class _Running:
     job: Job
     saved: Job
     """The job as other processes see it."""
-    work: asyncio.Task[dict[str, Any]]
+    work: asyncio.Task[Job] = field(init=False)
     left: bool = False
     """Whether it is left to other processes, so this one no longer reports it."""
-
-    def leave(self) -> None:
-        """End it like a cancelled build, but leave it to another process to resume."""
-        self.left = True
-        self.work.cancel()
 
 
 class Builds:
@@ -67,7 +63,6 @@ class Builds:
         self._resources = resources
         self._allowances = allowances
         self._db = database
-        self._open_saver = saver_in(database)
         self.jobs = Jobs(database, processes, resources.settings.builds_at_once)
         self._running: dict[str, _Running] = {}
         self._turns = set[str]()
@@ -102,12 +97,8 @@ class Builds:
         for job in news.taken:
             if job.kind == "build":
                 self._begin(job)
-        for lost in news.lost & self._running.keys():
-            self._running[lost].leave()
-        for cancelled in news.cancelled & self._running.keys():
-            self._running[cancelled].work.cancel()
-        for ended in news.ended:
-            await delete_checkpoints(self._open_saver, ended)
+        for ended in news.ended & self._running.keys():
+            self._running[ended].work.cancel()
 
     def all(self, kb: str = "") -> list[Build]:
         """Return all builds, or those of a knowledge base, newest first."""
@@ -171,18 +162,14 @@ class Builds:
             StateError: it has ended.
         """
         job = await anyio.to_thread.run_sync(self.jobs.cancel, build)
-        if job.build.state in OVER:
-            await delete_checkpoints(self._open_saver, build)
         self._news.set()
         return job.build
 
     def stop(self) -> None:
         """Cancel this process's builds, saving their progress; servers that share a database leave them to others."""
         for running in self._running.values():
-            if self._db.is_shared:
-                running.leave()
-            else:
-                running.work.cancel()
+            running.left = self._db.is_shared
+            running.work.cancel()
 
     def leave(self) -> None:
         """Note that this process ends, so others take up the builds that it has left."""
@@ -218,8 +205,8 @@ class Builds:
             self._news.set()
 
     def _begin(self, job: Job) -> None:
-        running = _Running(job, job, asyncio.create_task(self._work(job)))
-        self._running[job.build.id] = running
+        running = self._running[job.build.id] = _Running(job, job)
+        running.work = asyncio.create_task(self._work(running))
         task = asyncio.create_task(self._finish(running))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -227,14 +214,9 @@ class Builds:
     async def _finish(self, running: _Running) -> None:
         """Save a build's state when its work has ended, as soon as possible."""
         await asyncio.wait([running.work])
-        changes: dict[str, Any] = {"state": "cancelled"} if running.work.cancelled() else running.work.result()
-        job = running.job.having(**changes)
-        if job.build.state == "queued":
-            job = job.model_copy(update={"taken_up": job.taken_up + 1})
+        job = running.job.having(state="cancelled") if running.work.cancelled() else running.work.result()
         while not running.left:
             try:
-                if job.build.state in OVER:  # first, so nothing is left of it when clients hear that it has ended
-                    await delete_checkpoints(self._open_saver, job.build.id)
                 await anyio.to_thread.run_sync(self.jobs.end, job)
                 break
             except (sqlite3.OperationalError, DatabaseError) as error:
@@ -243,62 +225,67 @@ class Builds:
         del self._running[job.build.id]
         self._news.set()
 
-    async def _work(self, job: Job) -> dict[str, Any]:
-        """Run the graph until it ends or waits for a decision; return the changes of the build."""
+    async def _work(self, running: _Running) -> Job:
+        """Run the graph until it ends or waits for a decision; return the job as it is then."""
         until = time.monotonic() + _WRITER_ENDS
         while True:
             try:
-                return await self._run_graph(job)
+                return await self._run_graph(running)
             except WriterBusyError as error:
                 # The process that ran it before may not have ended yet.
                 if time.monotonic() > until:
-                    return self._failure(job, error)
+                    return self._failure(running.job, error)
                 await asyncio.sleep(_BEAT)
             except DatabaseError as error:
+                job = running.job
                 if job.taken_up >= MOST_TAKEN_UP:
                     return self._failure(job, error)
-                return {"state": "queued"}
+                return job.having(state="queued").model_copy(update={"taken_up": job.taken_up + 1})
             except BaseException as error:  # reported to the client; defects are also logged
                 if not isinstance(error, Exception) and not is_panic(error):
                     raise
-                return self._failure(job, error)
+                return self._failure(running.job, error)
 
-    def _failure(self, job: Job, error: BaseException) -> dict[str, Any]:
+    def _failure(self, job: Job, error: BaseException) -> Job:
         if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
             _LOG.error("build %s failed", job.build.id, exc_info=error)
         detail = detail_of(error, self._resources.settings)
         # Hide where the server stored the files.
         message = detail.message.replace(f"BANYAN_HOME/{files_folder(job.build.kb)}/", "")
-        return {"state": "failed", "error": BuildError(type=detail.type, message=message)}
+        return job.having(state="failed", error=BuildError(type=detail.type, message=message))
 
-    async def _run_graph(self, job: Job) -> dict[str, Any]:
-        build, folder = job.build, ""
+    async def _run_graph(self, running: _Running) -> Job:
+        job, build, folder = running.job, running.job.build, ""
         config: Any = {"configurable": {"thread_id": build.id}}
         async with AsyncExitStack() as stack:
             await self._allowances.refresh()
             stack.enter_context(self._allowances.spending(job.client))
             await anyio.to_thread.run_sync(charge().look)
-            saver = await stack.enter_async_context(self._open_saver())
             # Compiled for each build, because the number of parallel nodes depends on the model, which may change.
-            graph = build_graph(self._resources, saver)
-            step: Any = {"knowledge_base": build.kb, "schema": job.options.schema_name}
-            if job.resume is not None and (await graph.aget_state(config)).next:
-                step = Command(resume=job.resume)
-            elif build.files:
+            graph = build_graph(self._resources, InMemorySaver())
+            step: Any = {"knowledge_base": build.kb, "schema": job.options.schema_name, "resumes": job.run}
+            if build.files and not job.run:
                 folder = str(await stack.enter_async_context(
                     reading_files(self._db, self._resources.settings.home, build.id, build.kb)))
                 step["paths"] = [folder]
-            # The ledger has what was paid for, so a checkpoint is needed only where the build waits.
-            async for event in graph.astream(step, config, context=job.options.context, stream_mode="custom",
-                                             durability="exit"):
-                running = self._running[build.id]
-                running.job = running.job.having(progress=BuildProgress(**cast("dict[str, Any]", event)))
-            state = await graph.aget_state(config)
+            answers: list[Command[str]] = [] if job.resume is None else [Command(resume=job.resume)]
+            while True:
+                # The ledger has what was paid for, so a checkpoint is needed only for the answer.
+                async for event in graph.astream(step, config, context=job.options.context, stream_mode="custom",
+                                                 durability="exit"):
+                    running.job = running.job.having(progress=BuildProgress(**cast("dict[str, Any]", event)))
+                state = await graph.aget_state(config)
+                if not (state.interrupts and answers):
+                    break
+                step = answers.pop()
+        failed = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in state.values["files_failed"]]
+        unread = {name: [*job.unread.get(name, ()), *lines] for name, lines in (
+            ("files_failed", failed), ("files_partly_read", state.values["files_partly_read"]),
+            ("files_moved", state.values["files_moved"]))}
         if state.interrupts:
             asked = state.interrupts[0].value
-            return {"state": "waiting", "review": BuildReview(
-                candidates=[Candidate(**data) for data in asked["delta"]["candidates"]], error=asked.get("error", ""))}
-        report = state.values["report"]
-        report["files_failed"] = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
-                                  for line in report["files_failed"]]
-        return {"state": "done", "report": report}
+            review = BuildReview(candidates=[Candidate(**data) for data in asked["delta"]["candidates"]],
+                                 error=asked.get("error", ""))
+            return running.job.having(state="waiting", review=review).model_copy(
+                update={"run": state.values["run"], "unread": unread})
+        return running.job.having(state="done", report={**state.values["report"], **unread})

@@ -50,6 +50,10 @@ class Job(BaseModel):
     """The client that started it, even if others resume it or decide; empty for a client without a name."""
     resume: dict[str, Any] | None = None
     """The decisions to resume it with; None if it has not waited yet."""
+    run: str = ""
+    """The run of the graph that waited, whose accounts go on; empty if it has not waited yet."""
+    unread: dict[str, list[str]] = {}
+    """What was not read before it waited, by the keys of its report."""
     taken_up: int = 0
     """How often it was queued again because its process had ended."""
 
@@ -70,12 +74,8 @@ class News(NamedTuple):
 
     taken: list[Job]
     """The jobs that it is to do from now on."""
-    cancelled: set[str]
-    """Those of its jobs that it is asked to cancel."""
-    lost: set[str]
-    """Those of its jobs that another process has taken over."""
-    ended: list[str]
-    """Jobs that ended without a process."""
+    ended: set[str]
+    """Those of its jobs that it is to end: they are cancelled, or another process has taken them over."""
 
 
 class Jobs:
@@ -124,7 +124,7 @@ class Jobs:
             ours: the ids of the jobs that this process does or waits to do.
             changed: those of them that have changed.
         """
-        news = News([], set(), set(ours), [])
+        news = News([], set(ours))
         with self._changing() as connection:
             self._processes.note(connection)
             for job in changed:
@@ -136,16 +136,14 @@ class Jobs:
             queue: list[Job] = []
             for state, process, record in rows:
                 job, mine = Job.model_validate_json(record), process == self._processes.id
-                if mine:
-                    news.lost.discard(job.build.id)
+                if mine and state != "cancelling":
+                    news.ended.discard(job.build.id)
                 if state == "queued" and (job.kind == "build" or mine):
                     queue.append(job)
                 elif process not in running or (mine and job.build.id not in ours):
-                    self._take_back(connection, job, state, news.ended)
+                    self._take_back(connection, job, state)
                 elif state != "queued":
                     busy.add(job.build.kb)
-                    if mine and state == "cancelling":
-                        news.cancelled.add(job.build.id)
             for job in queue:
                 if len(busy) < self._at_once and job.build.kb not in busy:
                     busy.add(job.build.kb)
@@ -153,7 +151,7 @@ class Jobs:
                     _write(connection, news.taken[-1], self._processes.id)
         return news
 
-    def _take_back(self, connection: Connection, job: Job, state: str, ended: list[str]) -> None:
+    def _take_back(self, connection: Connection, job: Job, state: str) -> None:
         """Queue a job again whose process has ended; one that was to be cancelled, or ended too many, ends."""
         if job.kind == "turn":
             connection.execute(delete(JOBS).where(JOBS.c.id == job.build.id))
@@ -168,7 +166,6 @@ class Jobs:
                 "Progress is saved: start a build without files to resume with the documents that were read, and "
                 "upload the others again")))
         _write(connection, job)
-        ended += [job.build.id] if job.build.state in OVER else []
 
     def end(self, job: Job) -> None:
         """Save a job that this process has done, or that waits for a person or another process."""

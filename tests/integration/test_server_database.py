@@ -1,6 +1,5 @@
 """What a server keeps for all its processes, in SQLite and in PostgreSQL alike."""
 
-import asyncio
 import hashlib
 import json
 import signal
@@ -11,7 +10,6 @@ import pytest
 from banyan.config import Settings
 from banyan.graph_store.layout import knowledge_bases
 from banyan.graph_store.store_errors import DatabaseError
-from banyan.server.checkpoints import delete_checkpoints, saver_in
 from banyan.server.error_responses import StateError
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs import processes
@@ -19,7 +17,6 @@ from banyan.server.runs.conversations import KEPT_TURNS, Conversations, Thread
 from banyan.server.runs.jobs import KEPT, Job, Jobs, News
 from banyan.server.runs.processes import Processes
 from banyan.server.server_database import ServerDatabase
-from langgraph.checkpoint.base import empty_checkpoint
 from pydantic import SecretStr
 from sqlalchemy import text
 
@@ -88,7 +85,7 @@ def test_jobs_are_taken_in_turn_saved_and_cancelled(database):
     ours.exchange(at_work, [seen])
     assert theirs.one(first.build.id) == seen
     assert theirs.cancel(first.build.id).build.state == "running"
-    assert ours.exchange(at_work, [seen]).cancelled == {first.build.id}, "progress leaves the order"
+    assert ours.exchange(at_work, [seen]).ended == {first.build.id}, "progress leaves the order"
     theirs.end(seen.having(state="done"))
     assert ours.one(first.build.id) == seen, "it is another one's"
     ours.end(seen.having(state="cancelled"))
@@ -120,15 +117,15 @@ def test_jobs_of_a_process_that_is_gone_are_taken_up(database):
         theirs.add(one)
     assert len(theirs.exchange(()).taken) == 3
     theirs.cancel("20260003")
-    assert ours.exchange(()) == News([], set(), set(), [])
+    assert ours.exchange(()) == News([], set())
     with database.transaction() as connection:
         assert first.running(connection) == {first.id, second.id}
         second.leave(connection)
-    assert ours.exchange(()).ended == ["20260003"]
+    ours.exchange(())
     assert ours.one("20260003").build.state == "cancelled"
     (taken,) = ours.exchange(()).taken
     assert (taken.build.id, taken.taken_up) == ("20260001", 1)
-    assert theirs.exchange({"20260001", "20260002"}).lost == {"20260001", "20260002"}, "it has not ended after all"
+    assert theirs.exchange({"20260001", "20260002"}).ended == {"20260001", "20260002"}, "it has not ended after all"
     ours.leave()
     assert (ids(theirs.exchange(()).taken), theirs.one("20260001").taken_up) == (["20260001"], 1), "it was handed over"
 
@@ -164,34 +161,6 @@ def test_jobs_of_earlier_versions_are_taken_up(database):
     assert ids(jobs.exchange(()).taken) == ["20260001"]
 
 
-@pytest.mark.anyio
-async def test_checkpoints(database):
-    open_saver = saver_in(database)
-    config = {"configurable": {"thread_id": "run", "checkpoint_ns": ""}}
-    async with open_saver() as saver:
-        if not database.is_shared:
-            await saver.setup()
-        await saver.aput(config, empty_checkpoint(), {}, {})
-    async with open_saver() as saver:
-        assert await saver.aget_tuple(config) is not None
-        await delete_checkpoints(open_saver, "run")
-        assert await saver.aget_tuple(config) is None
-
-
-@pytest.mark.anyio
-async def test_deleted_checkpoints_leave_no_text(tmp_path):
-    place = tmp_path / "server.sqlite"
-    config = {"configurable": {"thread_id": "run", "checkpoint_ns": ""}}
-    with closing(ServerDatabase(place)) as database:
-        open_saver = saver_in(database)
-        async with open_saver() as saver:
-            await saver.setup()
-            await saver.aput(config, {**empty_checkpoint(), "channel_values": {"text": "Secret words"}}, {}, {})
-        assert any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
-        await delete_checkpoints(open_saver, "run")
-        assert not any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
-
-
 def test_deleted_conversations_leave_no_text(tmp_path):
     with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
         kept = Conversations(database, Processes(database))
@@ -207,14 +176,12 @@ def test_it_is_no_knowledge_base_and_works_again_after_postgresql_was_restarted(
     settings = Settings(home=tmp_path, database_url=url, _env_file=None)
     with closing(ServerDatabase.of(settings)) as database:
         assert database.is_shared
-        kept, open_saver = Conversations(database, Processes(database)), saver_in(database)
+        kept = Conversations(database, Processes(database))
         kept.add(ONE, "Where?", ANSWER)
         assert knowledge_bases(settings) == []
         postgresql.stop(signal.SIGINT)
-        for ask in (lambda: kept.turns(ONE), lambda: asyncio.run(delete_checkpoints(open_saver, "run")),
-                    lambda: ServerDatabase.of(settings)):
+        for ask in (lambda: kept.turns(ONE), lambda: ServerDatabase.of(settings)):
             with pytest.raises(DatabaseError, match="PostgreSQL server"):
                 ask()
         postgresql.start()
         assert len(kept.turns(ONE)) == 1
-        asyncio.run(delete_checkpoints(open_saver, "run"))

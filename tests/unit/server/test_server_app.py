@@ -72,12 +72,12 @@ def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them
     with in_process.client(app) as second:
         assert second.get("/api/builds").json()["items"] == [BUILD.model_dump(mode="json") | {"state": "running"}]
         assert second.get(f"{KB}/people").json()["building"] == BUILD.id
-        assert jobs.exchange({BUILD.id}).lost == set()
+        assert jobs.exchange({BUILD.id}).ended == set()
         with database.transaction() as connection:
             first.leave(connection)
         wait_for(lambda: second.get("/api/builds").json()["items"][0]["state"] == "done")
     assert jobs.one(BUILD.id).taken_up == 1, "the first one has ended"
-    assert jobs.exchange({BUILD.id}).lost == {BUILD.id}, "and hears of it if it has not"
+    assert jobs.exchange({BUILD.id}).ended == {BUILD.id}, "and hears of it if it has not"
 
 
 def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):

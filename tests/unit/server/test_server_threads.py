@@ -9,7 +9,6 @@ import pytest
 from banyan.graph_store.layout import KnowledgeBaseNameError
 from banyan.graph_store.ledger.sqlite import write_ahead
 from banyan.server.runs.conversations import Thread, ThreadNameError
-from langgraph.checkpoint.sqlite import SqliteSaver
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a b", "x" * 129, "a\n", "é", None, 7])
@@ -32,7 +31,6 @@ def test_servers_that_begin_at_once_on_a_new_home_all_begin(tmp_path):
             barrier.wait()
             with closing(sqlite3.connect(path)) as connection:
                 write_ahead(connection)
-                SqliteSaver(connection).setup()
 
         with ThreadPoolExecutor(4) as pool:
             for begun in [pool.submit(begin) for _ in range(4)]:
