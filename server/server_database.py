@@ -68,7 +68,6 @@ CONVERSATIONS = Table(
 TURNS = Table(
     "banyan_turns", METADATA, _text("conversation", key=True), _number("number", key=True), _text("asked_at"),
     _text("question"), _text("answer"), Column("rating", Integer, nullable=False, server_default=text("0")))
-BUSY = Table("banyan_busy", METADATA, _text("conversation", key=True), _text("process"))
 
 JOBS = Table(
     "banyan_jobs", METADATA, _text("id", key=True), _text("kb"), _text("state"), _text("process"), _text("record"),

@@ -51,7 +51,7 @@ class Service:
         resources.settings.home.mkdir(parents=True, exist_ok=True)
         self.database = ServerDatabase.of(resources.settings)
         processes = Processes(self.database)
-        self.conversations = Conversations(self.database, processes)
+        self.conversations = Conversations(self.database)
         self.questions = Questions(resources, self.conversations)
         self.tried = TriedQuestions(resources)
         self.clients = Clients.of(resources.settings, self.database)

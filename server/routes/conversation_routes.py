@@ -118,7 +118,7 @@ def rate_turn(thread: ThreadName, number: Annotated[int, Path(ge=1, le=2**31)], 
     return rating
 
 
-@router.delete("/threads/{thread}", status_code=204, responses=errors(404, 409), response_class=Response)
+@router.delete("/threads/{thread}", status_code=204, responses=errors(404), response_class=Response)
 def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> None:
     """Delete a conversation."""
     show_thread(thread, kb, service, client)

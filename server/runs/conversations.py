@@ -7,8 +7,8 @@ one knowledge base and one client, and has a name; the same name of another clie
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Collection
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -20,10 +20,9 @@ from ...graph_store.layout import check_name
 from ...schemas.errors import BanyanError
 from ...schemas.scope import EVERYTHING, Scope
 from ...text.cleaning import clean_json, clean_text
-from ..error_responses import NotFoundError, StateError
+from ..error_responses import NotFoundError
 from ..responses import ConversationItem, ConversationTurn, SharedConversation
-from ..server_database import BUSY, CONVERSATIONS, FILE, TURNS, ServerDatabase
-from .processes import Processes
+from ..server_database import CONVERSATIONS, FILE, TURNS, ServerDatabase
 
 MAX_THREAD_NAME = 128
 THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
@@ -65,21 +64,24 @@ class Thread(NamedTuple):
 class Conversations:
     """The conversations of a server, shared by its processes."""
 
-    def __init__(self, database: ServerDatabase, processes: Processes) -> None:
+    def __init__(self, database: ServerDatabase) -> None:
         """Store conversations in the server's database, which its processes share."""
         self._db = database
-        self._processes = processes
 
-    def add(self, thread: Thread, question: str, answer: dict[str, Any], scope: Scope = EVERYTHING) -> int:
+    def add(self, thread: Thread, question: str, answer: dict[str, Any], scope: Scope = EVERYTHING, *,
+            follows: bool = False) -> int | None:
         """Store a turn with its scope, starting the conversation with the first; return the turn's number, from 1.
 
-        Remove characters that cannot be stored or sent from its texts (`clean_text`).
+        Remove characters that cannot be stored or sent from its texts (`clean_text`). A turn that `follows` others is
+        not stored if the conversation was deleted meanwhile.
         """
         now, key = datetime.now(UTC), thread.key
         question = clean_text(question)
         title = " ".join(question.split())
         title = title if len(title) <= _TITLE else f"{title[:_TITLE - 1]}…"
         with self._db.transaction() as connection:
+            if follows and not connection.execute(select(CONVERSATIONS.c.id).where(CONVERSATIONS.c.id == key)).first():
+                return None
             connection.execute(text(
                 "INSERT INTO banyan_conversations (id, client, kb, name, title, started_at, used_at) "
                 "VALUES (:id, :client, :kb, :name, :title, :started, :used) "
@@ -101,34 +103,6 @@ class Conversations:
                 TURNS.c.conversation == thread.key).order_by(TURNS.c.number.desc()).limit(READ_TURNS)).fetchall()
         return [message for question, answer in reversed(rows)
                 for message in (HumanMessage(question), AIMessage(json.loads(answer)["answer"]))]
-
-    @contextmanager
-    def turn(self, thread: Thread) -> Iterator[list[AnyMessage]]:
-        """Reserve the conversation for one turn, and yield its messages so far.
-
-        Raises:
-            StateError: another turn of the same thread has not ended.
-        """
-        key, process = thread.key, self._processes.id
-        if not self._reserve(key, process):
-            raise StateError(f"a question of the thread {thread.name!r} is being answered; wait until it is")
-        try:
-            yield self.messages(thread)
-        finally:
-            with self._db.transaction() as connection:
-                connection.execute(delete(BUSY).where(BUSY.c.conversation == key, BUSY.c.process == process))
-
-    def _reserve(self, key: str, process: str) -> bool:
-        """Mark the conversation as busy, unless a running process has already done so."""
-        with self._db.transaction() as connection:
-            if connection.execute(text("INSERT INTO banyan_busy VALUES (:id, :process) ON CONFLICT DO NOTHING"),
-                                  {"id": key, "process": process}).rowcount:
-                return True
-            holder = connection.execute(select(BUSY.c.process).where(BUSY.c.conversation == key)).scalar()
-            if holder is None or holder in self._processes.running(connection):
-                return False
-            return bool(connection.execute(update(BUSY).where(
-                BUSY.c.conversation == key, BUSY.c.process == holder).values(process=process)).rowcount)
 
     def all(self, client: str, kb: str) -> list[ConversationItem]:
         """Return a client's conversations about a knowledge base, most recently used first."""
@@ -191,12 +165,8 @@ class Conversations:
                 raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}")
 
     def delete(self, thread: Thread) -> None:
-        """Delete a conversation, if it exists.
-
-        Raises:
-            StateError: a turn of it has not ended.
-        """
-        with self.turn(thread), self._db.transaction() as connection:
+        """Delete a conversation, if it exists; a question of it that is being answered is not stored."""
+        with self._db.transaction() as connection:
             _delete(connection, CONVERSATIONS.c.id == thread.key)
         self._db.empty_log()
 
@@ -277,7 +247,7 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
     if settings.database is None and not (settings.home / FILE).is_file():
         return
     with closing(ServerDatabase.of(settings)) as database:
-        conversations = Conversations(database, Processes(database))
+        conversations = Conversations(database)
         if new:
             conversations.rename_base(old, new)
         else:

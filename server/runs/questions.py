@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Any, Literal, NamedTuple, cast
 
 import anyio
@@ -200,31 +200,15 @@ class Questions:
 
     async def _answer(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
                       ) -> AsyncGenerator[Event]:
-        if question.thread is None:
-            async for event in self._steps(kb, question, earlier):
-                yield event
-            return
-        thread = Thread(client, kb, question.thread)
-        async with self._turn_of(thread) as messages:
-            async for event in self._steps(kb, question, messages):
-                if event.event != "answer":
-                    yield event
-            scope = Scope.of(question.documents, question.where)
-            event.data["turn"] = await asyncio.to_thread(
-                self._conversations.add, thread, question.question, event.data, scope)
-        yield event  # only now, so a client with the answer can ask a follow-up at once
-
-    @asynccontextmanager
-    async def _turn_of(self, thread: Thread) -> AsyncIterator[list[AnyMessage]]:
-        """Reserve a conversation without blocking the event loop; a cancelled question frees it all the same."""
-        stack = ExitStack()
-        entering = asyncio.ensure_future(
-            asyncio.to_thread(stack.enter_context, self._conversations.turn(thread)))
-        try:
-            yield await asyncio.shield(entering)
-        finally:
-            await asyncio.wait([entering])
-            await asyncio.shield(asyncio.to_thread(stack.close))
+        thread = None if question.thread is None else Thread(client, kb, question.thread)
+        if thread is not None:
+            earlier = await asyncio.to_thread(self._conversations.messages, thread)
+        async for event in self._steps(kb, question, earlier):
+            if thread is not None and event.event == "answer":  # stored first: the client may ask a follow-up at once
+                event.data["turn"] = await asyncio.to_thread(
+                    self._conversations.add, thread, question.question, event.data,
+                    Scope.of(question.documents, question.where), follows=bool(earlier))
+            yield event
 
     async def _steps(self, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage]) -> AsyncGenerator[Event]:
         context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,

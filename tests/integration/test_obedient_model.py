@@ -12,7 +12,6 @@ from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
-from banyan.server.runs.processes import Processes
 from banyan.server.runs.questions import QuestionRequest, Questions
 from banyan.server.security.gate import LOCAL
 from banyan.server.server_database import ServerDatabase
@@ -95,7 +94,7 @@ async def test_a_question_ends_at_its_deadline(home, tmp_path):
     with llm_server.LlmServer(ObedientModel(), seconds=2) as server, Resources(
             settings_of(home, server, ask_seconds=3), hashed_embedding.HashedEmbedder()) as resources:
         database = ServerDatabase.of(Settings(home=tmp_path, _env_file=None))
-        questions = Questions(resources, Conversations(database, Processes(database)))
+        questions = Questions(resources, Conversations(database))
         begun = time.monotonic()
         # Replies to the other tests' question are in the ledger, and would come at once.
         asked = QuestionRequest(question="Who lights the lamp of Northfield?")

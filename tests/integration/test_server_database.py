@@ -41,7 +41,7 @@ def database(place):
 
 
 def test_conversations(database):
-    kept = Conversations(database, Processes(database))
+    kept = Conversations(database)
     for thread in (ONE, OTHERS, ONE):
         kept.add(thread, "Where was  Zofia born?", ANSWER)
     assert [message.text for message in kept.messages(ONE)] == ["Where was  Zofia born?", "Radom [1]"] * 2
@@ -53,8 +53,6 @@ def test_conversations(database):
     kept.rename_base("kb", "new")
     moved = ONE._replace(knowledge_base="new")
     assert (kept.all("", "new")[0].title, kept.turns(moved)[1].rating) == ("Radom", -1)
-    with kept.turn(moved), pytest.raises(StateError, match="is being answered"), kept.turn(moved):
-        pass
     for number in range(KEPT_TURNS):
         kept.add(moved, f"{number}?", ANSWER)
     assert len(kept.turns(moved)) == KEPT_TURNS
@@ -163,7 +161,7 @@ def test_jobs_of_earlier_versions_are_taken_up(database):
 
 def test_deleted_conversations_leave_no_text(tmp_path):
     with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
-        kept = Conversations(database, Processes(database))
+        kept = Conversations(database)
         for delete in (lambda: kept.delete(ONE), lambda: kept.forget_base(ONE.knowledge_base), lambda: kept.sweep([])):
             kept.add(ONE, "Secret words?", ANSWER)
             assert any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
@@ -176,7 +174,7 @@ def test_it_is_no_knowledge_base_and_works_again_after_postgresql_was_restarted(
     settings = Settings(home=tmp_path, database_url=url, _env_file=None)
     with closing(ServerDatabase.of(settings)) as database:
         assert database.is_shared
-        kept = Conversations(database, Processes(database))
+        kept = Conversations(database)
         kept.add(ONE, "Where?", ANSWER)
         assert knowledge_bases(settings) == []
         postgresql.stop(signal.SIGINT)

@@ -4,9 +4,8 @@ from contextlib import closing
 
 import pytest
 from banyan.config import Settings
-from banyan.server.error_responses import NotFoundError, StateError
+from banyan.server.error_responses import NotFoundError
 from banyan.server.runs.conversations import Conversations, Thread, move_conversations
-from banyan.server.runs.processes import Processes
 from banyan.server.server_database import ServerDatabase
 
 ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
@@ -23,7 +22,7 @@ def said(kept, thread):
 @pytest.fixture
 def kept(tmp_path):
     with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
-        yield Conversations(database, Processes(database))
+        yield Conversations(database)
 
 
 def test_a_turn_is_kept_as_it_was_given_and_names_its_conversation(kept):
@@ -76,21 +75,15 @@ def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_serv
     for _ in range(2):
         with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
             for number, thread in enumerate(every):
-                Conversations(database, Processes(database)).add(thread, f"question {number}", ANSWER)
+                Conversations(database).add(thread, f"question {number}", ANSWER)
     with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
-        assert [said(Conversations(database, Processes(database)), thread) for thread in every] == [
+        assert [said(Conversations(database), thread) for thread in every] == [
             [f"question {number}", "Radom [1]"] * 2 for number in range(5)]
 
 
-def test_a_thread_has_one_turn_at_a_time_and_one_that_fails_leaves_no_trace(kept):
-    kept.add(ONE, "one?", ANSWER)
-    with pytest.raises(ZeroDivisionError), kept.turn(ONE):
-        with pytest.raises(StateError, match="the thread 'one' is being answered"), kept.turn(ONE):
-            pass
-        with pytest.raises(StateError):
-            kept.delete(ONE)
-        with kept.turn(TWO) as messages:
-            assert messages == []
-        raise ZeroDivisionError
-    with kept.turn(ONE) as messages:
-        assert [message.text for message in messages] == ["one?", "Radom [1]"]
+def test_an_answer_to_a_conversation_that_was_deleted_meanwhile_is_not_stored(kept):
+    assert kept.add(ONE, "one?", ANSWER) == 1
+    kept.delete(ONE)
+    assert kept.add(ONE, "and two?", ANSWER, follows=True) is None
+    assert kept.messages(ONE) == []
+    assert kept.add(ONE, "one?", ANSWER) == 1

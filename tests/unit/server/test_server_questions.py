@@ -9,7 +9,6 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
-from banyan.server.runs.processes import Processes
 from banyan.server.runs.questions import Event, QuestionRequest, Questions
 from banyan.server.security.gate import LOCAL
 from banyan.server.server_database import ServerDatabase
@@ -36,7 +35,7 @@ def questions_of(tmp_path):
     def make(**settings):
         resources = Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None, **settings))
         database = ServerDatabase.of(resources.settings)
-        return Scripted(resources, Conversations(database, Processes(database)))
+        return Scripted(resources, Conversations(database))
 
     return make
 
