@@ -318,9 +318,7 @@ class KnowledgeBase:
             context: its switches and `decompose` count; None means all routes, and the query undivided.
         """
         context = _limit(context or AskContext(decompose=False), documents, where)
-        return [RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
-                                 end=passage.start + len(passage.text), text=passage.text, score=passage.score)
-                for passage in search(self.resources, self.name, query, k, context)]
+        return search(self.resources, self.name, query, k, context)
 
     async def asearch(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
                       context: AskContext | None = None) -> list[RetrievedPassage]:

@@ -30,11 +30,10 @@ class Setting(Frozen):
     """How questions are searched.
 
     `decompose`: split questions into sub-queries. `sub_queries` "gold": use the dataset's decomposition with the
-    answers filled in, instead of the grammar's. `agent`: where questions are answered, look things up in rounds.
+    answers filled in, instead of the grammar's.
     """
 
     switches: Switches = EVERYTHING
-    agent: bool = True
     decompose: bool = True
     sub_queries: SubQueries = "none"
 

@@ -102,16 +102,6 @@ class DocumentItem(DocumentLine):
     added_at: str
 
 
-class Summary(BaseModel):
-    """The sentence that says best what a document is about, at characters `start` to `end`; "" if it has none."""
-
-    document: str
-    title: str
-    start: int
-    end: int
-    said: str
-
-
 class AskAnswer(AskResult):
     """An answer with its citations."""
 

@@ -14,33 +14,39 @@ from ..agents.retrieval.spelling import respelt
 from ..agents.retrieval.state import AskContext
 from ..config import Settings
 from ..graph_store.layout import check_name
-from ..schemas.retrieval import Passage
+from ..schemas.documents import Chunk
 from .asking import resources_for
+from .tool_answers import RetrievedPassage
 
 
-def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None) -> list[Passage]:
-    """Return the best passages for a query, best first, without what reasoners read of them besides.
+def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None,
+           ) -> list[RetrievedPassage]:
+    """Return the best passages for a query, best first; arguments and errors as of `_rank`."""
+    return [RetrievedPassage(document=chunk.document_id, title=chunk.title, start=chunk.start,
+                             end=chunk.start + len(chunk.text), text=chunk.text, score=score)
+            for chunk, score in _rank(resources, kb, query, k, context or AskContext(decompose=False))]
+
+
+def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[Chunk, float]]:
+    """Return the best chunks for a query with their scores, best first.
 
     Args:
         resources: models and open knowledge bases.
         kb: the knowledge base.
         query: a question, or keywords.
         k: the maximum number of passages.
-        context: its documents, switches and `decompose` count; None means all documents and routes, undivided.
+        context: its documents, switches and `decompose` count.
 
     Raises:
         BanyanError: the knowledge base does not exist, or the query is empty or too long.
     """
-    context = context or AskContext(decompose=False)
     check_context(context)
     _, question = read_conversation({"question": query})
     with resources.snapshot(kb, context.scope) as snapshot:
         index = snapshot.index
         question, _ = respelt(question, index)
         ranking = snapshot.retriever.rank_passages(question, k, switches=context.switches, decompose=context.decompose)
-        ranked = [(index.chunks[index.chunk_row[chunk]], score) for chunk, score in ranking]
-    return [Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
-                    start=chunk.start, score=score) for chunk, score in ranked]
+        return [(index.chunks[index.chunk_row[chunk]], score) for chunk, score in ranking]
 
 
 class BanyanRetriever(BaseRetriever):
@@ -72,10 +78,7 @@ class BanyanRetriever(BaseRetriever):
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
         context = AskContext(decompose=self.decompose, documents=self.documents, where=self.where)
-        return [_document(passage) for passage in search(self._opened, self.kb, query, self.k, context)]
-
-
-def _document(passage: Passage) -> Document:
-    return Document(page_content=passage.text, id=passage.chunk_id, metadata={
-        "document": passage.document, "title": passage.title, "start": passage.start,
-        "end": passage.start + len(passage.text), "score": passage.score})
+        return [Document(page_content=chunk.text, id=chunk.id, metadata={
+            "document": chunk.document_id, "title": chunk.title, "start": chunk.start,
+            "end": chunk.start + len(chunk.text), "score": score})
+            for chunk, score in _rank(self._opened, self.kb, query, self.k, context)]

@@ -37,7 +37,6 @@ from .tool_answers import (
     DocumentList,
     DocumentText,
     KnowledgeBases,
-    RetrievedPassage,
     SchemaDecided,
     SchemaInForce,
     SearchResult,
@@ -139,10 +138,7 @@ class Tools:
             async with self._turn(ctx.request_context.request):
                 context = AskContext(agent=False, decompose=False, documents=tuple(documents or ()), where=where or {})
                 passages = await asyncio.to_thread(find, self._resources, name, query, limit, context)
-            return SearchResult(passages=tuple(
-                RetrievedPassage(document=passage.document, title=passage.title, start=passage.start,
-                                 end=passage.start + len(passage.text), text=passage.text, score=passage.score)
-                for passage in passages))
+            return SearchResult(passages=tuple(passages))
 
     def lookup_by(self, tool: Tool) -> Callable[..., Coroutine[Any, Any, str]]:
         """Return a lookup as a tool with the arguments of that of `kb.as_tools()`: what it finds, as lines."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..graph_store.ledger.document_rows import Documents
 from ..models.rules.content_words import content_words
 from ..models.rules.recognition.names import has_name
-from ..schemas.documents import Document
+from ..schemas.documents import Document, Frozen
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Passage, Place
 from ..text.markup import without_markup
@@ -71,7 +71,7 @@ def openings(index: RetrievalIndex, tokens: int, folder: str = "") -> list[Passa
     return items if sum(map(item_cost, items)) <= tokens else []
 
 
-class DocumentSummary(NamedTuple):
+class DocumentSummary(Frozen):
     """A document, and the sentence that says best what it is about with its place; "" where it has no sentence."""
 
     document: str
@@ -92,7 +92,8 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[D
         UnknownDocumentError: there is no such document.
     """
     wanted = ids or [entry.id for entry in documents.entries()]
-    return [DocumentSummary(one.document, one.title, one.start, one.start + len(one.words), _shown(one))
+    return [DocumentSummary(document=one.document, title=one.title, start=one.start, end=one.start + len(one.words),
+                            said=_shown(one))
             for one in _openings([documents.get(key) for key in wanted])]
 
 

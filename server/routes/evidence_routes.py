@@ -9,9 +9,9 @@ from pydantic import Field
 from ...agents.example_questions import example_questions
 from ...agents.introduction import Introduction, introduce
 from ...subagent.answer_facts import CitedPlace, stated_by
-from ...tools.openings import summarise_documents
+from ...tools.openings import DocumentSummary, summarise_documents
 from ..parameters import KbName, Limit, Offset, errors
-from ..responses import Body, Items, Page, Subgraph, Summary
+from ..responses import Body, Items, Page, Subgraph
 from ..security.access import may
 from ..service import Reading, Serving
 from .graph_routes import Seen
@@ -59,13 +59,12 @@ def show_introduction(kb: KbName, service: Serving) -> Introduction:
 
 
 @router.get("/summaries", tags=["knowledge bases"], responses=errors(404))
-def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> Page[Summary]:
+def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> Page[DocumentSummary]:
     """Return of each document the sentence that says best what it is about, with its place."""
     documents = reading.kb.documents
     ids = [entry.id for entry in documents.entries()]
     shown = ids[offset:offset + limit]
-    return Page(total=len(ids), items=[Summary(**one._asdict())
-                                       for one in (summarise_documents(documents, shown) if shown else ())])
+    return Page(total=len(ids), items=summarise_documents(documents, shown) if shown else [])
 
 
 @router.post("/questions/next", tags=["questions"], responses=errors(404))
