@@ -1,10 +1,9 @@
 """Server-sent events, for all streams of the API."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -20,31 +19,13 @@ def event(name: str, data: Any) -> ServerSentEvent:
     return ServerSentEvent(json.dumps(data, ensure_ascii=False), event=name)
 
 
-@asynccontextmanager
-async def stopping_with(server: anyio.Event, stop: Callable[[], None]) -> AsyncIterator[None]:
-    """Call `stop` if the server ends while the block runs.
-
-    Args:
-        server: set when the server ends.
-        stop: ends what the block waits for.
-    """
-    async def wait() -> None:
-        await server.wait()
-        stop()
-
-    waiting = asyncio.create_task(wait())
-    try:
-        yield
-    finally:
-        waiting.cancel()
-
-
-def event_stream(events: AsyncIterator[ServerSentEvent], stopping: anyio.Event | None = None) -> EventSourceResponse:
+def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None] | None = None) -> EventSourceResponse:
     """Return a response that sends events as they occur.
 
     Args:
         events: the events; the iterator is closed when the client disconnects.
-        stopping: set when the server stops, so the events end soon by themselves; None means they are cut off.
+        stop: called when the server stops, so the events end soon by themselves; None means they are cut off.
     """
-    return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_event=stopping,
-                               shutdown_grace_period=_FAREWELL if stopping else 0)
+    return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT,
+                               shutdown_event=cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None,
+                               shutdown_grace_period=_FAREWELL if stop else 0)

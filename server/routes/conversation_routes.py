@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
-import anyio
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -16,7 +15,7 @@ from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..runs.questions import GONE, QuestionRequest
 from ..security.access import AFFORDABLE, Asking, Seeing
 from ..service import Service, Serving
-from ..streaming import event, event_stream, stopping_with
+from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["questions"])
 _MOST_TITLE = 200
@@ -47,16 +46,14 @@ async def ask_stream(kb: KbName, question: QuestionRequest, request: Request, se
     A `claim` is a line of the answer whose citations were checked, while the model still writes; `token`s are the
     pieces of the checked answer. `withdrawn` takes back all claims and tokens before it.
     """
-    stopping = anyio.Event()
-    return event_stream(_events(kb, question, request, service, client, stopping), stopping)
+    return event_stream(_events(kb, question, request, service, client), service.questions.stop)
 
 
 async def _events(kb: str, question: QuestionRequest, request: Request, service: Service, client: str,
-                  stopping: anyio.Event) -> AsyncIterator[ServerSentEvent]:
+                  ) -> AsyncIterator[ServerSentEvent]:
     failure: Exception = UnavailableError(GONE)
     try:
-        async with (service.questions.answering(client, kb, question) as events,
-                    stopping_with(stopping, events.stop)):
+        async with service.questions.answering(client, kb, question) as events:
             async for item in events:
                 yield event(item.event, item.data)
                 if item.event == "answer":

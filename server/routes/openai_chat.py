@@ -33,7 +33,7 @@ from ..runs.questions import GONE, WITHDRAWN, QuestionRequest, question_in
 from ..security.access import AFFORDABLE, Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
-from ..streaming import event_stream, stopping_with
+from ..streaming import event_stream
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 _SOURCE = re.compile(r"^\[(\d+)\]", re.MULTILINE)
@@ -130,11 +130,10 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
     await anyio.to_thread.run_sync(_known, asked.model, service, bases)
     earlier, question = _question(asked)
-    stopping = anyio.Event()
-    pieces = _pieces(asked.model, question, earlier, service, client, stopping)
+    pieces = _pieces(asked.model, question, earlier, service, client)
     completion = Completion(f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), asked.model)
     if asked.stream:
-        return event_stream(_chunks(completion, asked, pieces, request), stopping)
+        return event_stream(_chunks(completion, asked, pieces, request), service.questions.stop)
     parts: list[str] = []
     answer: dict[str, Any] = {}
     async with aclosing(pieces):
@@ -165,10 +164,9 @@ def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionR
 
 
 async def _pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service, client: str,
-                  stopping: anyio.Event) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+                  ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
     """Yield the pieces of the answer, an empty one at each step; the last one, the list of sources, with the answer."""
-    async with (service.questions.answering(client, kb, question, earlier) as events,
-                stopping_with(stopping, events.stop)):
+    async with service.questions.answering(client, kb, question, earlier) as events:
         async for item in events:
             if item.event == "answer":
                 yield _sources(item.data["citations"]), item.data

@@ -128,6 +128,12 @@ class Questions:
         # Always leave one slot to other clients; without keys, there are no other clients.
         self._most = max(1, at_once - 1)
         self._shares: LRUCache[str, anyio.CapacityLimiter] = LRUCache(_CLIENTS)
+        self._answerings = set[Answering]()
+
+    def stop(self) -> None:
+        """Stop answering, because the server stops."""
+        for answering in self._answerings:
+            answering.stop()
 
     @property
     def _seconds(self) -> float:
@@ -188,9 +194,11 @@ class Questions:
                         send.send_nowait(event)
 
         answering = Answering(answer(), receive)
+        self._answerings.add(answering)
         try:
             yield answering
         finally:
+            self._answerings.remove(answering)
             answering.stop()
             receive.close()
 
