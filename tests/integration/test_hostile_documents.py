@@ -12,8 +12,7 @@ from banyan.agents.retrieval.citing import cite
 from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
 from banyan.export.cypher import cypher
-from banyan.export.graphml import graphml
-from banyan.export.node_link import node_link
+from banyan.export.export_formats import graphml, node_link
 from banyan.export.tree_page import page
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import IngestError

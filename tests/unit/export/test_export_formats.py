@@ -5,8 +5,7 @@ import re
 
 import networkx as nx
 from banyan.export.cypher import cypher, literal, quoted_name
-from banyan.export.graphml import graphml
-from banyan.export.node_link import node_link
+from banyan.export.export_formats import graphml, node_link
 from hypothesis import given
 from hypothesis import strategies as st
 
