@@ -125,7 +125,7 @@ def _print_estimate(amount: BenchEstimate, *, as_json: bool) -> None:
         print_json(amount.model_dump())
         return
     out.print(f"{amount.questions} questions over {amount.documents} documents: at most about {amount.calls} calls and "
-              f"{amount.tokens} tokens are left to be paid")
+              f"{amount.tokens} tokens, without what an earlier run has paid")
     for what, tokens in (*((f"building ({schema})", count) for schema, count in amount.building.items()),
                          *amount.asking.items(), ("judging", amount.judging)):
         out.print(f"  {escape(what)}: {tokens} tokens")

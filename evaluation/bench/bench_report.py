@@ -1,6 +1,6 @@
 """Reports of a benchmark: a row for each arm, with intervals, scores by type of question, and costs."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 import numpy as np
@@ -16,8 +16,6 @@ from .scoring import AnswerScores, FactScores, PairScores, fact_scores, score
 
 CUTS = (2, 5, 10, 20)
 GRADES: tuple[Grade, ...] = get_args(Grade)
-_LIKE = 0.5
-"""The F1 from which an answer counts as right in the comparison with a judge."""
 
 
 class Figure(Frozen):
@@ -51,14 +49,12 @@ class ArmRow(Frozen):
     declined: float
     null_questions: int
     null_declined: float
-    unjudged: int
     by_type: dict[str, dict[str, float]]
     grades: dict[Grade, dict[str, float]] = Field(default_factory=dict)
     pairs: dict[str, float]
     recall: dict[str, Figure]
     facts: dict[str, Figure]
     evidence: dict[str, dict[str, float]]
-    agreement: dict[str, float]
     change: Figure | None = None
     recall_change: Figure | None = None
     calls: float
@@ -140,13 +136,13 @@ def _row(arm: str, about: str, scored: _Scored, first: _Scored | None) -> ArmRow
         declined=percent(sum(outcome.declined for _, outcome in scored.asked), len(scored.asked)),
         null_questions=len(scored.null),
         null_declined=percent(sum(outcome.declined for outcome in scored.null), len(scored.null)),
-        unjudged=len(scored.asked) - len(scored.right), by_type=_by_type(scored),
+        by_type=_by_type(scored),
         grades=_grades(scored), pairs=_pairs(scores),
         recall={str(cut): _figure([recalls[place] for recalls in scored.recalls.values()])
                 for place, cut in enumerate(CUTS)} if scored.recalls else {},
         facts={name: _figure([getattr(one, name) for _, one in facts])
                for name in ("hits_4", "hits_10", "map_10", "mrr_10")} if facts else {},
-        evidence=_evidence(facts), agreement=_agreement(scored),
+        evidence=_evidence(facts),
         change=_change(scored.right, first.right) if first else None,
         recall_change=_change(*({key: values[CUTS.index(5)] for key, values in one.recalls.items()}
                                 for one in (scored, first))) if first else None,
@@ -235,17 +231,6 @@ def _evidence(facts: Sequence[tuple[BenchQuestion, FactScores]]) -> dict[str, di
         rows[name] = {"questions": float(len(scored)), "relevancy": round_2(relevancy), "recall": round_2(recall),
                       "f1": round_2(both)}
     return rows
-
-
-def _agreement(scored: _Scored) -> dict[str, float]:
-    """Return how often exact match, F1 of at least 0.5, and containment agree with the judge, in % of the judged."""
-    judged = [(verdict.correct, scores) for verdict, scores in zip(scored.verdicts, scored.scores, strict=True)
-              if verdict]
-    says: dict[str, Callable[[AnswerScores], bool]] = {
-        "exact_match": lambda one: bool(one.exact_match), "f1": lambda one: one.f1 >= _LIKE,
-        "contained": lambda one: bool(one.contained)}
-    return {name: percent(sum(say(scores) == correct for correct, scores in judged), len(judged))
-            for name, say in says.items()} if judged else {}
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -50,7 +50,7 @@ class Table(NamedTuple):
 def tables(report: BenchReport) -> list[Table]:
     """Return the tables of a report, except empty ones."""
     drawn = [_answers(report), _retrieval(report), _facts(report), _evidence(report), _types(report), _grades(report),
-            _pairs(report), _agreement(report), _costs(report), _bases(report), _published_table(report)]
+            _pairs(report), _costs(report), _bases(report), _published_table(report)]
     return [table for table in drawn if table.rows]
 
 
@@ -122,12 +122,6 @@ def _pairs(report: BenchReport) -> Table:
     return Table("Anonymity Reversion, by pair, in %", ("arm", "ids", "precision", "recall", "F1"),
                  tuple((row.arm, f"{row.pairs['ids']:.0f}", f"{row.pairs['precision']:.1f}",
                         f"{row.pairs['recall']:.1f}", f"{row.pairs['f1']:.1f}") for row in report.rows if row.pairs))
-
-
-def _agreement(report: BenchReport) -> Table:
-    return Table("Agreement with the judge, in % of the judged answers", ("arm", "EM", "F1 from 0.5 on", "contained"),
-                 tuple((row.arm, *(f"{value:.1f}" for value in row.agreement.values()))
-                       for row in report.rows if row.agreement))
 
 
 def _costs(report: BenchReport) -> Table:

@@ -13,7 +13,6 @@ from ...schemas.lookups import TOOLS
 from ...text.tokens import estimate_tokens
 from .arms import Arm
 from .dataset_records import Dataset
-from .results import Results
 from .running import Plan, base_name
 from .scoring import JUDGED
 from .text_agent import STEPS
@@ -36,33 +35,25 @@ class BenchEstimate(Frozen):
     tokens: int
 
 
-def estimate(resources: Resources, dataset: Dataset, plan: Plan, results: Results | None = None) -> BenchEstimate:
-    """Estimate a benchmark without calling a model or building anything.
-
-    Args:
-        resources: settings and models.
-        dataset: documents and questions.
-        plan: the run to estimate.
-        results: earlier results, which cost nothing.
-    """
+def estimate(resources: Resources, dataset: Dataset, plan: Plan) -> BenchEstimate:
+    """Estimate a benchmark, without its earlier results, without calling a model or building anything."""
     building, calls = dict[str, int](), 0
     for schema in dict.fromkeys(map(plan.schema_of, plan.arms)):
-        name = base_name(resources.settings, dataset, schema, plan.recorded)
-        if plan.recorded or (results and name in results.bases):
+        if plan.recorded:
             building[schema] = 0
             continue
+        name = base_name(resources.settings, dataset, schema, plan.recorded)
         documents = given_documents([document.model_dump() for document in dataset.documents], resources.limits)
         amount = estimate_documents(resources, name, documents, schema)
         building[schema], calls = amount.prompt_tokens + amount.completion_tokens, calls + amount.calls
     asking, judging = dict[str, int](), 0
     for arm in plan.arms if resources.settings.uses_llm else ():
-        left = [question for question in dataset.questions
-                if not (results and (arm.name, question.id) in results.outcomes)]
         each_calls, each_tokens = _question(resources, arm)
-        asking[arm.name] = sum(each_tokens + each_calls * estimate_tokens(question.question) for question in left)
-        calls += each_calls * len(left)
+        asking[arm.name] = sum(each_tokens + each_calls * estimate_tokens(question.question)
+                               for question in dataset.questions)
+        calls += each_calls * len(dataset.questions)
         if plan.judge:
-            judged = [question for question in left if question.kind in JUDGED]
+            judged = [question for question in dataset.questions if question.kind in JUDGED]
             judging += sum(2 * estimate_tokens(question.question) + _prompt_tokens("judge") + 2 * _REPLY
                            for question in judged)
             calls += len(judged)

@@ -40,7 +40,6 @@ class Base(Frozen):
     communities: int
     seconds: float
     tokens: dict[str, int] = Field(description="prompt and completion tokens by step")
-    by_document: tuple[int, ...] = Field((), description="tokens paid for extracting each document, in order")
 
 
 class ArmOutcome(Frozen):

@@ -91,11 +91,10 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
 def _base(resources: Resources, name: str, report: BuildReport) -> Base:
     prices = resources.spending.prices
     with resources.snapshot(name) as snapshot:
-        by_step, by_document = (snapshot.kb.calls.spent(by, prices) for by in ("step", "document"))
+        by_step = snapshot.kb.calls.spent("step", prices)
     tokens = {step.name: step.prompt + step.completion for step in by_step if step.name in _LATER}
     return Base(name=name, documents=report["documents"], entities=report["entities"], triples=report["triples"],
-                communities=report["communities"], seconds=round(report["seconds"], 1), tokens=tokens,
-                by_document=tuple(spent.prompt + spent.completion for spent in by_document if spent.name))
+                communities=report["communities"], seconds=round(report["seconds"], 1), tokens=tokens)
 
 
 class Peer(Protocol):
