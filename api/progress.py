@@ -58,14 +58,6 @@ def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
         yield lambda _: None
 
 
-def follow_build(kind: str, event: Any, show: Progress, report: dict[str, Any]) -> None:
-    """Show an event of a build, or take its report from one."""
-    if kind == "custom":
-        show(event)
-    else:
-        report.update(event.get("report") or {})
-
-
 def log_failures(report: dict[str, Any]) -> BuildReport:
     """Log the failures of a build and return its report."""
     for line in report["files_failed"]:

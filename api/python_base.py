@@ -15,7 +15,7 @@ from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
 
-from ..agents.cluster.ray_builds import aresources_on, resources_on
+from ..agents.cluster.ray_builds import aresources_on
 from ..agents.construction.document_files import FolderChanges, compare_folder
 from ..agents.construction.graph import build_graph as construction_graph
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
@@ -46,7 +46,7 @@ from ..tools.langchain_tools import lookup_tools
 from ..tools.openings import summarise_documents
 from ..tools.table_results import ComputedTable, fields, tabulate
 from .manual_edits import ManualEdits
-from .progress import Progress, follow_build, log_failures, show_progress
+from .progress import Progress, log_failures, show_progress
 from .python_results import (
     Answer,
     Community,
@@ -143,30 +143,28 @@ class KnowledgeBase:
         Raises:
             BanyanError: the documents cannot be added; nothing was changed.
         """
-        given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
-        with (resources_on(self.resources, ray) as resources, resources.writers.abandoned_on_error(),
-              show_progress(progress) as show):
-            graph, options = construction_graph(resources), _build_context(context, reread=reread, batch=batch)
-            for kind, event in iterate(lambda: graph.astream(given, context=options, stream_mode=_STREAMED)):
-                follow_build(kind, event, show, report)
-        return log_failures(report)
+        return run(partial(self.aadd, *sources, id=id, title=title, schema=schema, reread=reread, batch=batch,
+                           context=context, progress=progress, ray=ray))
 
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
                    reread: bool = False, batch: bool = False, context: BuildContext | None = None,
                    progress: Progress | bool | None = None, ray: str | bool = False) -> BuildReport:
         """Add documents like `add`, for an event loop; a cancelled build stops after its step and can be resumed."""
-        given, report = self._build_input(sources, id, title, schema), dict[str, Any]()
+        paths, documents = read_sources(sources, id, title)
+        given: BuildInput = {"knowledge_base": self.name, "paths": paths, "documents": documents,
+                             "schema": os.fspath(schema)}
+        context = context or BuildContext()
+        context = replace(context, reread=reread or context.reread, batch=batch or context.batch)
+        report = dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
             with resources.writers.abandoned_on_error(), show_progress(progress) as show:
-                async for kind, event in construction_graph(resources).astream(
-                        given, context=_build_context(context, reread=reread, batch=batch), stream_mode=_STREAMED):
-                    follow_build(kind, event, show, report)
+                async for kind, event in construction_graph(resources).astream(given, context=context,
+                                                                               stream_mode=_STREAMED):
+                    if kind == "custom":
+                        show(cast("dict[str, Any]", event))
+                    else:
+                        report.update(cast("dict[str, Any]", event).get("report") or {})
         return log_failures(report)
-
-    def _build_input(self, sources: Sequence[Source], name: str, title: str, schema: str | os.PathLike[str],
-                     ) -> BuildInput:
-        paths, documents = read_sources(sources, name, title)
-        return {"knowledge_base": self.name, "paths": paths, "documents": documents, "schema": os.fspath(schema)}
 
     def sync(self, folder: str | os.PathLike[str], *, dry_run: bool = False, context: BuildContext | None = None,
              progress: Progress | bool | None = None) -> tuple[FolderChanges, BuildReport | None]:
@@ -515,12 +513,6 @@ class KnowledgeBase:
         """Return a LangChain retriever of its passages, or of some documents'; see `banyan.BanyanRetriever`."""
         return BanyanRetriever(kb=self.name, k=k, documents=Scope.of(documents).documents,
                                where=dict(where or {}), resources=self.resources)
-
-
-def _build_context(context: BuildContext | None, *, reread: bool, batch: bool) -> BuildContext:
-    """Return the context of a build that reads again, or in batches, if either says so."""
-    context = context or BuildContext()
-    return replace(context, reread=reread or context.reread, batch=batch or context.batch)
 
 
 def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,

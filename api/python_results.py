@@ -17,7 +17,7 @@ from ..schemas.documents import Citation, Frozen, Span
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
 from ..schemas.trace import TraceStep
-from ..subagent.answer_facts import CitedPlace, stated_by
+from ..subagent.answer_facts import stated_by
 from ..text.visible_text import visible
 
 if TYPE_CHECKING:
@@ -110,18 +110,17 @@ class Step(Frozen):
 def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Answer:
     """Return the retrieval graph's answer, with the facts behind it; the snapshot is leased only for these."""
     citations = tuple(Citation(**cited) for cited in output["citations"])
-    places = [CitedPlace(cited.document, cited.start, cited.end) for cited in citations]
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
         citations=citations,
-        facts=_facts_behind(lease, places) if not output["abstained"] else (),
+        facts=_facts_behind(lease, citations) if not output["abstained"] else (),
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
         iterations=output["iterations"], grade=output["grade"])
 
 
-def _facts_behind(lease: AbstractContextManager[Snapshot], places: Sequence[CitedPlace]) -> tuple[Fact, ...]:
+def _facts_behind(lease: AbstractContextManager[Snapshot], cited: Sequence[Citation]) -> tuple[Fact, ...]:
     with lease as snapshot:
-        return facts_of(snapshot.kb, snapshot.index.graph, stated_by(snapshot.index, places).facts)
+        return facts_of(snapshot.kb, snapshot.index.graph, stated_by(snapshot.index, cited).facts)
 
 
 def step_of(event: dict[str, Any]) -> Step:

@@ -3,19 +3,24 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from pydantic import Field
+
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..schemas.documents import Chunk, Span
+from ..schemas.documents import Chunk, Citation, Frozen, Span
 from ..schemas.naming import entity_id
 from ..tools.index import RetrievalIndex
 
 
-class CitedPlace(NamedTuple):
-    """Characters `start` to `end` of a document, by the document's id."""
+class CitedPlace(Frozen):
+    """A quoted source of an answer: characters `start` to `end` of a document."""
 
-    document: str
-    start: int
-    end: int
+    document: str = Field(min_length=1, max_length=1000)
+    start: int = Field(ge=0, le=2**31)
+    end: int = Field(ge=0, le=2**31)
+
+
+Cited = CitedPlace | Citation
 
 
 class CitedFacts(NamedTuple):
@@ -25,7 +30,7 @@ class CitedFacts(NamedTuple):
     entities: set[str]
 
 
-def stated_by(index: RetrievalIndex, cited: Sequence[CitedPlace]) -> CitedFacts:
+def stated_by(index: RetrievalIndex, cited: Sequence[Cited]) -> CitedFacts:
     """Return the facts that the cited text states, and the entities that it names."""
     facts: set[EdgeKey] = set()
     named: set[str] = set()
@@ -41,9 +46,9 @@ def stated_by(index: RetrievalIndex, cited: Sequence[CitedPlace]) -> CitedFacts:
     return CitedFacts(sorted(facts), named)
 
 
-def _cited_chunks(kb: KnowledgeBase, cited: Sequence[CitedPlace]) -> Iterator[tuple[Chunk, list[CitedPlace]]]:
+def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Cited]) -> Iterator[tuple[Chunk, list[Cited]]]:
     """Yield the chunks that contain cited text, each with the citations of its document."""
-    of: dict[str, list[CitedPlace]] = {}
+    of: dict[str, list[Cited]] = {}
     for place in cited:
         of.setdefault(place.document, []).append(place)
     for chunk in kb.documents.chunks_of(of):
@@ -52,7 +57,7 @@ def _cited_chunks(kb: KnowledgeBase, cited: Sequence[CitedPlace]) -> Iterator[tu
             yield chunk, spans
 
 
-def _overlaps(chunk: Chunk, span: Span, cited: Iterable[CitedPlace]) -> bool:
+def _overlaps(chunk: Chunk, span: Span, cited: Iterable[Cited]) -> bool:
     """Return True if a span of a chunk overlaps cited text."""
     start, end = chunk.start + span.start, chunk.start + span.end
     return any(citation.start < end and citation.end > start for citation in cited)

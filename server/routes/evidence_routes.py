@@ -20,25 +20,17 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")
 _MOST = 500
 
 
-class CitedSpan(Body):
-    """A quoted source of an answer: characters `start` to `end` of a document."""
-
-    document: str = Field(min_length=1, max_length=1000)
-    start: int = Field(ge=0, le=2**31)
-    end: int = Field(ge=0, le=2**31)
-
-
 class Cited(Body):
     """The citations of an answer."""
 
-    citations: list[CitedSpan] = Field(min_length=1, max_length=100)
+    citations: list[CitedPlace] = Field(min_length=1, max_length=100)
 
 
 @router.post("/graph/evidence", tags=["graph"], responses=errors(404))
 def evidence(seen: Seen, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
     view = seen.view
-    known, named = stated_by(view.index, [CitedPlace(**dict(span)) for span in cited.citations])
+    known, named = stated_by(view.index, cited.citations)
     nodes = view.find(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST]
     shown = {node.id for node in nodes}
     return view.drawn(nodes, [view.edge(key) for key in known if key[0] in shown and key[2] in shown], len(nodes))
