@@ -15,37 +15,32 @@ from ..agents.resources import Resources
 from ..config import Settings
 from ..server.app import create_app
 from ..server.security.hosts import Hosts
-from .console import err
+from .console import err, tell_reasoner
 from .logs import set_up_logs
-from .session import open_resources
-
-_INTERRUPTED = "a build was interrupted in its current step; the next build resumes there"
 
 
-def serve_alone(hosts: Hosts, listening: Callable[[], None], *, needs_keys: bool, options: dict[str, Any]) -> bool:
-    """Serve in this process until it is stopped.
+def serve_alone(settings: Settings, hosts: Hosts, listening: Callable[[], None], *, needs_keys: bool,
+                options: dict[str, Any]) -> bool:
+    """Serve in this process until it is stopped; return True if the server could start.
 
     Args:
+        settings: the environment's.
         hosts: the host names that the server accepts.
         listening: called when the server has started.
         needs_keys: whether every request needs a key.
         options: options for uvicorn.
-
-    Returns:
-        True if the server could start.
     """
-    with open_resources() as resources:
-        service = create_app(resources, hosts=hosts, needs_keys=needs_keys)
-        server = _Server(uvicorn.Config(service, **options), listening)
-        # After its shutdown, uvicorn raises the signal again that stopped it, and resources must be closed before that.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)
-        server.run()
-        if not service.state.service.idle:
-            err.print(_INTERRUPTED)
-            sys.stderr.flush()
-            os._exit(0)  # the interpreter would wait for the build's thread, which cannot be stopped
-        return server.started
+    app = serving_app(settings, hosts, needs_keys=needs_keys)
+    tell_reasoner(settings)
+    server = _Server(uvicorn.Config(app, **options), listening)
+    # After its shutdown, uvicorn raises the signal again that stopped it, which would end this process with it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    server.run()
+    if not app.state.service.idle:
+        sys.stderr.flush()
+        os._exit(0)  # the interpreter would wait for the build's thread, which cannot be stopped
+    return server.started
 
 
 class _Server(uvicorn.Server):
@@ -61,14 +56,14 @@ class _Server(uvicorn.Server):
             self._listening()
 
 
-def worker_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> FastAPI:
-    """Create the app of one of several workers, in the worker's process.
+def serving_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int = 1) -> FastAPI:
+    """Create the app of a serving process, in that process.
 
     Args:
-        settings: the worker's share of the limits.
+        settings: the process's share of the limits.
         hosts: the host names that the server accepts.
         needs_keys: whether every request needs a key.
-        workers: the number of workers.
+        workers: the number of processes.
     """
     set_up_logs(settings)
     resources = Resources(settings)
@@ -83,7 +78,7 @@ def worker_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: i
         if app.state.service.idle:
             resources.close()
         else:
-            err.print(_INTERRUPTED)
+            err.print("a build was interrupted in its current step; the next build resumes there")
 
     app.router.lifespan_context = lifespan
     return app

@@ -118,9 +118,9 @@ def _app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) ->
     """Create the app of a worker, in the worker's process."""
     collect_rarely()
     # Imported here because the supervisor does not need it: it costs 2 s and 130 MB.
-    from .serving_process import worker_app  # noqa: PLC0415
+    from .serving_process import serving_app  # noqa: PLC0415
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
-    return worker_app(settings, hosts, needs_keys=needs_keys, workers=workers)
+    return serving_app(settings, hosts, needs_keys=needs_keys, workers=workers)
 
 
 def _end_with_supervisor() -> None:

@@ -22,15 +22,6 @@ _DECLINED = -1.0
 """The position of an answer that the reasoner itself declined: below every confidence."""
 
 
-class JudgedAnswer(Frozen):
-    """One answer on the curve; `confidence` is None if the reasoner declined at any threshold."""
-
-    confidence: float | None
-    answerable: bool
-    correct: bool = False
-    grounded: bool = False
-
-
 class CurvePoint(Frozen):
     """The effect of abstaining below a threshold, in % of the unanswerable and of the answerable questions.
 
@@ -54,49 +45,6 @@ class Area(Frozen):
     answered: float
     correct: float
     grounded: float
-
-
-def point(judged: Sequence[JudgedAnswer], threshold: float) -> CurvePoint:
-    """Return the effect of abstaining below one threshold; 0 for a kind without questions."""
-    answerable = [answer for answer in judged if answer.answerable]
-    shown = [answer for answer in answerable if _position(answer) >= threshold]
-    unanswerable = [answer for answer in judged if not answer.answerable]
-    return CurvePoint(
-        threshold=round(threshold, 4),
-        declined=percent(sum(_position(answer) < threshold for answer in unanswerable), len(unanswerable)),
-        answered=percent(len(shown), len(answerable)),
-        correct=percent(sum(answer.correct for answer in shown), len(answerable)),
-        grounded=percent(sum(answer.grounded for answer in shown), len(answerable)))
-
-
-def curve(judged: Sequence[JudgedAnswer]) -> tuple[CurvePoint, ...]:
-    """Return the curve at thresholds from 0 to 1 in steps of 0.05."""
-    return tuple(point(judged, step / _STEPS) for step in range(_STEPS + 1))
-
-
-def area(judged: Sequence[JudgedAnswer]) -> Area | None:
-    """Return the areas over all thresholds; None if all questions are of one kind."""
-    answerable = [answer for answer in judged if answer.answerable]
-    unanswerable = [_position(answer) for answer in judged if not answer.answerable]
-    if not answerable or not unanswerable:
-        return None
-    above = [sum((_position(answer) > other) + 0.5 * (_position(answer) == other) for other in unanswerable)
-             / len(unanswerable) for answer in answerable]
-
-    def mean(counts: list[bool]) -> float:
-        return round(sum(value for value, count in zip(above, counts, strict=True) if count) / len(answerable), 4)
-
-    return Area(answered=mean([True] * len(answerable)), correct=mean([answer.correct for answer in answerable]),
-                grounded=mean([answer.grounded for answer in answerable]))
-
-
-def percent(part: float, whole: int) -> float:
-    """Return a share in % with two decimals; 0 if the whole is 0."""
-    return round(100 * part / whole, 2) if whole else 0.0
-
-
-def _position(answer: JudgedAnswer) -> float:
-    return _DECLINED if answer.confidence is None else answer.confidence
 
 
 class AnswerRecord(Frozen):
@@ -144,6 +92,49 @@ class AnswerReport(Frozen):
     citations: dict[str, float]
     abstention: Abstention
     records: tuple[AnswerRecord, ...]
+
+
+def point(records: Sequence[AnswerRecord], threshold: float) -> CurvePoint:
+    """Return the effect of abstaining below one threshold; 0 for a kind without questions."""
+    answerable = [answer for answer in records if not answer.unanswerable]
+    shown = [answer for answer in answerable if _position(answer) >= threshold]
+    unanswerable = [answer for answer in records if answer.unanswerable]
+    return CurvePoint(
+        threshold=round(threshold, 4),
+        declined=percent(sum(_position(answer) < threshold for answer in unanswerable), len(unanswerable)),
+        answered=percent(len(shown), len(answerable)),
+        correct=percent(sum(answer.correct for answer in shown), len(answerable)),
+        grounded=percent(sum(answer.citation_recall == 1.0 for answer in shown), len(answerable)))
+
+
+def curve(records: Sequence[AnswerRecord]) -> tuple[CurvePoint, ...]:
+    """Return the curve at thresholds from 0 to 1 in steps of 0.05."""
+    return tuple(point(records, step / _STEPS) for step in range(_STEPS + 1))
+
+
+def area(records: Sequence[AnswerRecord]) -> Area | None:
+    """Return the areas over all thresholds; None if all questions are of one kind."""
+    answerable = [answer for answer in records if not answer.unanswerable]
+    unanswerable = [_position(answer) for answer in records if answer.unanswerable]
+    if not answerable or not unanswerable:
+        return None
+    above = [sum((_position(answer) > other) + 0.5 * (_position(answer) == other) for other in unanswerable)
+             / len(unanswerable) for answer in answerable]
+
+    def mean(counts: list[bool]) -> float:
+        return round(sum(value for value, count in zip(above, counts, strict=True) if count) / len(answerable), 4)
+
+    return Area(answered=mean([True] * len(answerable)), correct=mean([answer.correct for answer in answerable]),
+                grounded=mean([answer.citation_recall == 1.0 for answer in answerable]))
+
+
+def percent(part: float, whole: int) -> float:
+    """Return a share in % with two decimals; 0 if the whole is 0."""
+    return round(100 * part / whole, 2) if whole else 0.0
+
+
+def _position(answer: AnswerRecord) -> float:
+    return _DECLINED if answer.curve_place is None else answer.curve_place
 
 
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, mode: Mode = "reject",
@@ -207,8 +198,6 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
 def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
     answerable = [record for record in records if not record.unanswerable]
     answered = [record for record in answerable if not record.declined]
-    judged = [JudgedAnswer(confidence=record.curve_place, answerable=not record.unanswerable, correct=record.correct,
-                           grounded=record.citation_recall == 1.0) for record in records]
     scores = {
         "exact_match": percent(sum(record.exact_match for record in answered), len(answerable)),
         "f1": percent(sum(record.f1 for record in answered), len(answerable)),
@@ -220,7 +209,7 @@ def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
     return AnswerReport(
         questions=len(records), unanswerable=len(records) - len(answerable), answered=len(answered), answers=scores,
         citations=citations, records=tuple(records),
-        abstention=Abstention(at_threshold=point(judged, threshold), curve=curve(judged), area=area(judged)))
+        abstention=Abstention(at_threshold=point(records, threshold), curve=curve(records), area=area(records)))
 
 
 def _mean(values: Sequence[float | None]) -> float:

@@ -69,7 +69,7 @@ def serve(
         # The supervisor of workers does not need this import, which costs 2 s and 130 MB.
         from ..serving_process import serve_alone  # noqa: PLC0415
 
-        started = serve_alone(hosts, listening, needs_keys=beyond, options=options)
+        started = serve_alone(settings, hosts, listening, needs_keys=beyond, options=options)
     if not started:
         raise typer.Exit(1)
 
