@@ -34,6 +34,11 @@ def is_seen(name: object) -> bool:
     return not limited or name in names.split(",")
 
 
+def resumed_run() -> str:
+    """Return the run whose budget goes on, as `resumes` in `configurable` names it; clients of a server cannot."""
+    return "" if is_served() else str(get_config().get("configurable", {}).get("resumes", ""))
+
+
 def charged_to_client(allowance_of: Callable[[str], Allowance | None]) -> AbstractContextManager[None]:
     """Charge the block's calls to the allowance of the client that started the run. Call it within a node.
 

@@ -82,7 +82,7 @@ class Service:
 
     def _leave(self) -> None:
         try:
-            self.builds.leave()
+            self.builds.jobs.leave()
         except (sqlite3.OperationalError, DatabaseError) as error:
             _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s",
                          getattr(error, "here", error))

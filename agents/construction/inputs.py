@@ -67,9 +67,8 @@ def check_input(given: BuildInput) -> None:
     paths, recorded = given.get("paths") or [], given.get("recorded")
     if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
         raise IngestError("`paths` is a list of paths as texts: fix the input")
-    for name in ("schema", "resumes"):
-        if not isinstance(given.get(name, ""), str):
-            raise IngestError(f"`{name}` is a text: fix the input")
+    if not isinstance(given.get("schema", ""), str):
+        raise IngestError("`schema` is a text: fix the input")
     if recorded is not None and recorded not in get_args(RecordedFormat):
         raise IngestError(f"`recorded` is one of {', '.join(get_args(RecordedFormat))}, not {recorded!r}")
 

@@ -32,7 +32,7 @@ from ..contexts import check_context
 from ..extraction_requests import reading_fingerprint
 from ..label_grouping import group_labels
 from ..resources import Resources, default_resources
-from ..served_runs import charged_to_client, check_readable, is_seen, is_served, served_client
+from ..served_runs import charged_to_client, check_readable, is_seen, is_served, resumed_run, served_client
 from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person
 from .build_report import forget_total, report_of, show_progress, total_chunks
@@ -92,7 +92,7 @@ class ConstructionNodes:
         if context.batch:
             run(self._resources.batch_endpoint().check)
         # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
-        return {"knowledge_base": name, "run": state.get("resumes") or new_run(), "started": time.time(), "batch": [],
+        return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
                 "calls": [], "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True,
                 "files_failed": [], "files_partly_read": [], "files_moved": [], "options": asdict(context)}
 

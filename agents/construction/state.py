@@ -72,7 +72,6 @@ class BuildInput(TypedDict, total=False):
         "as general, the default without a model), `open`, or a file; only for a knowledge base that has none yet"))]
     recorded: Annotated[RecordedFormat | None, Field(description=(
         "read `paths` as recorded triples in this format, instead of asking the reasoner"))]
-    resumes: Annotated[str, Field(description="the run whose tokens and budget count on; empty: a new run")]
 
 
 class BuildReport(TypedDict):

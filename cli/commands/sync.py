@@ -8,10 +8,10 @@ import typer
 from watchfiles import DefaultFilter
 from watchfiles import watch as watch_files
 
-from ...agents.construction.document_files import FolderChanges, compare_folder
+from ...agents.construction.document_files import FolderChanges
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
 from ...agents.resources import Resources
-from ...graph_store.layout import knowledge_bases
+from ...api.python_base import KnowledgeBase
 from ...ingest.remote_folders import is_remote, mirror_folder
 from ..console import err, format_count, on_a_line, print_json
 from ..error_messages import CommandError
@@ -72,11 +72,7 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
 def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildContext, *, dry_run: bool, yes: bool,
           as_json: bool) -> None:
     kb = given["knowledge_base"]
-    if kb in knowledge_bases(resources.settings):
-        with resources.snapshot(kb) as snapshot:
-            changes = compare_folder(snapshot.kb.documents, folder, resources.limits)
-    else:
-        changes = compare_folder(None, folder, resources.limits)
+    changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:
         _show_changes(changes)
     if changes.gone and not (yes or dry_run) and not typer.confirm(

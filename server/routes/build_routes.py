@@ -33,7 +33,7 @@ _MOST = 2**53
 
 def _check_visible(build: BuildId, service: Serving, bases: Seeing) -> str:
     """Return the build's id if the key covers the build's knowledge base."""
-    if not bases.hold(service.builds.one(build).kb):
+    if not bases.hold(service.builds.jobs.one(build).build.kb):
         raise no_build(build)
     return build
 
@@ -100,7 +100,7 @@ def list_builds(service: Serving, bases: Seeing, kb: Annotated[str, Query(max_le
 @router.get("/builds/{build}", responses=errors(404), dependencies=[may("read")])
 def show_build(build: Visible, service: Serving) -> Build:
     """Show a build and its state."""
-    return service.builds.one(build)
+    return service.builds.jobs.one(build).build
 
 
 @router.get("/builds/{build}/events", responses=errors(404), response_class=EventSourceResponse,

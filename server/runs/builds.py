@@ -104,14 +104,6 @@ class Builds:
         """Return all builds, or those of a knowledge base, newest first."""
         return [job.build for job in reversed(self.jobs.all()) if kb in {"", job.build.kb}]
 
-    def one(self, build: str) -> Build:
-        """Return a build by its id.
-
-        Raises:
-            NotFoundError: there is no such build.
-        """
-        return self.jobs.one(build).build
-
     def building(self) -> dict[str, str]:
         """Return the ids of the newest builds that have not ended, by knowledge base."""
         return {job.build.kb: job.build.id for job in self.jobs.all(unfinished=True)}
@@ -126,7 +118,7 @@ class Builds:
         while told is None or told.state not in OVER:
             if told is not None:
                 await asyncio.sleep(_BEAT)
-            now = await anyio.to_thread.run_sync(self.one, build)
+            now = (await anyio.to_thread.run_sync(self.jobs.one, build)).build
             if now != told:
                 yield now
             told = now
@@ -171,10 +163,6 @@ class Builds:
             running.left = self._db.is_shared
             running.work.cancel()
 
-    def leave(self) -> None:
-        """Note that this process ends, so others take up the builds that it has left."""
-        self.jobs.leave()
-
     async def wait_for_end(self, seconds: float) -> bool:
         """Wait for the cancelled builds; return True if all have ended within this many seconds."""
         if not self._tasks:
@@ -195,7 +183,7 @@ class Builds:
         try:
             await anyio.to_thread.run_sync(self.jobs.add, job)
             self._news.set()
-            while (await anyio.to_thread.run_sync(self.one, turn)).state == "queued":
+            while (await anyio.to_thread.run_sync(self.jobs.one, turn)).build.state == "queued":
                 await asyncio.sleep(_BEAT)
             yield
         finally:
@@ -256,14 +244,14 @@ class Builds:
 
     async def _run_graph(self, running: _Running) -> Job:
         job, build, folder = running.job, running.job.build, ""
-        config: Any = {"configurable": {"thread_id": build.id}}
+        config: Any = {"configurable": {"thread_id": build.id, "resumes": job.run}}
         async with AsyncExitStack() as stack:
             await self._allowances.refresh()
             stack.enter_context(self._allowances.spending(job.client))
             await anyio.to_thread.run_sync(charge().look)
             # Compiled for each build, because the number of parallel nodes depends on the model, which may change.
             graph = build_graph(self._resources, InMemorySaver())
-            step: Any = {"knowledge_base": build.kb, "schema": job.options.schema_name, "resumes": job.run}
+            step: Any = {"knowledge_base": build.kb, "schema": job.options.schema_name}
             if build.files and not job.run:
                 folder = str(await stack.enter_async_context(
                     reading_files(self._db, self._resources.settings.home, build.id, build.kb)))

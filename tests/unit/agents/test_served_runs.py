@@ -8,6 +8,7 @@ from banyan.agents.model_choice import ModelChoiceError
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.ingest.loaders import IngestError
+from banyan.runtime.audit import entries
 
 from ... import asking, scripted, small_base
 
@@ -67,3 +68,10 @@ def test_a_client_may_not_choose_any_model(tmp_path, hashed_embedder):
             graph.invoke(given, SERVED, context=AskContext(models={"answer": "dear"}))
         assert resources.fake.inquiries == []
         assert graph.invoke(given, context=AskContext(models={"answer": "dear"}))["answer"]
+
+
+def test_a_run_goes_on_with_the_accounts_of_another_unless_a_client_asks_for_it(tmp_path, hashed_embedder):
+    shop = scripted.Workshop(tmp_path, hashed_embedder)
+    for config in ({}, SERVED["configurable"]):
+        build(shop, {"configurable": config | {"resumes": "first"}}, documents=[{"id": "a", "text": TEXT}])
+    assert [entry.what == "run first" for entry in entries(shop.settings.home)] == [True, False]
