@@ -54,7 +54,7 @@ class Service:
         self.conversations = Conversations(self.database)
         self.questions = Questions(resources, self.conversations)
         self.tried = TriedQuestions(resources)
-        self.clients = Clients.of(resources.settings, self.database)
+        self.clients = Clients(resources.settings, self.database)
         self.allowances = Allowances(self.database, self.clients)
         self.builds = Builds(resources, self.database, processes, self.allowances)
 

@@ -11,23 +11,11 @@ from .oidc import SUBJECT, Tokens
 class Clients:
     """All known clients."""
 
-    def __init__(self, keys: Keys, tokens: Tokens | None = None, tokens_per_day: int | None = None) -> None:
-        """Know the clients with a key, and an issuer's, if there is one.
-
-        Args:
-            keys: the keys.
-            tokens: the issuer's tokens.
-            tokens_per_day: the daily limit of each client with such a token; None means no limit.
-        """
-        self.keys = keys
-        self._tokens = tokens
-        self._tokens_per_day = tokens_per_day
-
-    @classmethod
-    def of(cls, settings: Settings, database: ServerDatabase | None = None) -> "Clients":
-        """Return the clients of the settings; `database` is the server's, if it is open."""
-        tokens = Tokens(settings) if settings.oidc_issuer else None
-        return cls(Keys.of(settings, database), tokens, settings.oidc_tokens_per_day)
+    def __init__(self, settings: Settings, database: ServerDatabase | None = None) -> None:
+        """Know the clients with a key, and an issuer's, if there is one; `database` is the server's, if it is open."""
+        self.keys = Keys.of(settings, database)
+        self._tokens = Tokens(settings) if settings.oidc_issuer else None
+        self._tokens_per_day = settings.oidc_tokens_per_day
 
     async def refresh(self) -> None:
         """Read new and revoked keys; called before each request."""

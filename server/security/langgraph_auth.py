@@ -38,7 +38,7 @@ _OWNED = {"threads", "crons"}
 
 @once
 def _clients() -> Clients:
-    return Clients.of(default_resources().settings)
+    return Clients(default_resources().settings)
 
 
 @auth.authenticate

@@ -74,7 +74,7 @@ def test_a_key_that_one_makes_the_others_know(settings, clock):
 
 @pytest.mark.anyio
 async def test_while_postgresql_is_away_keys_count_for_a_moment_and_health_always(settings, postgresql, clock):
-    clients = Clients.of(settings)
+    clients = Clients(settings)
     key = {"X-API-Key": clients.keys.make("ann", ["ask"])}
     app = Starlette(routes=[Route("/{path:path}", lambda _: JSONResponse({}))])
     app.add_middleware(Gate, settings=settings, clients=clients, hosts=None, needs_keys=True,

@@ -42,10 +42,11 @@ def clock(monkeypatch):
 
 
 def clients(tmp_path, **more):
-    keys = Keys.of(Settings(_env_file=None, home=tmp_path))
+    settings = Settings(_env_file=None, home=tmp_path, **more)
+    keys = Keys.of(settings)
     keys.make("ann", ["ask"], tokens_per_day=100)
     keys.make("bob", ["ask"])
-    return Clients(keys, **more)
+    return Clients(settings)
 
 
 def pay(allowance, tokens):
@@ -80,7 +81,7 @@ def test_a_day_is_spent_by_all_processes_together_and_then_comes_the_next(tmp_pa
 
 
 def test_whose_allowance_it_is(tmp_path, database):
-    known = Allowances(database(), clients(tmp_path, tokens_per_day=7))
+    known = Allowances(database(), clients(tmp_path, oidc_tokens_per_day=7))
     assert known.of("ann") is known.of("ann")
     assert known.of("ann").most == 100
     assert known.of("oidc|eve").most == 7

@@ -81,7 +81,7 @@ def test_a_failed_turn_is_not_remembered(client, resources):
 def hosted(resources):
     """The app as LangGraph's server mounts it; Studio's page may reach it."""
     settings = resources.settings
-    return mount(create_app(resources, hosted=True), settings, Clients.of(settings), Hosts.bound("0.0.0.0"))
+    return mount(create_app(resources, hosted=True), settings, Clients(settings), Hosts.bound("0.0.0.0"))
 
 
 def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):

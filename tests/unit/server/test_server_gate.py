@@ -28,7 +28,7 @@ def behind(tmp_path, *, hosts: Hosts | None = HERE, needs_keys: bool = False, wo
 
     settings = Settings(home=tmp_path, _env_file=None, **limits)
     app = Starlette(routes=[Route("/{path:path}", tell, methods=["GET", "POST"])])
-    app.add_middleware(Gate, settings=settings, clients=Clients.of(settings), hosts=hosts, needs_keys=needs_keys,
+    app.add_middleware(Gate, settings=settings, clients=Clients(settings), hosts=hosts, needs_keys=needs_keys,
                        workers=workers)
     app.add_middleware(Envelope)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000")
