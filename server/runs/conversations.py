@@ -225,8 +225,6 @@ def _scope_fields(scope: Scope) -> dict[str, Any]:
 def _turn(_conversation: str, number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
     """Read a row of the table of turns."""
     answer = json.loads(stored)
-    # Answers of earlier releases have no grade: they count as stated, unless they abstained.
-    answer.setdefault("grade", "none" if answer["abstained"] else "stated")
     return ConversationTurn(number=number, asked_at=asked_at, question=question, documents=answer.pop("documents", []),
                             where=answer.pop("where", {}), answer=answer, rating=rating)
 

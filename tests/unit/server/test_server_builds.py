@@ -8,7 +8,7 @@ from banyan.server.error_responses import StateError, TooManyRequestsError
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.jobs import MOST_OF_ONE, MOST_QUEUED, BuildOptions, Job, check_quotas, new_job
 
-from ... import in_process, waiting
+from ... import in_process, rest, waiting
 
 PLAIN, REVIEWED = BuildOptions(context=BuildContext()), BuildOptions(context=BuildContext(review=True))
 
@@ -66,3 +66,19 @@ def test_an_uploaded_document_that_is_deleted_is_in_no_file_of_the_home_folder(a
         waiting.wait_for(lambda: not {"server.sqlite", "server.sqlite-wal"} & set(has_words()))
         assert client.delete("/api/knowledge-bases/kb/document", params={"id": "secret.md"}).status_code == 204
         waiting.wait_for(lambda: not has_words())
+
+
+def test_what_was_not_read_before_a_build_waited_is_in_its_report(app):
+    with in_process.client(app) as client:
+        files = rest.sent(rest.DEFEATS | {"broken.pdf": "no PDF"})
+        build = client.post("/api/knowledge-bases/chess/builds", files=files, data={"review": "true"}).json()["id"]
+
+        def shown():
+            return client.get(f"/api/builds/{build}").json()
+
+        waiting.wait_for(lambda: shown()["state"] == "waiting")
+        decided = {"decisions": [{"kind": "attribute", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
+        assert client.post(f"/api/builds/{build}/decisions", json=decided).status_code == 200
+        waiting.wait_for(lambda: shown()["state"] == "done")
+        assert [line.partition(":")[0] for line in shown()["report"]["files_failed"]] == ["broken.pdf"]
+        assert shown()["report"]["schema_version"] == 2, "the decision was carried out"
