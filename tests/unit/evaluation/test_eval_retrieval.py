@@ -81,8 +81,7 @@ class Watched:
             self.told.append("closed")
 
 
-@pytest.mark.parametrize("options", [{"sub_queries": "gold"}, {}, {"agent": False},
-                                     {"agent": False, "switches": Switches(routes=())}])
+@pytest.mark.parametrize("options", [{"sub_queries": "gold"}, {}, {"switches": Switches(routes=())}])
 def test_evaluation_finds_the_gold_passages(resources, options):
     watched = Watched()
     report = evaluate(resources, "kb", QUESTIONS, ks=[1, 6], setting=Setting(**options), watch=watched)
