@@ -1,7 +1,8 @@
 """Answering: runs of the retrieval graph for clients, single questions or turns of stored conversations."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Any, Literal, NamedTuple, cast
 
@@ -37,6 +38,9 @@ _RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0
 """The time limit of a question, from its arrival."""
 _CLIENTS = 10_000
 """Clients whose shares are cached."""
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
+"""A word, or a letter of a script without spaces, with the preceding space."""
 _ANSWER = tuple(name for name in AskAnswer.model_fields if name not in {"rows", "trace", "turn"})
 
 
@@ -168,8 +172,8 @@ class Questions:
                         ) -> AsyncIterator[Answering]:
         """Follow the answering of a question: its steps, pieces of the checked answer, and the answer.
 
-        A `claim` has a line of the answer whose citations were checked, while the model still writes; it follows as a
-        `token`. After `withdrawn`, which is rare, the pieces of the answer begin anew. Leaving the block ends
+        A `claim` has a line of the answer whose citations were checked, while the model still writes; its `token`s
+        follow at once. After `withdrawn`, which is rare, the pieces of the answer begin anew. Leaving the block ends
         the run.
 
         Args:
@@ -230,7 +234,8 @@ class Questions:
             elif update["step"] == "claim":
                 line, = update["found"]
                 yield Event("claim", {"text": line, "citations": update["citations"]})
-                yield Event("token", {"text": f"\n{line}" if shown else line})
+                for piece in _tokens(f"\n{line}" if shown else line):
+                    yield piece
                 shown = f"{shown}\n{line}" if shown else line
             elif update["step"] == "withdrawn":
                 yield Event("withdrawn", {})
@@ -241,6 +246,10 @@ class Questions:
         if not answer["answer"].startswith(shown):  # a document was changed or deleted meanwhile
             yield Event("withdrawn", {})
             shown = ""
-        if left := answer["answer"][len(shown):]:
-            yield Event("token", {"text": left})
+        for piece in _tokens(answer["answer"][len(shown):]):
+            yield piece
         yield Event("answer", answer)
+
+
+def _tokens(text: str) -> Iterator[Event]:
+    return (Event("token", {"text": piece}) for piece in _PIECE.findall(text))

@@ -63,7 +63,7 @@ def test_a_stream_is_the_same_answer_in_pieces(app):
     assert chunks[-2].choices[0].delta.annotations == [note.model_dump() for note in whole.annotations]
     assert chunks[-1].usage.total_tokens > 0
     assert len({chunk.id for chunk in chunks}) == 1
-    assert len(chunks) == 5, "the role, the answer, its sources, the end and the usage"
+    assert len(chunks) > 5
 
 
 @pytest.mark.parametrize(("messages", "why"), [
