@@ -57,10 +57,9 @@ class ChatClient:
             raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=NO_OPTIONS)
 
     def _connect(self, settings: Settings) -> BaseChatModel:
-        client = open_openai(settings)
         return CompletionsChat(
             model=settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI),
-            completions=client.chat.completions, seconds=settings.llm_timeout, retries=settings.llm_retries, **_QUIET)
+            client=open_openai(settings), seconds=settings.llm_timeout, retries=settings.llm_retries, **_QUIET)
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form],
                    refusals: Refusals) -> Reply:
@@ -127,9 +126,8 @@ class ChatClient:
         """
         parameters, sent = self._leave_out(form, messages, refused)
         _, arguments = self._in_form(form, json_schema, parameters)
-        payload = cast("CompletionsChat", self._chat).request(sent, **arguments)
-        body = payload | payload.pop("extra_body", {})
-        return {name: value for name, value in body.items() if name not in {"extra_body", "stream", "stream_options"}}
+        body = cast("CompletionsChat", self._chat).request(sent, **arguments)
+        return {name: value for name, value in body.items() if name not in {"stream", "stream_options"}}
 
     def read_body(self, body: Mapping[str, Any], form: Form) -> Reply:
         """Return the reply in the body of a response that came by other means than `send`.

@@ -1,22 +1,20 @@
 """The chat completions of an OpenAI-compatible endpoint as a LangChain chat model."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-import openai
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, MessageLikeRepresentation, convert_to_openai_messages
 from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
-from langchain_core.output_parsers.openai_tools import make_invalid_tool_call, parse_tool_call
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from ..claim_stream import text_listener
 from .endpoint import read_usage
 from .failures import describe_body
-from .reply_stream import StreamFailed, normalise_message, stream_completion
+from .reply_stream import StreamFailed, reasoning_of, stream_completion
 
 _CALLS_SYSTEM_DEVELOPER = re.compile(r"o\d")
 """OpenAI's models that know no role `system`."""
@@ -30,8 +28,8 @@ class CompletionsChat(BaseChatModel):
     """
 
     model: str
-    completions: Any
-    """`chat.completions` of the openai package's asynchronous client."""
+    client: Any
+    """The openai package's asynchronous client."""
     seconds: float
     """How long a streamed reply may take."""
     retries: int
@@ -54,78 +52,71 @@ class CompletionsChat(BaseChatModel):
     async def _agenerate(self, messages: list[BaseMessage], stop: list[str] | None = None,
                          run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any) -> ChatResult:
         del run_manager, stop
-        payload = self.request(messages, **kwargs)
+        body = self.request(messages, **kwargs)
         on_text = text_listener()
         may_stream = self.streams
         if on_text is not None and may_stream:
             try:
-                return _result(await stream_completion(self.completions, payload, on_text, self.seconds))
+                return _result(await stream_completion(self.client, body, on_text, self.seconds))
             except StreamFailed as failed:
                 if failed.broken_off and not self.retries:
                     raise
                 may_stream = failed.broken_off
         # Outside the handler, as an error of this request is no consequence of the stream's.
-        body = {name: value for name, value in payload["extra_body"].items() if name != "stream_options"}
-        result = _result(await self.completions.create(**payload | {"extra_body": body}))
+        body.pop("stream_options", None)
+        result = _result(await self.client.post("/chat/completions", body=body, cast_to=object))
         self.streams = may_stream
         return result
 
-    def request(self, messages: Sequence[MessageLikeRepresentation], **bound: Any) -> dict[str, Any]:
-        """Return the arguments of the client's `create` for messages and what is bound to the model."""
+    def request(self, messages: Sequence[MessageLikeRepresentation], *, extra_body: Mapping[str, Any],
+                **bound: Any) -> dict[str, Any]:
+        """Return the body of a request for messages, with what is bound to the model."""
         sent: list[dict[str, Any]] = convert_to_openai_messages(messages)
         if _CALLS_SYSTEM_DEVELOPER.match(self.model):
             sent = [{**one, "role": "developer"} if one["role"] == "system" else one for one in sent]
-        return {"model": self.model, "stream": False, "messages": sent, **bound}
-
-
-def read_completion(body: Mapping[str, Any]) -> AIMessage:
-    """Return the message in the body of a completion.
-
-    Raises:
-        ValueError: there is none.
-    """
-    generation = _result(openai.types.chat.ChatCompletion.construct(**body)).generations[0]
-    return cast("AIMessage", generation.message)
+        return {"model": self.model, "stream": False, "messages": sent, **bound, **extra_body}
 
 
 def _result(completion: Any) -> ChatResult:
-    """Return a completion as LangChain has it.
+    return ChatResult(generations=[ChatGeneration(message=read_completion(completion))])
+
+
+def read_completion(completion: Any) -> AIMessage:
+    """Return the message in the body of a completion; what is called with a function is its text.
+
+    The content may be a list of parts, or be empty with the text among the reasoning; the arguments of a function may
+    be an object instead of its JSON.
 
     Raises:
-        ValueError: it is none.
+        ValueError: there is no message.
     """
-    if not isinstance(completion, openai.BaseModel):
+    if isinstance(completion, str) and completion.lstrip().startswith("{"):  # sent as another type of content
+        completion = json.loads(completion)
+    if not isinstance(completion, Mapping):
         raise ValueError(describe_body(completion) if isinstance(completion, str) else  # noqa: TRY004
                          f"its response is a {type(completion).__name__}")
-    normalise_message(completion)
-    choices = getattr(completion, "choices", None)
-    if not choices:
+    if not completion.get("choices"):
         raise ValueError("its response has no choices")
-    reported = getattr(completion, "usage", None)
-    usage = read_usage(reported.model_dump(warnings=False) if isinstance(reported, openai.BaseModel) else reported)
-    return ChatResult(generations=[ChatGeneration(message=_message(choices[0], usage))],
-                      llm_output={"token_usage": usage, "model_name": getattr(completion, "model", "")})
-
-
-def _message(choice: Any, usage: Mapping[str, Any]) -> AIMessage:
-    calls, invalid = [], []
-    for call in choice.message.tool_calls or ():
-        raw = call.model_dump()
-        try:
-            calls.append(parse_tool_call(raw, return_id=True))
-        except OutputParserException as error:
-            invalid.append(make_invalid_tool_call(raw, str(error)))
-    refusal = getattr(choice.message, "refusal", None)
+    choice = completion["choices"][0]
+    message, usage = choice["message"], read_usage(completion.get("usage"))
+    called = [call["function"].get("arguments") or "" for call in message.get("tool_calls") or ()]
+    text = "\n".join(part if isinstance(part, str) else json.dumps(part) for part in called)
+    text, refusal = text or _text_of(message.get("content")), message.get("refusal")
+    prompt, cached = usage.get("prompt_tokens", 0), usage.get("prompt_tokens_details") or {}
+    answer = usage.get("completion_tokens", 0)
     return AIMessage(
-        content=choice.message.content, tool_calls=[call for call in calls if call], invalid_tool_calls=invalid,
-        usage_metadata=_usage(usage) if usage else None,
-        response_metadata={"finish_reason": choice.finish_reason},
+        content=text if text.strip() or called or refusal else reasoning_of(message),
+        usage_metadata=UsageMetadata(
+            input_tokens=prompt, output_tokens=answer, total_tokens=usage.get("total_tokens", prompt + answer),
+            input_token_details=InputTokenDetails(cache_read=cached.get("cached_tokens") or 0)) if usage else None,
+        response_metadata={"finish_reason": choice.get("finish_reason")},
         additional_kwargs={"refusal": refusal} if refusal else {})
 
 
-def _usage(usage: Mapping[str, Any]) -> UsageMetadata:
-    prompt, completion = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
-    details = usage.get("prompt_tokens_details") or {}
-    return UsageMetadata(input_tokens=prompt, output_tokens=completion,
-                         total_tokens=usage.get("total_tokens", prompt + completion),
-                         input_token_details=InputTokenDetails(cache_read=details.get("cached_tokens") or 0))
+def _text_of(content: Any) -> str:
+    """Return the text of a content, which may be a list of parts; thoughts among the parts are left out."""
+    if isinstance(content, list):
+        return "".join(map(_text_of, content))
+    if isinstance(content, dict):
+        return _text_of(content.get("text"))
+    return content if isinstance(content, str) else ""

@@ -1,4 +1,4 @@
-"""One reply of an OpenAI-compatible endpoint, received as a stream, and the places where endpoints put its text."""
+"""One reply of an OpenAI-compatible endpoint, received as a stream."""
 
 import asyncio
 import json
@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx2
 import openai
-from openai.types.chat import ChatCompletion
 
 from ..claim_stream import OnText
 from .capability import refused_parameter
@@ -16,6 +15,7 @@ from .failures import cause_of
 
 _MAY_MEAN_THE_STREAM = frozenset({400, 404, 422, 500, 501})
 _REASONING = ("reasoning_content", "reasoning")
+_NO_PARAMETERS = frozenset({"model", "messages", "stream", "tools", "tool_choice"})
 _END = 0.2
 """Seconds in which a stream ends after its last chunk."""
 
@@ -33,12 +33,12 @@ class StreamFailed(openai.OpenAIError):
         self.broken_off = broken_off
 
 
-async def stream_completion(client: Any, payload: dict[str, Any], on_text: OnText, seconds: float) -> ChatCompletion:
-    """Send a chat completion request with `stream`, and return the complete reply.
+async def stream_completion(client: Any, body: dict[str, Any], on_text: OnText, seconds: float) -> Any:
+    """Send a chat completion request with `stream`, and return the complete reply as if it had been sent whole.
 
     Args:
-        client: the openai package's `chat.completions`.
-        payload: the request's fields, those that not all endpoints know in `extra_body`.
+        client: the openai package's client.
+        body: the request's fields.
         on_text: called with the reply's text so far as it arrives; not called if the endpoint ignores `stream`.
         seconds: how long a reply may take from its beginning, which a small model that repeats itself would not end.
 
@@ -48,24 +48,22 @@ async def stream_completion(client: Any, payload: dict[str, Any], on_text: OnTex
     """
     try:
         # In `extra_body`: the openai package looks through all other arguments, and through their types.
-        body = {**payload, **payload["extra_body"], "stream": True}
-        del body["extra_body"]
-        async with client.with_streaming_response.create(
-                model=body["model"], messages=(), stream=True, extra_body=body) as response:
+        async with client.chat.completions.with_streaming_response.create(
+                model=body["model"], messages=(), stream=True, extra_body={**body, "stream": True}) as response:
             return await _read(response, on_text, seconds)
     except openai.APIStatusError as error:
-        is_explained = cause_of(error) or refused_parameter(error, payload["extra_body"])
+        is_explained = cause_of(error) or refused_parameter(error, body.keys() - _NO_PARAMETERS)
         if is_explained or error.status_code not in _MAY_MEAN_THE_STREAM:
             raise
         raise StreamFailed(error) from error
 
 
-async def _read(response: Any, on_text: OnText, seconds: float) -> ChatCompletion:
+async def _read(response: Any, on_text: OnText, seconds: float) -> Any:
     """Return the reply in a response, whether it is a stream or not."""
     try:
         async with asyncio.timeout(seconds):
             if "json" in response.headers.get("content-type", ""):
-                return ChatCompletion.construct(**await response.json())
+                return await response.json()
             return await _receive(_chunks(response), on_text)
     except TimeoutError as error:
         raise openai.APITimeoutError(request=response.http_request) from error
@@ -98,12 +96,12 @@ async def _chunks(response: Any) -> AsyncIterator[dict[str, Any]]:
         yield chunk
 
 
-async def _receive(chunks: AsyncIterator[dict[str, Any]], on_text: OnText) -> ChatCompletion:
-    """Return the reply that the chunks make up, as if it had been sent whole."""
-    content = refusal = name = arguments = finish = model = reasoning = ""
+async def _receive(chunks: AsyncIterator[dict[str, Any]], on_text: OnText) -> dict[str, Any]:
+    """Return the reply that the chunks make up."""
+    content = refusal = arguments = finish = reasoning = ""
     usage, is_empty = None, True
     async for chunk in chunks:
-        is_empty, usage, model = False, chunk.get("usage") or usage, chunk.get("model", "")
+        is_empty, usage = False, chunk.get("usage") or usage
         for choice in chunk["choices"][:1]:
             finish, delta = choice.get("finish_reason") or finish, choice["delta"]
             before = len(content) + len(arguments)
@@ -111,49 +109,17 @@ async def _receive(chunks: AsyncIterator[dict[str, Any]], on_text: OnText) -> Ch
             refusal += delta.get("refusal") or ""
             reasoning += reasoning_of(delta)
             for called in (call["function"] for call in delta.get("tool_calls") or () if call.get("function")):
-                name, arguments = called.get("name") or name, arguments + (called.get("arguments") or "")
+                arguments += called.get("arguments") or ""
             if len(content) + len(arguments) > before:
                 await on_text(arguments or content)
     if is_empty:
         raise ValueError("the stream is empty")
-    function = {"name": name, "arguments": arguments}
-    calls = [{"id": name, "type": "function", "function": function}] if name or arguments else None
-    return ChatCompletion.construct(id="", object="chat.completion", created=0, model=model, usage=usage, choices=[{
-        "index": 0, "finish_reason": finish or None,
-        "message": {"role": "assistant", "content": content, "refusal": refusal or None, "tool_calls": calls,
-                    "reasoning": reasoning}}])
-
-
-def normalise_message(completion: Any) -> None:
-    """Put the texts of a completion's messages where OpenAI's protocol has them.
-
-    The content may be a list of parts, or be empty with the text among the reasoning; the arguments of a function may
-    be an object instead of its JSON; the role may be missing.
-
-    Args:
-        completion: a completion of the openai package, which does not check what it has received.
-    """
-    for message in (choice.message for choice in completion.choices or ()):
-        message.role = "assistant"
-        message.content = _text_of(message.content)
-        calls = message.tool_calls or ()
-        for function in (call.function for call in calls):
-            if not isinstance(function.arguments, str):
-                function.arguments = json.dumps(function.arguments)
-        if not message.content.strip() and not calls and not getattr(message, "refusal", None):
-            message.content = reasoning_of({name: getattr(message, name, None) for name in _REASONING})
+    return {"usage": usage, "choices": [{"finish_reason": finish or None, "message": {
+        "content": content, "refusal": refusal or None, "reasoning": reasoning,
+        "tool_calls": [{"function": {"arguments": arguments}}] if arguments else None}}]}
 
 
 def reasoning_of(fields: Mapping[str, Any]) -> str:
     """Return the text that a message, or a part of one, has in the fields of thinking models."""
     texts = map(fields.get, _REASONING)
     return next((text for text in texts if isinstance(text, str) and text), "")
-
-
-def _text_of(content: Any) -> str:
-    """Return the text of a content, which may be a list of parts; thoughts among the parts are left out."""
-    if isinstance(content, list):
-        return "".join(map(_text_of, content))
-    if isinstance(content, dict):
-        return _text_of(content.get("text"))
-    return content if isinstance(content, str) else ""
