@@ -4,7 +4,7 @@ import atexit
 import math
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +36,7 @@ from ..runtime.budgets import Allowance, Budget
 from ..runtime.event_loop import run
 from ..runtime.once import once
 from ..schemas.delta import Decision
-from ..schemas.documents import Chunk, Document
+from ..schemas.documents import Document
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.scope import EVERYTHING, Scope
 from ..tools.retriever import RankingModels, Retriever
@@ -143,13 +143,6 @@ class Resources:
         from ..ingest.loaders import load_documents  # noqa: PLC0415 - 100 modules that no question needs
 
         return load_documents(paths, on_failure=on_failure, limits=self.limits)
-
-    def chunk_groups(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
-        """Yield groups of documents, in order, with their chunks."""
-        from ..ingest.chunking import chunk_documents  # noqa: PLC0415 - as above
-
-        for group in groups:
-            yield chunk_documents(group, self.settings.chunk_tokens, self.settings.chunk_overlap)
 
     def use_settings(self, settings: Settings) -> None:
         """Work with another model from now on; calls under way end with the one they began with.

@@ -28,7 +28,7 @@ _CHILD = """
 import asyncio, inspect, json, resource, sys
 from pathlib import Path
 from banyan.config import Settings
-from banyan.ingest.chunking import chunk_documents
+from banyan.ingest.chunking import chunk_document
 from banyan.ingest.loaders import load_documents
 from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.models.rules.table_facts import read_rows
@@ -52,8 +52,8 @@ extract([ExtractionRequest(text="Ada Blum was born in Oslo.", title="Ada Blum")]
 paths, every = json.loads(sys.stdin.read())
 began = processor_time()
 documents = list(load_documents([Path(path) for path in paths], on_failure=refuse))
-cut = chunk_documents(documents, settings.chunk_tokens, settings.chunk_overlap)
-chunks = [chunk for _, own in cut for chunk in own]
+chunks = [chunk for document in documents for chunk in chunk_document(
+    document, max_tokens=settings.chunk_tokens, overlap_tokens=settings.chunk_overlap)]
 loaded = processor_time()
 for start in range(0, len(chunks), 16 * every):  # a build reads 16 together
     texts = [(chunk, read_rows(chunk.text, chunk.title, chunk.heading, schema)[1])

@@ -9,7 +9,7 @@ Unmoved chunks keep their ids and everything that was extracted from them.
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..schemas.documents import Chunk, Document
@@ -47,13 +47,6 @@ class _Unit(NamedTuple):
     end: int
     tokens: int
     repeats: bool
-
-
-def chunk_documents(documents: Iterable[Document], max_tokens: int, overlap_tokens: int,
-                    ) -> list[tuple[Document, list[Chunk]]]:
-    """Return the documents, each with its chunks (see `chunk_document`)."""
-    return [(document, chunk_document(document, max_tokens=max_tokens, overlap_tokens=overlap_tokens))
-            for document in documents]
 
 
 def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) -> list[Chunk]:

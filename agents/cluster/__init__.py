@@ -1,1 +1,1 @@
-"""Builds on Ray: workers read, cut, embed and extract by the rules; the process that builds does the rest."""
+"""Builds on Ray: workers read, embed and extract by the rules; the process that builds does the rest."""

@@ -1,6 +1,6 @@
 """The resources of a build whose work is done on a Ray cluster."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from ...ingest.reading import Content, UnreadableError
 from ...models.embedding.embedder import Embedder, is_served
 from ...models.parsing.parser import Parser
 from ...models.reasoner import Reasoner
-from ...schemas.documents import Chunk, Document
+from ...schemas.documents import Document
 from ..resources import Resources
 from .models import ClusterEmbedder, ClusterRulesReasoner
 from .ray_workers import Workers
@@ -69,10 +69,6 @@ class ClusterResources(Resources):
             return file.name, read_bytes(file, self.limits)
         except (OSError, UnreadableError) as error:
             return file.name, error
-
-    def chunk_groups(self, groups: Iterable[list[Document]]) -> Iterator[list[tuple[Document, list[Chunk]]]]:
-        """Chunk groups of documents on workers, some groups ahead, and yield them in order."""
-        return self._workers.ahead(self._workers.start("chunk", group) for group in groups)
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         if self.settings.uses_llm:

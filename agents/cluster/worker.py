@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from ...config import Settings
-from ...ingest.chunking import chunk_documents
 from ...ingest.reading import Content, Limits, UnreadableError
 from ...ingest.reading_process import ReadingProcess
 from ...models.embedding.embedder import EmbeddingError, Vectors
 from ...models.embedding.embedding_models import EmbeddingModels, load_embedder
 from ...models.parsing.parser import Parser
 from ...models.rules.rules_reasoner import RulesReasoner
-from ...schemas.documents import Chunk, Document
 from ...schemas.errors import BanyanError
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
@@ -31,7 +29,7 @@ class Worker:
     """The models of a worker process, loaded when they are first needed.
 
     Args:
-        settings: the embedding model and the parser, and how documents are cut.
+        settings: the embedding model and the parser.
         limits: how much of a file is read.
     """
 
@@ -58,10 +56,6 @@ class Worker:
             raise EmbeddingError(f"a worker of the Ray cluster has other files of the embedding model {model!r}: have "
                                  "the same everywhere")
         return embedder.encode(texts)
-
-    def chunk(self, documents: Sequence[Document]) -> list[tuple[Document, list[Chunk]]]:
-        """Chunk documents."""
-        return chunk_documents(documents, self._settings.chunk_tokens, self._settings.chunk_overlap)
 
     def read(self, name: str, data: bytes) -> Content | UnreadableError:
         """Parse a file's bytes, sent from the process that found it; return the error if they cannot be read."""

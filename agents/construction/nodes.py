@@ -14,6 +14,7 @@ from ...graph_store.layout import check_name
 from ...graph_store.ledger.build_notes import note_unread_files
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
+from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import given_documents
 from ...ingest.loaders import LoadFailure
@@ -141,15 +142,17 @@ class ConstructionNodes:
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str]) -> None:
         """Store documents, and note what of them was not read."""
-        count = 0
-        for group in self._resources.chunk_groups(group_documents(documents)):
+        count, settings = 0, self._resources.settings
+        for group in group_documents(documents):
+            cut = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
+                                             overlap_tokens=settings.chunk_overlap)) for document in group]
             # Reading files may take long, and waits for no transaction.
             with kb.database.transaction():
-                for document, chunks in group:
+                for document, chunks in cut:
                     kb.documents.put(document, chunks)
                     if UNREAD in document.metadata:
                         partly_read[document.id] = document.metadata[UNREAD]
-            for document, _ in group:
+            for document in group:
                 kb.printed.keep(document)
             count += len(group)
             show_progress("read", count, None)
