@@ -2,13 +2,12 @@
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from threading import Lock
 
 import numpy as np
-from huggingface_hub import snapshot_download
 from safetensors import SafetensorError
 
+from ..local_models import local_model
 from .embedder import EmbeddingError, Vectors, encode_distinct
 
 
@@ -23,7 +22,11 @@ class SentenceTransformerEmbedder:
                 a name without owner means `sentence-transformers/<name>`.
             batch: texts encoded at once.
         """
-        folder = _local_folder(name)
+        try:
+            folder = local_model(name, name if "/" in name else f"sentence-transformers/{name}")
+        except FileNotFoundError as error:
+            raise EmbeddingError(f"The embedding model {name!r} is not on this machine: {error}, give a local folder "
+                                 "in BANYAN_EMBEDDING_MODEL, or leave that unset for the bundled model.") from error
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (seconds, and there may be no model)
 
         try:
@@ -62,23 +65,3 @@ class SentenceTransformerEmbedder:
             digest.update(key.encode())
             digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy())
         return digest.hexdigest()
-
-
-def _local_folder(name: str) -> Path:
-    """Find the model on this machine: a folder of this name, or the hub's local cache.
-
-    Raises:
-        EmbeddingError: it is in neither.
-    """
-    if Path(name).is_dir():
-        return Path(name)
-    repository = name if "/" in name else f"sentence-transformers/{name}"
-    try:
-        return Path(snapshot_download(repository, local_files_only=True))
-    except (OSError, ValueError) as error:
-        raise EmbeddingError(
-            f"The embedding model {name!r} is not on this machine: there is no such folder, and "
-            f"{repository!r} is not in the Hugging Face cache. Banyan downloads nothing: fetch it with "
-            f"`hf download {repository}`, give a local folder in BANYAN_EMBEDDING_MODEL, or leave that "
-            "unset for the bundled model."
-        ) from error

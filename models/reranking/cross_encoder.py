@@ -7,9 +7,9 @@ from threading import Lock
 
 import numpy as np
 from cachetools import LRUCache
-from huggingface_hub import snapshot_download
 from safetensors import SafetensorError
 
+from ..local_models import local_model
 from .reranker import RerankerError, Scores
 
 _CONFIG = "config.json"
@@ -22,7 +22,11 @@ class CrossEncoderReranker:
 
     def __init__(self, name: str, batch: int) -> None:
         """Load the model."""
-        folder = _local_folder(name)
+        try:
+            folder = local_model(name, name)
+        except FileNotFoundError as error:
+            raise RerankerError(f"The cross-encoder {name!r} is not on this machine: {error}, give a local folder in "
+                                "BANYAN_RERANKER, or leave that empty.") from error
         _check_scores_pairs(name, folder)
         from sentence_transformers import CrossEncoder  # noqa: PLC0415  (seconds, and there may be no model)
 
@@ -64,20 +68,6 @@ class CrossEncoderReranker:
                                 "damaged. Store it again, or leave BANYAN_RERANKER empty.")
         # Batch sizes affect rounding, so scores that differ only by that count as equal.
         return [float(score) for score in np.round(scores, 5)]
-
-
-def _local_folder(name: str) -> Path:
-    """Return the model's folder: the folder of this name, or the one in the hub's local cache."""
-    if Path(name).is_dir():
-        return Path(name)
-    try:
-        return Path(snapshot_download(name, local_files_only=True))
-    except (OSError, ValueError) as error:
-        raise RerankerError(
-            f"The cross-encoder {name!r} is not on this machine: there is no such folder, and it is not in the "
-            f"Hugging Face cache. Banyan downloads nothing: fetch it with `hf download {name}`, give a local folder "
-            "in BANYAN_RERANKER, or leave that empty."
-        ) from error
 
 
 def _check_scores_pairs(name: str, folder: Path) -> None:

@@ -1,0 +1,21 @@
+"""Models of sentence-transformers on this machine."""
+
+from pathlib import Path
+
+from huggingface_hub import snapshot_download
+
+
+def local_model(name: str, repository: str) -> Path:
+    """Return a model's folder: the one of this name, or the one in the Hugging Face cache. Nothing is downloaded.
+
+    Raises:
+        FileNotFoundError: it is in neither; says how to fetch it.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    try:
+        return Path(snapshot_download(repository, local_files_only=True))
+    except (OSError, ValueError) as error:
+        raise FileNotFoundError(
+            f"there is no such folder, and {repository!r} is not in the Hugging Face cache. Banyan downloads nothing: "
+            f"fetch it with `hf download {repository}`") from error
