@@ -71,12 +71,10 @@ def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
         yield whole
         return
     answer = _without_thoughts(text)
-    objects, broken = _scan(answer)
+    objects, first_broken = _scan(answer)
     objects = objects[-_MOST_OBJECTS:]
     fitting = [value for value, _ in objects if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
-    yield from reversed(list(_mend_each(answer, broken)))
-    first_broken = broken[0] if broken else len(answer)
     yield from (value for value, start in reversed(objects) if start < first_broken and value not in fitting)
 
 
@@ -85,34 +83,24 @@ def _without_thoughts(text: str) -> str:
     return text[max((thought.end() for thought in _THOUGHT_END.finditer(text)), default=0):]
 
 
-def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], list[int]]:
-    """Return the objects that are valid JSON with where they start, and where those start that are not."""
-    found, broken = list[tuple[dict[str, Any], int]](), list[int]()
+def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
+    """Return the objects that can be read, with where they start, and where the first starts that cannot."""
+    found, first_broken, broken = list[tuple[dict[str, Any], int]](), len(text), 0
     start, left = text.find("{"), _READ_AGAIN
-    while start >= 0 and len(broken) < _MOST_BROKEN and left > 0:
+    while start >= 0 and broken < _MOST_BROKEN and left > 0:
         value, end = _decode(text, start)
         if value is None:
-            broken.append(start)
+            broken += 1
             left -= end - start
+            if broken <= _MOST_MENDED:
+                value, end = mend(text, start, start + left)
+                left -= end - start
+        if value is None:
+            first_broken, end = min(first_broken, start), start + 1
         else:
             found.append((value, start))
-        start = text.find("{", end if value is not None else start + 1)
-    return found, broken
-
-
-def _mend_each(text: str, starts: Collection[int]) -> Iterator[dict[str, Any]]:
-    tried, read_to, left = 0, 0, _READ_AGAIN
-    for start in starts:
-        if start < read_to:
-            continue
-        if tried == _MOST_MENDED or left <= 0:
-            return
-        tried += 1
-        value, end = mend(text, start, start + left)
-        left -= end - start
-        if value is not None:
-            yield value
-            read_to = end
+        start = text.find("{", end)
+    return found, first_broken
 
 
 def _problem(answer: str) -> str:
