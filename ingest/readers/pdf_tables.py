@@ -70,67 +70,62 @@ class PageLayout(NamedTuple):
         return [line for block in self.blocks if not isinstance(block, FoundTable) for line in block]
 
 
-def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]],
-                 broken: dict[int, str]) -> Iterator[tuple[int, PageLayout]]:
-    """Yield the layouts of the pages of a PDF file that have tables.
-
-    Args:
-        data: the file's bytes; an encrypted file must open without a password.
-        wanted: the number and text of each page that may have tables, by the page's object number.
-        broken: gets the cause for each page, by its number, whose structure pdfminer cannot follow.
-
-    Yields:
-        The number and layout of each of these pages that has a table. A page is omitted if it is broken, or if pdfminer
-        reads other characters than the given text; callers then use that text.
-    """
-    left = {number for number, _ in wanted.values()}
-    try:
-        pdf = pdfplumber.open(BytesIO(data))
-        for page_object in PDFPage.create_pages(pdf.doc):
-            page_id = page_object.pageid
-            if isinstance(page_id, int) and page_id in wanted:
-                number, text = wanted[page_id]
-                layout = _read_layout(Page(pdf, page_object, number), text, broken)
-                left.discard(number)
-                if layout is not None:
-                    yield number, layout
-    except _BROKEN as error:
-        broken |= dict.fromkeys(left, repr(error))
-
-
-def read_single_letters(data: bytes, wanted: Mapping[int, int],
-                        broken: dict[int, str]) -> Iterator[tuple[int, str]]:
-    """Yield the text of pages, without the letters that they draw again in the same place.
+def _pages(data: bytes, wanted: Mapping[int, int], broken: dict[int, str]) -> Iterator[tuple[int, Page]]:
+    """Yield pages of a PDF file with their object numbers.
 
     Args:
         data: the file's bytes; an encrypted file must open without a password.
         wanted: the number of each page by its object number.
-        broken: as in `read_layouts`.
-
-    Yields:
-        The object number and text of each of these pages that pdfminer can read.
+        broken: gets the cause for each page, by its number, whose structure pdfminer cannot follow.
     """
     left = set(wanted.values())
     try:
         pdf = pdfplumber.open(BytesIO(data))
-        for number, page_object in enumerate(PDFPage.create_pages(pdf.doc), 1):
-            if isinstance(page_object.pageid, int) and page_object.pageid in wanted:
-                yield page_object.pageid, Page(pdf, page_object, number).dedupe_chars().extract_text()
-                left.discard(wanted[page_object.pageid])
+        for found in PDFPage.create_pages(pdf.doc):
+            if isinstance(found.pageid, int) and found.pageid in wanted:
+                yield found.pageid, Page(pdf, found, wanted[found.pageid])
+                left.discard(wanted[found.pageid])
     except _BROKEN as error:
         broken |= dict.fromkeys(left, repr(error))
 
 
-def _read_layout(page: Page, text: str, broken: dict[int, str]) -> PageLayout | None:
-    try:
-        words = read_words(page)
-        tables = _find_tables(page, words) if _is_same(words, text) else []
-    except _BROKEN as error:  # other pages may be readable
-        broken[page.page_number] = repr(error)
-        return None
-    finally:
-        page.close()
-    return PageLayout(_blocks(words, tables)) if tables else None
+def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]],
+                 broken: dict[int, str]) -> Iterator[tuple[int, PageLayout]]:
+    """Yield the number and layout of each page of a PDF file that has a table.
+
+    A page is omitted if it is broken, or if pdfminer reads other characters than the given text; callers then use that
+    text.
+
+    Args:
+        data: see `_pages`.
+        wanted: the number and text of each page that may have tables, by the page's object number.
+        broken: see `_pages`.
+    """
+    for page_id, page in _pages(data, {page_id: number for page_id, (number, _) in wanted.items()}, broken):
+        number, text = wanted[page_id]
+        try:
+            words = read_words(page)
+            tables = _find_tables(page, words) if _is_same(words, text) else []
+        except _BROKEN as error:  # other pages may be readable
+            broken[number] = repr(error)
+            continue
+        finally:
+            page.close()
+        if tables:
+            yield number, PageLayout(_blocks(words, tables))
+
+
+def read_single_letters(data: bytes, wanted: Mapping[int, int],
+                        broken: dict[int, str]) -> Iterator[tuple[int, str]]:
+    """Yield the object number and text of pages, without the letters that they draw again in the same place.
+
+    The arguments are those of `_pages`.
+    """
+    for page_id, page in _pages(data, wanted, broken):
+        try:
+            yield page_id, page.dedupe_chars().extract_text()
+        except _BROKEN as error:
+            broken[wanted[page_id]] = repr(error)
 
 
 def _find_tables(page: Page, words: list[PageWord]) -> list[FoundTable]:
