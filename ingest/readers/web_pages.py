@@ -14,7 +14,7 @@ from bs4.exceptions import ParserRejectedMarkup
 from ...runtime.quiet import ignoring
 from ..decoding import decode
 from ..grids import GridCell, SpanningCell, grid_lines, place_cells
-from ..linked_pictures import count_in_page
+from ..linked_pictures import count_sources
 from ..reading import Content, Limits, UnreadableError
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
@@ -89,7 +89,7 @@ def read_html(data: bytes) -> Content:
         blocks.append(_fence(block) if preformatted else _GAP.sub(lambda gap: _gap(gap[0]), _AFTER_MARK.sub(
             "", block)).strip())
     return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)),
-                   omitted=count_in_page(tag.attrs for tag in soup.find_all("img")))
+                   omitted=count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")))
 
 
 def _metadata(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
