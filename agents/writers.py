@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.store_errors import WriterBusyError
@@ -16,13 +15,6 @@ from ..runtime.threads import check_cancelled
 
 _BEGUN: ContextVar[list[tuple[str, str]]] = ContextVar("begun")
 """The runs that a caller began, as (knowledge base, run); see `Writers.abandoned_on_error`."""
-
-
-class Open(Protocol):
-    """Opens a knowledge base for writing."""
-
-    def __call__(self, name: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
-        """See `KnowledgeBase`."""
 
 
 @dataclass
@@ -71,12 +63,12 @@ class Writer:
 class Writers:
     """At most one run at a time for each knowledge base. Safe to use from several threads."""
 
-    def __init__(self, open_writer: Open, ended: Callable[[str], None], most_open: int,
+    def __init__(self, open_writer: Callable[..., KnowledgeBase], ended: Callable[[str], None], most_open: int,
                  forgotten: Callable[[str], None]) -> None:
         """Start without open knowledge bases.
 
         Args:
-            open_writer: opens a knowledge base.
+            open_writer: opens a knowledge base of a name, with `create` and `any_embedding`.
             ended: called with the id of each run that ends.
             most_open: how many knowledge bases stay open without a run; those of the oldest runs are closed.
             forgotten: called with the name of each knowledge base that is closed.

@@ -26,7 +26,7 @@ from ...text.statement_lines import has_statement, repeated_lines
 from ..extraction_requests import extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
 from .shared_calls import split_call
-from .state import BuildContext, BuildState, ExtractInput, build_options
+from .state import BuildContext, BuildState, ExtractInput, WriteInput, build_options
 
 _T = TypeVar("_T")
 
@@ -57,18 +57,30 @@ def _sizes(readings: Sequence[_Reading]) -> Counter[str]:
     return sizes
 
 
-class ExtractionNodes:
-    """The nodes, over the resources of a process."""
+class BuildNodes:
+    """Nodes of a build, over the resources of a process."""
 
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
-        self._repeated: LRUCache[str, dict[str, str]] = LRUCache(4)
-        """Of each run the lines that documents repeat."""
-        self._counting_lines = Lock()
 
     @property
     def _resources(self) -> Resources:
         return self._given or default_resources()
+
+    def _budget(self, state: BuildState | ExtractInput | WriteInput) -> Budget | None:
+        """Return what is left of the budget of a state's run."""
+        context = build_options(state)
+        return self._resources.budget(state["knowledge_base"], state["run"], context.max_tokens, context.max_cost)
+
+
+class ExtractionNodes(BuildNodes):
+    """The nodes that ask the reasoner for extractions."""
+
+    def __init__(self, resources: Resources | None) -> None:
+        super().__init__(resources)
+        self._repeated: LRUCache[str, dict[str, str]] = LRUCache(4)
+        """Of each run the lines that documents repeat."""
+        self._counting_lines = Lock()
 
     async def ask_in_batch(self, state: BuildState) -> BuildState:
         """Have the endpoint answer the calls of this batch by its batches, so that `extract` finds them paid.
@@ -82,13 +94,13 @@ class ExtractionNodes:
         from ...models.llm.batched_extraction import BatchedCall  # noqa: PLC0415  (a second of imports)
         from .batched_calls import BatchedCalls  # noqa: PLC0415
 
-        works = await in_thread(lambda: [self._to_extract(name, run, call, context) for call in state["calls"]])
+        works = await in_thread(lambda: [self._to_extract(state, call) for call in state["calls"]])
         asked = [(work.schema, [reading for reading in work.readings if reading.is_stated]) for work in works]
         calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
                  for schema, readings in asked if readings]
         try:
             batched = BatchedCalls(self._resources.batched_extraction(name), self._resources.batch_endpoint(),
-                                   partial(self._in_step, name, run), run, self._budget(name, run, context))
+                                   partial(self._in_step, name, run), run, self._budget(state))
             await batched.answer(calls, submits=context.batch)
         except (BudgetExceeded, ReasonerError) as error:
             return {"stopped": str(error), "calls": []}
@@ -100,8 +112,8 @@ class ExtractionNodes:
         `EndpointDown` stops the build and leaves the chunks to be extracted. Any other `ReasonerError` fails them;
         those that shared a call are asked again one by one first.
         """
-        name, run, context = state["knowledge_base"], state["run"], build_options(state)
-        work = await in_thread(self._to_extract, name, run, state["chunks"], context)
+        name, run = state["knowledge_base"], state["run"]
+        work = await in_thread(self._to_extract, state, state["chunks"])
         error = await self._extract(name, run, work, work.readings)
         if isinstance(error, ReasonerError) and not isinstance(error, EndpointDown) and len(work.readings) > 1:
             await self._in_step(name, run, lambda kb: split_call(kb, state["chunks"]))
@@ -142,12 +154,13 @@ class ExtractionNodes:
         await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
         return [chunk] if isinstance(error, EndpointFailed) else []
 
-    def _to_extract(self, name: str, run: str, chunk_ids: Sequence[str], context: BuildContext) -> "_Work":
+    def _to_extract(self, state: BuildState | ExtractInput, chunk_ids: Sequence[str]) -> "_Work":
         """Return what is to be extracted of some chunks, and with what.
 
         Tables are read by the base, so what they state does not depend on the documents before. Chunks that were
         extracted before are left out.
         """
+        name, run = state["knowledge_base"], state["run"]
         with self._resources.writers.step(name, run, create=False) as kb:
             base = kb.schemas.base()
             shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
@@ -155,7 +168,7 @@ class ExtractionNodes:
             reader = reading_fingerprint(kb, reasoner)
             chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if not _is_extracted(kb, chunk.id, reader)]
             metadata = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
-            budget = self._budget(name, run, context)
+            budget = self._budget(state)
         readings = list[_Reading]()
         for chunk in chunks:
             described = metadata[chunk.document_id]
@@ -174,9 +187,6 @@ class ExtractionNodes:
                 with self._resources.writers.step(name, run, create=False) as kb:
                     self._repeated[run] = repeated_lines(kb.documents.whole_texts())
         return has_statement(prose, chunk.document_id, self._repeated[run])
-
-    def _budget(self, name: str, run: str, context: BuildContext) -> Budget | None:
-        return self._resources.budget(name, run, context.max_tokens, context.max_cost)
 
     async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
         def step() -> _T:

@@ -22,7 +22,7 @@ from ...ingest.recorded import RecordedPassage, load_recorded
 from ...models.llm.inferring import SchemaWriter
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
-from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
+from ...runtime.budgets import BudgetExceeded, charge_calls
 from ...runtime.event_loop import run
 from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Document
@@ -32,13 +32,12 @@ from ...text.metadata_line import UNREAD
 from ..contexts import check_context
 from ..extraction_requests import reading_fingerprint
 from ..label_grouping import group_labels
-from ..resources import Resources, default_resources
 from ..served_runs import charged_to_client, check_readable, is_seen, is_served, resumed_run, served_client
 from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person
 from .build_report import forget_total, report_of, show_progress, total_chunks
 from .document_files import note_moved_files, without_replaced_files
-from .extraction_nodes import asks_batches
+from .extraction_nodes import BuildNodes, asks_batches
 from .first_schema import fit_schema
 from .inputs import (
     DEFAULT_SCHEMA,
@@ -55,15 +54,8 @@ from .shared_calls import MOST_CHUNKS, calls_of
 from .state import BuildContext, BuildState, WriteInput, build_options, new_run
 
 
-class ConstructionNodes:
-    """The nodes, over the resources of a process."""
-
-    def __init__(self, resources: Resources | None) -> None:
-        self._given = resources
-
-    @property
-    def _resources(self) -> Resources:
-        return self._given or default_resources()
+class ConstructionNodes(BuildNodes):
+    """The other nodes."""
 
     def abandon(self, state: BuildState) -> None:
         """End a run of which a step failed or was cancelled, so others may write."""
@@ -163,15 +155,14 @@ class ConstructionNodes:
 
     def fit_schema(self, state: BuildState) -> BuildState:
         """Let a model propose the first schema from a sample of the documents, where none was named."""
-        name, run, context = state["knowledge_base"], state["run"], build_options(state)
+        name, run = state["knowledge_base"], state["run"]
         with self._resources.writers.step(name, run, create=False) as kb:
             if kb.schemas.version():
                 return {}
             writer = self._resources.schema_writer(name)
-            budget = self._budget(name, run, context)
             try:
-                with charge_calls(build=run, budget=budget):
-                    fitted = writer is not None and fit_schema(kb, writer, review=context.review,
+                with self._charged(state):
+                    fitted = writer is not None and fit_schema(kb, writer, review=build_options(state).review,
                                                                who=served_client())
             except (BudgetExceeded, ReasonerError) as error:
                 return {"stopped": f"no schema was inferred: {error}. Run the command again to resume, or name a "
@@ -210,8 +201,7 @@ class ConstructionNodes:
 
         A model groups labels that mean the same before they are judged.
         """
-        context = build_options(state)
-        policy = context.policy
+        policy = build_options(state).policy
         with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
             left = kb.documents.count_status("pending") + _count_outdated(kb, state)
             show_progress("extract", state["total"] - left, state["total"])
@@ -225,14 +215,15 @@ class ConstructionNodes:
             if due:
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
             if grouped_by and policy != "off" and not state.get("recorded") and not state["stopped"]:
-                stopped = self._group_labels(kb, grouped_by, state["run"], context)
+                stopped = self._group_labels(kb, grouped_by, state)
             if policy == "review":
                 candidates = kb.schema_control.waiting(support_in(kb, self._resources.settings), REVIEWED_AT_ONCE)
             shown = [candidate.model_dump(mode="json") for candidate in candidates]
             return {"undecided": not last, "candidates": shown, "stopped": stopped or state["stopped"]}
 
-    def _budget(self, name: str, run: str, context: BuildContext) -> Budget | None:
-        return self._resources.budget(name, run, context.max_tokens, context.max_cost)
+    def _charged(self, state: BuildState | WriteInput) -> AbstractContextManager[None]:
+        """Charge the calls of a block to a state's run, within its budget."""
+        return charge_calls(build=state["run"], budget=self._budget(state))
 
     def _steers(self, kb: KnowledgeBase, state: BuildState) -> bool:
         """Return True if the schema is decided on before the next batch is extracted, which is shown what grew.
@@ -245,11 +236,10 @@ class ConstructionNodes:
         batches = read // self._resources.settings.batch_size
         return batches & (batches - 1) == 0  # a power of two
 
-    def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, run: str, context: BuildContext) -> str:
+    def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, state: BuildState) -> str:
         """Ask once which new labels mean the same; returns why that failed, or ""."""
-        budget = self._budget(kb.layout.name, run, context)
         try:
-            with charge_calls(build=run, budget=budget):
+            with self._charged(state):
                 group_labels(kb, writer, support_in(kb, self._resources.settings))
         except (BudgetExceeded, ReasonerError) as error:
             return f"new labels were not compared: {error}"
@@ -287,9 +277,8 @@ class ConstructionNodes:
         Facts, rejections, what the batch asks of the schema, and the state of its chunks are written in one
         transaction (`SchemaControl.write`).
         """
-        name, run, context = state["knowledge_base"], state["run"], build_options(state)
-        budget = self._budget(name, run, context)
-        with self._resources.writers.step(name, run, create=False) as kb, charge_calls(build=run, budget=budget):
+        name, run = state["knowledge_base"], state["run"]
+        with self._charged(state), self._resources.writers.step(name, run, create=False) as kb:
             kb.schema_control.write(state["chunks"])
             kb.vector_synchroniser.embed(state["chunks"])
             show_progress("write", kb.documents.count_status("done"), kb.documents.count())
@@ -301,7 +290,6 @@ class ConstructionNodes:
         That is: one entity of several names, vectors, communities and their reports, `graph.json`, the search index.
         """
         name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
-        context = build_options(state)
         with self._resources.writers.step(name, run, create=False) as kb:
             show_progress("index", 0, None)
             if stopped:
@@ -310,8 +298,7 @@ class ConstructionNodes:
                 refresh_graph_and_vectors(kb)
                 kb.save_graph()
             else:
-                budget = self._budget(name, run, context)
-                with charge_calls(build=run, budget=budget):
+                with self._charged(state):
                     stopped = self._derive(kb)
             if not stopped:
                 forget_total(kb)
