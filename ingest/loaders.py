@@ -1,9 +1,9 @@
 """Files and folders to documents."""
 
 import tempfile
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import tee
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -127,7 +127,8 @@ def _load_with(read_ahead: ReadAhead, paths: Sequence[Path | Address], on_failur
             files = _fetch_to_file(path, on_failure, limits)
         else:
             files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
-        for file, reading in _with_readings(files, read_ahead):
+        files, ahead = tee(files)
+        for file, reading in zip(files, read_ahead(file.path for file in ahead), strict=True):
             check_cancelled()
             for document in _documents(file, reading, on_failure, limits):
                 if document.id in sources:
@@ -140,19 +141,6 @@ def _load_with(read_ahead: ReadAhead, paths: Sequence[Path | Address], on_failur
                 else:
                     sources[document.id] = document.source
                     yield document
-
-
-def _with_readings(files: Iterator[_File], read_ahead: ReadAhead) -> Iterator[tuple[_File, Reading]]:
-    """Yield the files in order, each with its `Reading`."""
-    asked: deque[_File] = deque()
-
-    def paths() -> Iterator[Path]:
-        for file in files:
-            asked.append(file)
-            yield file.path
-
-    for reading in read_ahead(paths()):
-        yield asked.popleft(), reading
 
 
 def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
