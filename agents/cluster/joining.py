@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -24,8 +24,6 @@ _FOLDER = "banyan-ray-"
 _SHORT = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
 _OBJECT_STORE_BYTES = 500_000_000
 """Texts, vectors and files in transit; Ray spills more to disk."""
-_ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""Binds Ray to this machine's loopback address; the variable is named after systems where that is the default."""
 
 
 class ClusterError(BanyanError):
@@ -101,14 +99,16 @@ def _read_last_address() -> str:
 
 def _import_ray(address: str) -> ModuleType:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
+    if address == LOCAL:
+        # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     if address == LOCAL and "ray" not in sys.modules:
         # Ray runs code for anyone who can reach its ports, and every user of the machine can reach its loopback. It
         # reads these variables only when it is imported.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
-        with _environment(_ON_LOOPBACK if address == LOCAL else {}):
-            import ray  # noqa: PLC0415  (an optional package)
+        import ray  # noqa: PLC0415  (an optional package)
     except ModuleNotFoundError as error:
         raise ClusterError("building with --ray needs Ray: pip install 'banyan-graphrag[ray]', here and on every "
                            "node") from error
@@ -127,7 +127,7 @@ def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
     leaving.callback(ray.shutdown)
     try:
         # If interrupted while starting, Ray leaves processes behind or crashes.
-        with _ctrl_c_deferred(), _environment(_ON_LOOPBACK if address == LOCAL else {}):
+        with _ctrl_c_deferred():
             ray.init(**options)
     except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
         reason = " ".join(str(error).split())
@@ -135,22 +135,6 @@ def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
         fix = "" if address == LOCAL else ("; if it is one, check that RAY_AUTH_TOKEN (or RAY_AUTH_TOKEN_PATH) is the "
                                            "cluster's, and that this machine is a node of it (`ray start`)")
         raise ClusterError(f"no Ray cluster can be joined at {address!r}: {reason[:300]}{fix}") from error
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Set environment variables for the block: Ray and the processes that it starts read them."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            with suppress(KeyError):
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
 
 
 @contextmanager

@@ -54,30 +54,22 @@ class ClusterResources(Resources):
         return load_documents(paths, on_failure=on_failure, limits=self.limits, read_ahead=self._read_ahead)
 
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
-        return map(_reading_of, self._workers.ahead(map(self._start_reading, files)))
+        for content in self._workers.ahead(map(self._start_reading, files)):
+            yield partial(_content_or_raise, content)
 
     def _start_reading(self, file: Path) -> Any:
-        """Start parsing a file on a worker, or return what `_data` has instead of bytes."""
-        name, data = self._data(file)
-        return self._workers.start("read", name, data) if isinstance(data, bytes) else data
-
-    def _data(self, file: Path) -> tuple[str, bytes | Exception | None]:
-        """Return a file's name and, if a worker should parse it, its bytes or the error of reading them; else None."""
+        """Start parsing a file on a worker; return the error of reading it, or None if a worker is not needed."""
         if file.suffix.lower() not in PARSED or not file.is_file():
-            return file.name, None
+            return None
         try:
-            return file.name, read_bytes(file, self.limits)
+            return self._workers.start("read", file.name, read_bytes(file, self.limits))
         except (OSError, UnreadableError) as error:
-            return file.name, error
+            return error
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         if self.settings.uses_llm:
             return super()._make_reasoner(calls, models)
         return ClusterRulesReasoner(self._workers, Parser(self.settings.spacy_pipelines))
-
-
-def _reading_of(content: Content | Exception | None) -> Reading:
-    return partial(_content_or_raise, content)
 
 
 def _content_or_raise(content: Content | Exception | None) -> Content:
