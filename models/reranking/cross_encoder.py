@@ -6,15 +6,12 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
-from cachetools import LRUCache
 from safetensors import SafetensorError
 
 from ..local_models import local_model
 from .reranker import RerankerError, Scores
 
 _CONFIG = "config.json"
-# The number of cached pairs: the next round asks for most of them again.
-_PAIRS = 4096
 
 
 class CrossEncoderReranker:
@@ -44,30 +41,21 @@ class CrossEncoderReranker:
                 "for ranking it must give one. Choose another with BANYAN_RERANKER, or leave that empty.")
         self._name = name
         self._batch = batch
-        self._scores: LRUCache[tuple[str, str], float] = LRUCache(_PAIRS)
         self._lock = Lock()  # its tokenizer's state changes during a call
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
         """Score texts for a question; see `Reranker.scores`."""
-        with self._lock:
-            pairs = [(question, text) for text in texts]
-            scores = {pair: self._scores[pair] for pair in pairs if pair in self._scores}
-            new = [pair for pair in dict.fromkeys(pairs) if pair not in scores]
-            for pair, score in zip(new, self._predict(new), strict=True):
-                scores[pair] = self._scores[pair] = score
-        return np.array([scores[pair] for pair in pairs], np.float32)
-
-    def _predict(self, pairs: list[tuple[str, str]]) -> list[float]:
-        if not pairs:
-            return []
+        if not texts:
+            return np.zeros(0, np.float32)
         # Tokenizers reject half a surrogate pair, which broken JSON may contain.
-        readable = [tuple(text.encode(errors="replace").decode() for text in pair) for pair in pairs]
-        scores = np.asarray(self._model.predict(readable, batch_size=self._batch, show_progress_bar=False), np.float64)
+        pairs = [tuple(text.encode(errors="replace").decode() for text in (question, other)) for other in texts]
+        with self._lock:
+            scores = np.asarray(self._model.predict(pairs, batch_size=self._batch, show_progress_bar=False), np.float64)
         if not np.isfinite(scores).all():
             raise RerankerError(f"The cross-encoder {self._name!r} gave a score that is no number: its weights are "
                                 "damaged. Store it again, or leave BANYAN_RERANKER empty.")
         # Batch sizes affect rounding, so scores that differ only by that count as equal.
-        return [float(score) for score in np.round(scores, 5)]
+        return np.round(scores, 5).astype(np.float32)
 
 
 def _check_scores_pairs(name: str, folder: Path) -> None:
