@@ -1,7 +1,7 @@
 """What a build would cost, before anything is paid."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -21,7 +21,7 @@ from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import batched
 from ..schemas.retrieval import CommunityDigest
-from ..text.statement_lines import has_statement, repeated_lines
+from ..text.statement_lines import has_statement
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
 from .construction.shared_calls import pack_calls
@@ -158,17 +158,17 @@ def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, give
     inferred = not has_schema and is_inferred(schema, None, uses_llm=settings.uses_llm)
     graph_schema = (stored.schemas.current() if stored is not None and has_schema else core_schema() if inferred
                     else named_schema(schema) or load_schema(DEFAULT_SCHEMA))
-    texts, chunks = list[tuple[str, str]](), list[Chunk]()
+    documents, characters, chunks = set[str](), 0, list[Chunk]()
     for document in given:
-        texts.append((document.id, document.text))
+        documents.add(document.id)
+        characters += len(document.text)
         chunks += [chunk for chunk in chunk_document(document, max_tokens=settings.chunk_tokens,
                                                      overlap_tokens=settings.chunk_overlap) if chunk.id not in known]
-    documents = {name for name, _ in texts}
     if stored and again:
         # The stored chunks of a document that was given are among those counted, unless it has changed.
         chunks += [chunk for chunk in stored.documents.chunks(again) if chunk.document_id not in documents]
-        texts += [text for text in stored.documents.whole_texts() if text[0] not in documents]
-    return _estimate_chunks(resources, stored, chunks, texts, graph_schema, documents=len(documents), inferred=inferred)
+    return _estimate_chunks(resources, stored, chunks, characters, graph_schema, documents=len(documents),
+                            inferred=inferred)
 
 
 def estimate_reread(resources: Resources, stored: KnowledgeBase) -> RereadEstimate:
@@ -178,8 +178,7 @@ def estimate_reread(resources: Resources, stored: KnowledgeBase) -> RereadEstima
     if not again:
         return RereadEstimate(model="", chunks=0, read_by={}, cost=0.0)
     sample = stored.documents.chunks(again[::math.ceil(len(again) / _MOST)])
-    estimate = _estimate_chunks(resources, stored, sample, list(stored.documents.whole_texts()),
-                                stored.schemas.current(), documents=0, inferred=False)
+    estimate = _estimate_chunks(resources, stored, sample, 0, stored.schemas.current(), documents=0, inferred=False)
     times = len(again) / len(sample)
     return RereadEstimate(
         model=resources.settings.model_of("extract"), chunks=len(again),
@@ -213,18 +212,16 @@ def _outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
 
 
 def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks: Sequence[Chunk],
-                     texts: Sequence[tuple[str, str]], graph_schema: GraphSchema, *, documents: int, inferred: bool,
-                     ) -> BuildEstimate:
-    """Estimate the extraction of chunks of documents with these texts, and what follows from it."""
+                     characters: int, graph_schema: GraphSchema, *, documents: int, inferred: bool) -> BuildEstimate:
+    """Estimate the extraction of chunks of documents with so many characters, and what follows from it."""
     extraction, fitting, later, most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
     if resources.settings.uses_llm and chunks:
-        repeated = repeated_lines(texts)
         instructions = stored.extraction_instructions.get() if stored else ""
-        extraction = _extraction(resources, chunks, graph_schema, repeated, instructions)
+        extraction = _extraction(resources, chunks, graph_schema, instructions)
         if inferred:
             extraction = extraction.model_copy(update={
                 "prompt_tokens": extraction.prompt_tokens + extraction.calls * _PROPOSED_TOKENS})
-        excerpts = choose_excerpts(chunks, sum(len(text) for _, text in texts)) if inferred else []
+        excerpts = choose_excerpts(chunks, characters) if inferred else []
         fitting = _fitting(resources, excerpts, len(chunks), graph_schema)
         most = _later(sum(estimate_tokens(chunk.text) for chunk in chunks))
         if stored:
@@ -254,14 +251,13 @@ def _cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amou
     return sum(cost or 0.0 for cost in first) + max(resolve, summarise)
 
 
-def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
-                repeated: Mapping[str, str] | None = None, instructions: str = "") -> Amount:
+def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema, instructions: str = "") -> Amount:
     """Estimate the calls and tokens of extracting chunks, from their prompts and answers of the usual length."""
     requests, sizes = dict[str, ExtractionRequest](), list[tuple[str, int]]()
     for chunk in sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal)):
         _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
         sizes.append((chunk.id, estimate_tokens(chunk.text)))
-        if has_statement(prose, chunk.document_id, repeated):
+        if has_statement(prose):
             requests[chunk.id] = extraction_request(chunk, prose, {}, instructions)
     packed = pack_calls(sizes, resources.settings.extract_tokens)
     calls = [[requests[chunk] for chunk in asked]

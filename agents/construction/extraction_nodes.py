@@ -3,10 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from threading import Lock
 from typing import NamedTuple, TypeVar
-
-from cachetools import LRUCache
 
 from ...config import Settings
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -22,7 +19,7 @@ from ...schemas.documents import Chunk
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import content_id
-from ...text.statement_lines import has_statement, repeated_lines
+from ...text.statement_lines import has_statement
 from ..extraction_requests import extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
 from .shared_calls import split_call
@@ -75,12 +72,6 @@ class BuildNodes:
 
 class ExtractionNodes(BuildNodes):
     """The nodes that ask the reasoner for extractions."""
-
-    def __init__(self, resources: Resources | None) -> None:
-        super().__init__(resources)
-        self._repeated: LRUCache[str, dict[str, str]] = LRUCache(4)
-        """Of each run the lines that documents repeat."""
-        self._counting_lines = Lock()
 
     async def ask_in_batch(self, state: BuildState) -> BuildState:
         """Have the endpoint answer the calls of this batch by its batches, so that `extract` finds them paid.
@@ -175,18 +166,10 @@ class ExtractionNodes(BuildNodes):
             rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base,
                                     document_name(chunk.document_id, chunk.title, described))
             request = extraction_request(chunk, prose, described, instructions)
-            readings.append(_Reading(chunk, rows, request, self._is_stated(name, run, chunk, prose)))
+            # A model is not asked about headings and navigation.
+            is_stated = has_statement(prose) if self._resources.settings.uses_llm else bool(prose.strip())
+            readings.append(_Reading(chunk, rows, request, is_stated))
         return _Work(readings, shown, budget, reasoner, reader)
-
-    def _is_stated(self, name: str, run: str, chunk: Chunk, prose: str) -> bool:
-        """Return True if a text is worth reading; a model is not asked about headings, navigation and boilerplate."""
-        if not self._resources.settings.uses_llm or not prose.strip():
-            return bool(prose.strip())
-        with self._counting_lines:
-            if run not in self._repeated:
-                with self._resources.writers.step(name, run, create=False) as kb:
-                    self._repeated[run] = repeated_lines(kb.documents.whole_texts())
-        return has_statement(prose, chunk.document_id, self._repeated[run])
 
     async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
         def step() -> _T:

@@ -1,8 +1,8 @@
-"""What is not sent to a model: headings, navigation, page numbers, and what pages repeat."""
+"""What is not sent to a model: headings, navigation and page numbers."""
 
 import pytest
 from banyan.schemas.extraction import Extraction
-from banyan.text.statement_lines import has_statement, repeated_lines
+from banyan.text.statement_lines import has_statement
 
 from ...scripted import ScriptedReasoner, Workshop
 
@@ -12,16 +12,6 @@ from ...scripted import ScriptedReasoner, Workshop
     "Page 3 of 10", "- 4 -", "* * *", "© 2024 Acme Ltd. All rights reserved.", "第 3 页", "Back to top"])
 def test_what_states_nothing(text):
     assert not has_statement(text)
-
-
-def test_what_three_documents_repeat_is_read_in_one_of_them():
-    footer = "Acme Ltd is a member of the Guild."
-    texts = {name: f"Page of {name}.\n{footer}" for name in ("b", "c", "a")}
-    repeated = repeated_lines(texts.items())
-    assert repeated == repeated_lines(reversed(texts.items()))
-    assert [name for name in texts if has_statement(footer, name, repeated)] == ["a"]
-    assert has_statement(texts["c"], "c", repeated), "what else it says counts"
-    assert repeated_lines([("a", footer), ("b", footer)]) == {}
 
 
 def test_a_model_is_not_asked_about_what_states_nothing(tmp_path, hashed_embedder):
