@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...prompts import Prompt, render
+from ...runtime.event_loop import in_parallel
 from ...text.tokens import first_tokens
 from . import wire
 from .model_calls import ModelCalls, prompt_language
@@ -69,4 +70,5 @@ class Reteller(ModelCalls):
             text = "\n".join(f"- {fact}" for fact in facts)
             return render("retell", prompt_language(self._settings, text), facts=text), wire.RETELLING
 
-        return await self._ask_each("retell", make, groups)
+        return await in_parallel(lambda facts: self._ask("retell", lambda: make(facts)), groups,
+                                 self._settings.llm_concurrency)

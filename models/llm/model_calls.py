@@ -75,14 +75,6 @@ class ModelCalls:
         answers = await in_parallel(ask, batches, self._settings.llm_concurrency)
         return [one for answer in answers for one in answer]
 
-    async def _ask_each(self, step: str, make: Callable[[_I], tuple[Prompt, Shape[_T]]],
-                        items: Sequence[_I]) -> list[_T]:
-        """Return the answers to all items, in order; after the first failure, no further call starts."""
-        async def ask(item: _I) -> _T:
-            return await self._ask(step, lambda: make(item))
-
-        return await in_parallel(ask, items, self._settings.llm_concurrency)
-
 
 def limited_endpoint(settings: Settings, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
     """Return the settings' endpoint, asked for their model, within its limits.
