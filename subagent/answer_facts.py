@@ -7,8 +7,7 @@ from pydantic import Field
 
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..schemas.documents import Chunk, Citation, Frozen, Span
-from ..schemas.naming import entity_id
+from ..schemas.documents import Chunk, Citation, Frozen
 from ..tools.index import RetrievalIndex
 
 
@@ -35,14 +34,9 @@ def stated_by(index: RetrievalIndex, cited: Sequence[Cited]) -> CitedFacts:
     facts: set[EdgeKey] = set()
     named: set[str] = set()
     for chunk, spans in _cited_chunks(index.store, cited):
-        contribution = index.store.extractions.admitted(chunk)
-        for fact in contribution.facts:
-            said = entity_id(fact.head, fact.head_type), fact.relation, entity_id(fact.tail, fact.tail_type)
-            if _overlaps(chunk, fact.span, spans) and (edge := index.edge_of(said)):
-                facts.add(edge)
-        for mention in contribution.mentions:
-            if _overlaps(chunk, mention.span, spans):
-                named.add(index.canonical(entity_id(mention.name, mention.type)))
+        facts.update(fact for fact, *place in index.graph.stated_in(chunk.id) if _overlaps(chunk, place, spans))
+        named.update(entity for entity, _, *place in index.graph.mentioned_in(chunk.id)
+                     if _overlaps(chunk, place, spans))
     return CitedFacts(sorted(facts), named)
 
 
@@ -57,7 +51,7 @@ def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Cited]) -> Iterator[tuple[C
             yield chunk, spans
 
 
-def _overlaps(chunk: Chunk, span: Span, cited: Iterable[Cited]) -> bool:
-    """Return True if a span of a chunk overlaps cited text."""
-    start, end = chunk.start + span.start, chunk.start + span.end
+def _overlaps(chunk: Chunk, place: Sequence[int], cited: Iterable[Cited]) -> bool:
+    """Return True if a place in a chunk, from its start to its end, overlaps cited text."""
+    start, end = (chunk.start + character for character in place)
     return any(citation.start < end and citation.end > start for citation in cited)

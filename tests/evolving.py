@@ -25,6 +25,7 @@ from banyan.schemas.extraction import (
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 from hypothesis import strategies as st
 
+from .admitted import admitted
 from .hashed_embedding import HashedEmbedder
 
 THRESHOLDS = Thresholds(confidence=0.8, support=2, consistency=-2.0,
@@ -92,7 +93,7 @@ class LedgerOnly:
 
     def facts(self) -> dict[str, BoundedExtraction]:
         """What each chunk contributes."""
-        return {chunk.id: self.extractions.admitted(chunk)
+        return {chunk.id: admitted(self.extractions, chunk)
                 for chunk in self.documents.chunks(self.documents.done())}
 
     def edges(self) -> set[tuple[str, str, str]]:

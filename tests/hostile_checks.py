@@ -13,6 +13,7 @@ from banyan.agents.retrieval.shown_text import find_marks
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import UNSEEN, normalise
 
+from .admitted import admitted
 from .newest import newest
 
 FOLDER = Path(__file__).parent / "hostile"
@@ -65,7 +66,7 @@ class World:
                 "contributions": self.contributions([path.name for path in CLEAN])}
 
     def contributions(self, documents: list[str]) -> dict[str, Any]:
-        return {chunk.id: self.kb.extractions.admitted(chunk).model_dump()
+        return {chunk.id: admitted(self.kb.extractions, chunk).model_dump()
                 for chunk in self.kb.documents.chunks() if chunk.document_id in documents}
 
 
@@ -81,7 +82,7 @@ def check_grounded(kb: KnowledgeBase) -> int:
     """Every name, value and quote of every chunk's contribution stands in that chunk; returns how many there are."""
     count = 0
     for chunk in kb.documents.chunks():
-        contribution = kb.extractions.admitted(chunk)
+        contribution = admitted(kb.extractions, chunk)
         seen = _letters(chunk.titled_text())
         for said in (*contribution.mentions, *contribution.facts, *contribution.attributes):
             assert chunk.text[said.span.start:said.span.end] == said.span.quote != ""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..graph_store.bounding.grounding import words
 from ..graph_store.graph.graph_columns import find_firsts, select_rows
 from ..graph_store.graph.knowledge_graph import EdgeKey, Places
-from ..graph_store.index.browsing import Browsing, StatedFacts
+from ..graph_store.index.browsing import Browsing
 from ..graph_store.index.columns import Ids, LazySequence, Lists, Texts, Words, distinct
 from ..graph_store.index.lexical import LexicalIndex
 from ..graph_store.index.name_trie import NameTrie
@@ -103,7 +103,7 @@ class RetrievalIndex:
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
         self._called, self._of_name = Words(arrays, "documents.called"), Lists(arrays, "documents.of_name")
-        self.browsing, self._stated = Browsing(arrays), StatedFacts(arrays)
+        self.browsing = Browsing(arrays, self.graph, self.names)
 
     @cached_property
     def spreading(self) -> SpreadingGraph:
@@ -119,16 +119,6 @@ class RetrievalIndex:
     def type(self, entity: str) -> str:
         """Return an entity's type."""
         return self.about(self._row_of(entity))[1]
-
-    def canonical(self, entity: str) -> str:
-        """Return the entity that one, as a document states it, is part of; itself where it is its own."""
-        row = self._stated.entity(entity)
-        return entity if row is None else self.entity_row.at(row)
-
-    def is_joined(self, entity: str) -> bool:
-        """Return True if others, as documents state them, are part of an entity."""
-        row = self.entity_at(entity)
-        return row is not None and self._stated.is_joined(row)
 
     def _row_of(self, entity: str) -> int:
         row = self.entity_at(entity)
@@ -248,13 +238,6 @@ class RetrievalIndex:
     def incident_of(self, rows: Iterable[int]) -> Rows:
         """Return the rows of all triples of the entities of some rows, ascending."""
         return self._incident.of(rows)
-
-    def edge_of(self, fact: EdgeKey) -> EdgeKey | None:
-        """Return the triple of a fact as a document states it; None if there is none or a person rejected it."""
-        said = self.canonical(fact[0]), fact[1], self.canonical(fact[2])
-        corrected = self._stated.fact(said)
-        row = self.graph.find_triple(said) if corrected is None else corrected
-        return None if row is None or row < 0 else self.edges[row]
 
     def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
         """Return where chunks state the triple of a row, as (chunk, start, end), by chunk."""

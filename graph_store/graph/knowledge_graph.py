@@ -148,11 +148,16 @@ class KnowledgeGraph:
 
     def names_in(self, chunk_id: str) -> list[tuple[str, str]]:
         """Return the entities that a chunk mentions, each with the names that it uses for them, sorted."""
+        return [(entity, name) for entity, name, _, _ in self.mentioned_in(chunk_id)]
+
+    def mentioned_in(self, chunk_id: str) -> list[tuple[str, str, int, int]]:
+        """Return the entities that a chunk mentions, each with the name that it uses, its start and its end, sorted."""
         order, starts = self.columns.by_chunk
         number, mentions = self.columns.number_of(chunk_id), self.columns.mentions
         rows = order[starts[number]:starts[number + 1]] if number >= 0 else order[:0]
-        return [(self.columns.ids[entity], self.columns.texts[name]) for entity, name in zip(
-            mentions.entity[rows].tolist(), mentions.name[rows].tolist(), strict=True)]
+        return [(self.columns.ids[entity], self.columns.texts[name], start, end) for entity, name, start, end in zip(*(
+            column[rows].tolist() for column in (mentions.entity, mentions.name, mentions.start, mentions.end)),
+            strict=True)]
 
     def entity_text(self, entity: str) -> str:
         """Return the text embedded for an entity: its canonical name, the same for all spellings."""
@@ -346,6 +351,13 @@ class KnowledgeGraph:
         """Return when the triple of a row holds."""
         times = self.times_of(row)
         return Validity.of(times, self.later.triples.get(row, ())) if times else Validity()
+
+    def stated_in(self, chunk_id: str) -> Iterator[tuple[EdgeKey, int, int]]:
+        """Yield the triples that a chunk states, each with the start and the end of a place that states it."""
+        number = self.columns.number_of(chunk_id)
+        for table in (self.columns.support, self.columns.triple_times):
+            for place in np.flatnonzero(table.chunk == number).tolist():
+                yield self.edge(int(table.triple[place])), int(table.start[place]), int(table.end[place])
 
     # In words.
 

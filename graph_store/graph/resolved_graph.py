@@ -7,7 +7,7 @@ changed of names, facts and values. Where a subject has one value at a time, lat
 from collections.abc import Mapping, Sequence
 
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
-from .knowledge_graph import EdgeKey, KnowledgeGraph
+from .knowledge_graph import KnowledgeGraph
 from .laid_edits import GraphEdits
 from .resolved_columns import resolve_columns
 from .superseding import supersede
@@ -39,21 +39,9 @@ class ResolvedGraph(KnowledgeGraph):
         """Return the entities of the mentions' graph that a node is made of, sorted."""
         return sorted([node, *self._members.get(node, ())])
 
-    def edge_of(self, key: EdgeKey) -> EdgeKey | None:
-        """Return the edge of a fact of the mentions' graph; None if there is none or a person rejected it."""
-        said = self.canonical(key[0]), key[1], self.canonical(key[2])
-        return self._present(self._edited.facts.get(said, said))
-
-    def _present(self, edge: EdgeKey | None) -> EdgeKey | None:
-        return edge if edge and self.find_triple(edge) is not None else None
-
     def nodes_of_aliases(self) -> dict[str, str]:
         """Return the node of each entity that is another one's alias."""
         return {entity: node for node, aliases in self._members.items() for entity in aliases}
-
-    def corrections(self) -> dict[EdgeKey, EdgeKey | None]:
-        """Return what holds in the place of each fact of nodes that a person decided on; None: nothing does."""
-        return {said: self._present(instead) for said, instead in self._edited.facts.items()}
 
     def groups(self) -> list[EntityGroup]:
         """Return the nodes with aliases, by name."""

@@ -1,17 +1,18 @@
-"""Look up entities for browsing, by rank, type, community or name, and as documents state them, before merges."""
+"""Look up entities for browsing, by rank, type, community or name."""
 
-from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...schemas.naming import canonical_name, normalise, triple_id
-from ..graph.knowledge_graph import EdgeKey
+from ...schemas.naming import canonical_name, normalise
+from ..bounding.grounding import words
+from ..graph.knowledge_graph import KnowledgeGraph
 from . import columns
 from .array_file import Arrays
-from .columns import Ids, Lists, Rows, Texts, Words
+from .columns import Ids, Lists, Rows
+from .name_trie import NameTrie
 
 _END = "\n"
 """Separates and encloses an entity's folded names, which contain no line breaks."""
@@ -22,21 +23,21 @@ _FAR = 3
 class Browsing:
     """Reads the arrays of `browsing`; each is read only when needed."""
 
-    def __init__(self, arrays: Arrays) -> None:
-        """Read the arrays of `browsing`."""
+    def __init__(self, arrays: Arrays, graph: KnowledgeGraph, names: NameTrie) -> None:
+        """Read the arrays of `browsing`, beside the graph and the names of the same index."""
+        self._graph, self._names = graph, names
         self.ranked: NDArray[np.int32] = arrays["entities.ranked"]
         """The rows of all entities: those that the most documents mention first, then by facts, name and id."""
         self.ranks: NDArray[np.int32] = arrays["entities.ranks"]
         """The rank of each row."""
         self.documents: NDArray[np.int32] = arrays["entities.documents"]
         """The number of documents that mention each row's entity."""
-        self.types: Sequence[str] = Texts(arrays, "types")
-        """All entity types, sorted."""
-        self.type_of: NDArray[np.int32] = arrays["entities.types"]
+        kinds, self.type_of = np.unique(graph.columns.types, return_inverse=True)
         """The position of each row's type in `types`."""
+        self.types: list[str] = [graph.columns.texts[kind] for kind in kinds.tolist()]
+        """All entity types, sorted."""
         self._finest, self._community = Ids(arrays, "finest"), arrays["entities.finest"]
         self._folded = Lists(arrays, "entities.folded")
-        self._called, self._callers = Words(arrays, "called"), Lists(arrays, "called.entities")
 
     def community(self, row: int) -> str | None:
         """Return the id of the finest community of a row's entity, or None if it is in none."""
@@ -45,8 +46,11 @@ class Browsing:
 
     def called(self, name: str) -> Rows:
         """Return the rows of the entities with this name, compared in canonical form, by rank."""
-        number = self._called.get(canonical_name(name))
-        return np.zeros(0, np.intp) if number is None else self._callers[number].astype(np.intp)
+        key = canonical_name(name)
+        found = self._names.rows_of(words(name)) if words(name) else self.holding(name)
+        named = [row for row in found.tolist() if key in map(canonical_name, self._graph.names_of(row))]
+        rows = np.array(named, np.intp)
+        return rows[np.argsort(self.ranks[rows])]
 
     def holding(self, text: str, kind: str = "") -> Rows:
         """Return the rows of the entities, of a type or of any, with a name that contains a text in any case and width.
@@ -97,61 +101,11 @@ def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], documents:
                       np.int32)
     ranks = np.empty(len(about), np.int32)
     ranks[ranked] = np.arange(len(about), dtype=np.int32)
-    types, finest = sorted({kind for _, kind, *_ in about}), sorted(set(community.values()))
-    type_number = {kind: number for number, kind in enumerate(types)}
+    finest = sorted(set(community.values()))
     number_of = {key: number for number, key in enumerate(finest)}
-    called: dict[str, int] = {}
-    numbers, callers = array("i"), array("i")
-    for row in ranked.tolist():
-        name, _, *others = about[row]
-        for canonical in dict.fromkeys(map(canonical_name, (name, *others))):
-            numbers.append(called.setdefault(canonical, len(called)))
-            callers.append(row)
     folded = (_END.join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, *others in about)
     return {"entities.ranked": ranked, "entities.ranks": ranks, "entities.documents": documents,
-            **columns.texts("types", types),
-            "entities.types": np.array([type_number[kind] for _, kind, *_ in about], np.int32),
             **columns.ids("finest", finest),
             "entities.finest": np.array([number_of[community[row]] if row in community else -1
                                          for row in range(len(about))], np.int32),
-            **columns.texts("entities.folded", folded),
-            **columns.words("called", called),
-            "called.entities.values": np.array(callers, np.int32)[np.argsort(numbers, kind="stable")],
-            "called.entities.starts": columns.starts(np.bincount(numbers, minlength=len(called)))}
-
-
-class StatedFacts:
-    """Maps entities and facts as documents state them to those of the graph, after merges and corrections."""
-
-    def __init__(self, arrays: Arrays) -> None:
-        """Read the arrays of `stated`."""
-        self._moved, self._entities = Ids(arrays, "moved"), arrays["moved.entities"]
-        self._corrected, self._triples = Ids(arrays, "corrected"), arrays["corrected.triples"]
-
-    def entity(self, entity: str) -> int | None:
-        """Return the row of the entity that another is merged into, or None if it is not merged."""
-        place = self._moved.get(entity)
-        return None if place is None else int(self._entities[place])
-
-    def is_joined(self, row: int) -> bool:
-        """Return True if others are merged into a row's entity."""
-        return bool((self._entities == row).any())
-
-    def fact(self, fact: EdgeKey) -> int | None:
-        """Return the row of the triple that replaces a fact, -1 if a person rejected it, or None if it is unchanged."""
-        place = self._corrected.get(triple_id(*fact))
-        return None if place is None else int(self._triples[place])
-
-
-def stated(moved: Mapping[str, int], corrected: Mapping[EdgeKey, int]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of `StatedFacts`.
-
-    Args:
-        moved: by the id of a merged entity, the row of the entity that it is merged into.
-        corrected: by corrected fact, the row of the triple that replaces it, -1 for none.
-    """
-    facts = {triple_id(*fact): row for fact, row in corrected.items()}
-    return {**columns.ids("moved", sorted(moved)),
-            "moved.entities": np.array([moved[entity] for entity in sorted(moved)], np.int32),
-            **columns.ids("corrected", sorted(facts)),
-            "corrected.triples": np.array([facts[fact] for fact in sorted(facts)], np.int32)}
+            **columns.texts("entities.folded", folded)}

@@ -20,12 +20,11 @@ from ...text.titles import plain_title
 from ..bounding.grounding import without_aside, words
 from ..graph.graph_columns import find_firsts
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..graph.resolved_graph import ResolvedGraph
 from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import Kind, VectorStore
 from . import columns
 from .array_file import Arrays
-from .browsing import browsing, stated
+from .browsing import browsing
 from .lexical import postings, terms
 from .name_trie import NameTrie, trie
 from .stored_graph import graph_arrays
@@ -40,7 +39,7 @@ _WORDS_OF_A_VALUE = 8
 class IndexSource(NamedTuple):
     """What the index is made from, all of one moment."""
 
-    graph: ResolvedGraph
+    graph: KnowledgeGraph
     chunks: Sequence[Chunk]
     communities: Sequence[TreeCommunity]
     """Those that retrieval searches."""
@@ -89,7 +88,6 @@ def contents(source: IndexSource, before: Arrays, folder: Path | None = None) ->
     about = [graph.about(row) for row in range(len(rows.entities))]
     made |= _entities(graph, rows, about)
     made |= _incidence(made["graph.triples"], len(rows.entities))
-    made |= _state_facts(graph, rows)
     made |= _chunks(chunks)
     made |= browsing(about, made["graph.triples"], _count_documents(made), {
         row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
@@ -153,13 +151,6 @@ def _incidence(triples: NDArray[np.int32], entities: int) -> NewArrays:
     numbers, loops = np.arange(len(triples)), triples[:, 0] == triples[:, 2]
     return columns.inverted("entities.triples", np.concatenate([triples[:, 0], triples[~loops, 2]]),
                             np.concatenate([numbers, numbers[~loops]]), entities)
-
-
-def _state_facts(graph: ResolvedGraph, rows: _Rows) -> NewArrays:
-    corrected = graph.corrections()
-    places = {said: np.flatnonzero(rows.triples == graph.triple_row(edge)) for said, edge in corrected.items() if edge}
-    return stated({entity: rows.entities[node] for entity, node in graph.nodes_of_aliases().items()},
-                  {said: int(places[said][0]) if len(places.get(said, ())) else -1 for said in corrected})
 
 
 def _chunks(chunks: Sequence[Chunk]) -> NewArrays:

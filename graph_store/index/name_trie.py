@@ -68,6 +68,11 @@ class NameTrie:
             start = max(end, start + 1)
         return matches
 
+    def rows_of(self, folded: Sequence[str]) -> NDArray[Any]:
+        """Return the rows of the entities with a name of these folded words."""
+        number = self._paths.get(" ".join(folded))
+        return self._entities.values[:0] if number is None else self._entities[number]
+
     def _longest(self, folded: Sequence[str], start: int) -> tuple[int, tuple[str, ...]]:
         best: tuple[int, tuple[str, ...]] = (start, ())
         for end in range(start + 1, len(folded) + 1):

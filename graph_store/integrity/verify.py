@@ -41,7 +41,6 @@ _CHECKS: tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...] =
     ("the schema's history", rows.history, RESTORE),
     ("the schema's growth", rows.growth, BUILD),
     ("the extractions of chunks", rows.extractions, RESTORE),
-    ("the facts of chunks", rows.facts, REINDEX),
     ("what waits for the schema", rows.bounding, REINDEX),
     ("the graph", derived.graph, REINDEX),
     ("the names of entities", derived.aliases, REINDEX),

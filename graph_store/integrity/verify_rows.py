@@ -5,12 +5,11 @@ Each check yields a line for each problem.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 from ...ingest.chunking import chunk_id
-from ...schemas.documents import Chunk
 from ...schemas.naming import label_key
 from ..evolution.elements import KIND_NAMES, find_element
 from ..knowledge_base import KnowledgeBase
@@ -199,18 +198,9 @@ def growth(kb: KnowledgeBase) -> Iterator[str]:
 
 def extractions(kb: KnowledgeBase) -> Iterator[str]:
     """Check that each chunk's extraction can be read."""
-    return _find_unreadable(kb, lambda chunk: kb.extractions.get(chunk.id))
-
-
-def facts(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the rows of each chunk's mentions, facts and values can be read."""
-    return _find_unreadable(kb, kb.extractions.admitted)
-
-
-def _find_unreadable(kb: KnowledgeBase, read: Callable[[Chunk], object]) -> Iterator[str]:
     for chunk in kb.documents.chunks():
         try:
-            read(chunk)
+            kb.extractions.get(chunk.id)
         except LedgerDamagedError as error:
             yield f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {error}"
 

@@ -39,6 +39,10 @@ class AliasTable:
             evidence=tuple(NameLink(chunk=c, start=s, end=e) for c, s, e in json.loads(row.evidence)))
             for row in self._db.rows("SELECT * FROM entity_aliases ORDER BY id")}
 
+    def has_aliases(self, entity: str) -> bool:
+        """Return True if others are merged into an entity."""
+        return bool(self._db.count("SELECT count(*) FROM entity_aliases WHERE canonical = :entity", entity=entity))
+
     def replace(self, aliases: Mapping[str, AliasRow], state: str) -> None:
         """Replace the aliases by those of a state (see `state`), if they differ."""
         with self._db.transaction():

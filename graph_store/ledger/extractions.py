@@ -3,15 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from itertools import starmap
-from typing import Any
 
 from sqlalchemy import Table
 
 from ...schemas.delta import ElementKind
-from ...schemas.documents import Chunk, Span
-from ...schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, Extraction, RelationFact
+from ...schemas.documents import Chunk
+from ...schemas.extraction import BoundedExtraction, Extraction
 from ..store_errors import readable
-from .database import Database, Record, now
+from .database import Database, now
 from .facts import AdmittedRows, Rows, advance, position, replace_rows, rows_of
 from .tables import ATTRIBUTE_VALUES, EXTRACTIONS, FACTS, MENTIONS, REJECTIONS, REPAIRS, among
 
@@ -103,18 +102,6 @@ class Extractions:
             self._db.iterate(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
             for table in _ADMITTED))
 
-    def admitted(self, chunk: Chunk) -> BoundedExtraction:
-        """Return what is admitted of a chunk, with the quotes that its text has at the spans.
-
-        Raises:
-            LedgerDamagedError: a row is not of the form that was written.
-        """
-        mentions, facts, values = self.rows([chunk.id])
-        with readable(f"a row of chunk {chunk.id}"):
-            return BoundedExtraction(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
-                                     facts=tuple(RelationFact(**_fields(row, chunk)) for row in facts),
-                                     attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
-
     def elements(self) -> set[tuple[ElementKind, str]]:
         """Return kind and name of the schema's elements that mentions, facts and values have."""
         found: dict[ElementKind, str] = {
@@ -149,10 +136,3 @@ def rows_by_table(chunk: Chunk, bounded: BoundedExtraction) -> dict[Table, Rows]
                   for r in bounded.rejections]
     repairs = [(chunk.id, repair, times) for repair, times in bounded.repairs.items()]
     return dict(zip(_TABLES, (*rows_of(chunk.id, bounded), rejections, repairs), strict=True))
-
-
-def _fields(row: Record, chunk: Chunk) -> dict[str, Any]:
-    """Return a row's values by column, with its span in place of the chunk, the ordinal, start and end."""
-    span = Span(start=row.start, end=row.end, quote=chunk.text[row.start:row.end])
-    return {name: value for name, value in row._asdict().items()
-            if name not in {"chunk", "ordinal", "start", "end"}} | {"span": span}

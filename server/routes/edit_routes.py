@@ -133,7 +133,7 @@ class NamedDecision(EntityDecision):
 @router.get("/entities/names", responses=errors(404))
 def entity_names(reading: Reading, entity: NodeId) -> Items[Alias]:
     """List the entities that were merged into one, and the reason for each."""
-    if not reading.index.is_joined(entity):
+    if not reading.kb.entities.has_aliases(entity):
         return Items(items=[])  # the usual case, for which the graph need not be loaded
     return Items(items=[alias for group in reading.kb.graph.groups() if group.id == entity for alias in group.aliases])
 

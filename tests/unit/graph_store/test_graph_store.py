@@ -33,6 +33,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ... import small_base
+from ...admitted import admitted
 
 NAMES = ["Ada", "ADA", "Bob", "Cem", "Dua", "北京"]
 TIMES = ["", "since 2015", "in 2018", "until 2021", "planned", "role: Bob", "since 2015; role: Bob; seat: Cem"]
@@ -99,7 +100,7 @@ def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, ran
         table.write([(places[chunk], part) for chunk, part in wanted.items()])
         assert position(database) == before, "what stays is not written again"
         for chunk, part in wanted.items():
-            assert table.admitted(places[chunk]) == part
+            assert admitted(table, places[chunk]) == part
 
 
 @pytest.fixture(scope="module")

@@ -132,13 +132,13 @@ def test_what_is_told_of_an_entity_and_a_fact_is_what_the_graph_says(drawn, same
 
 
 @given(contributions, aliases, st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 9)), max_size=4))
-def test_what_documents_state_belongs_where_the_graph_has_it(drawn, same, corrections):
+def test_what_a_chunk_states_is_what_the_graph_has_of_it(drawn, same, corrections):
     graph, _, view = made(drawn, same, 1, corrections)
-    mentions = graph.mentions
-    assert [view.index.canonical(entity) for entity in mentions.entity_ids()] == [
-        graph.canonical(entity) for entity in mentions.entity_ids()]
-    assert [view.index.edge_of(fact) for fact in mentions.edges()] == [
-        graph.edge_of(fact) for fact in mentions.edges()]
+    for chunk in (f"chunk{number}" for number in range(len(drawn))):
+        assert {edge for edge, *_ in view.index.graph.stated_in(chunk)} == {
+            edge for edge in graph.edges() if chunk in graph.support(edge)}
+        assert {entity for entity, *_ in view.index.graph.mentioned_in(chunk)} == {
+            entity for entity in graph.entity_ids() if chunk in graph.entity_support(entity)}
 
 
 @given(contributions, aliases, st.integers(1, 4))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ... import evolving
+from ...admitted import admitted
 from ...evolving import DOCUMENTS, PAINTED, RELATIONS, SCHEMA, THRESHOLDS, TYPES, document, fresh, said
 
 make = evolving.make
@@ -114,7 +115,7 @@ def test_whatever_is_decided_every_fact_fits_and_is_what_bounding_gives(tmp_path
             schema = ledger.history.current()
             bounds, base = Bounds(schema), Bounds(ledger.history.base())
             for chunk in ledger.documents.chunks():
-                found, given_ = ledger.extractions.admitted(chunk), ledger.extractions.get(chunk.id)
+                found, given_ = admitted(ledger.extractions, chunk), ledger.extractions.get(chunk.id)
                 assert all(schema.fits(f.head_type, f.relation, f.tail_type) for f in found.facts)
                 assert all(schema.fits_attribute(a.entity_type, a.attribute) for a in found.attributes)
                 # Only what a change touches is bounded again: the result must be that of bounding all.

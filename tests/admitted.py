@@ -1,0 +1,21 @@
+"""What is admitted of a chunk, read from the ledger's rows."""
+
+from typing import Any
+
+from banyan.graph_store.ledger.extractions import Extractions
+from banyan.schemas.documents import Chunk, Span
+from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
+
+
+def admitted(table: Extractions, chunk: Chunk) -> BoundedExtraction:
+    """What is admitted of a chunk, with the quotes that its text has at the spans."""
+    mentions, facts, values = table.rows([chunk.id])
+    return BoundedExtraction(mentions=tuple(EntityMention(**_fields(row, chunk)) for row in mentions),
+                             facts=tuple(RelationFact(**_fields(row, chunk)) for row in facts),
+                             attributes=tuple(AttributeFact(**_fields(row, chunk)) for row in values))
+
+
+def _fields(row: Any, chunk: Chunk) -> dict[str, Any]:
+    span = Span(start=row.start, end=row.end, quote=chunk.text[row.start:row.end])
+    return {name: value for name, value in row._asdict().items()
+            if name not in {"chunk", "ordinal", "start", "end"}} | {"span": span}
