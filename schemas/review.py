@@ -86,7 +86,7 @@ def load_review(path: Path) -> Review:
         ReviewError: the file cannot be read, or has another form.
     """
     try:
-        data, _ = load_yaml(read_text(path, ReviewError, MAX_REVIEW_BYTES))
+        data = load_yaml(read_text(path, ReviewError, MAX_REVIEW_BYTES))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ReviewError(f"the review {path} cannot be read: {error}") from error
     if isinstance(data, dict):

@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -30,7 +29,7 @@ from ..graph_schema import (
 )
 from ..naming import normalise
 from .small_files import SizeError, check_depth, read_text
-from .yaml_texts import Position, RepeatedKeyError, json_positions, load_yaml, yaml_positions
+from .yaml_texts import RepeatedKeyError, check_keys, load_yaml
 
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 
@@ -44,14 +43,6 @@ SchemaFormat = Literal["json", "yaml"]
 _WIDTH = 120
 _INDENT = 2
 _SEPARATOR = re.compile("[\x85\u2028\u2029]")
-
-
-@dataclass(frozen=True)
-class _Read:
-    """A decoded text; `places` is computed only for error messages."""
-
-    data: Any
-    places: Callable[[], Position]
 
 
 def seed_names() -> list[str]:
@@ -89,56 +80,59 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         where: the name of the text, for messages, for the suffix, and as the name of a schema without one.
 
     Raises:
-        SchemaError: the text cannot be decoded or is not a consistent schema; the message names line and field.
+        SchemaError: the text cannot be decoded or is not a consistent schema; the message names element and field.
     """
     try:
-        read = _yaml(text, where) if Path(where).suffix.lower() in YAML_SUFFIXES else _json(text, where)
-    except RepeatedKeyError as error:
-        raise SchemaError(f"{where}: line {error.line}, {error.key}: {error}") from error
+        data = _yaml(text, where) if Path(where).suffix.lower() in YAML_SUFFIXES else _json(text, where)
     except RecursionError as error:
         raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
-    except SizeError as error:
+    except (RepeatedKeyError, SizeError) as error:
         raise SchemaError(f"{where}: {error}") from error
-    if not isinstance(read.data, Mapping):
-        raise SchemaError(f"{where}: line 1: a schema is a mapping with the fields "
-                          f"{', '.join(GraphSchema.model_fields)}, not {_shorten(read.data)}")
+    if not isinstance(data, Mapping):
+        raise SchemaError(f"{where}: a schema is a mapping with the fields "
+                          f"{', '.join(GraphSchema.model_fields)}, not {_shorten(data)}")
     try:
-        if "concepts" in read.data:
-            return read_text2kgbench(read.data, Path(where).stem)
-        if {"Nodes", "Relations", "Attributes"} & set(read.data):
-            return read_plain(read.data, Path(where).stem)
-        return GraphSchema.model_validate(read.data)
+        if "concepts" in data:
+            return read_text2kgbench(data, Path(where).stem)
+        if {"Nodes", "Relations", "Attributes"} & set(data):
+            return read_plain(data, Path(where).stem)
+        return GraphSchema.model_validate(data)
     except ValidationError as error:
         path, message = _explain(error.errors()[0])
-        field = ".".join(str(step) for step in path) or "schema"
-        raise SchemaError(f"{where}: line {read.places().at(path).line}, {field}: {message}") from error
+        raise SchemaError(f"{where}: {_name_field(data, path)}: {message}") from error
 
 
-def _json(text: str, where: str) -> _Read:
-    repeated = False
+def _name_field(data: Any, path: FieldPath) -> str:
+    """Return a field's path as text; elements are called by their names, which are easier to find than numbers."""
+    steps = list[str]()
+    for step in path:
+        data = data[step] if (isinstance(data, list) and isinstance(step, int)) or (
+            isinstance(data, dict) and step in data) else None
+        name = (data.get("name") or data.get("label")) if isinstance(data, dict) and isinstance(step, int) else None
+        steps.append(repr(name) if isinstance(name, str) else str(step))
+    return ".".join(steps) or "schema"
 
+
+def _json(text: str, where: str) -> Any:
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeated
-        mapping = dict(pairs)
-        repeated = repeated or len(mapping) < len(pairs)
-        return mapping
+        check_keys([key for key, _ in pairs])
+        return dict(pairs)
 
     try:
         data = json.loads(text, object_pairs_hook=members)
     except json.JSONDecodeError as error:
         raise SchemaError(f"{where}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
+    except RepeatedKeyError:
+        raise
     except ValueError as error:  # a number of thousands of digits
         raise SchemaError(f"{where}: not JSON: {error}") from error
     check_depth(data)
-    if repeated:
-        json_positions(text)
-        raise SchemaError(f"{where}: a key occurs twice in one mapping: keep one of them")
-    return _Read(data, lambda: json_positions(text))
+    return data
 
 
-def _yaml(text: str, where: str) -> _Read:
+def _yaml(text: str, where: str) -> Any:
     try:
-        data, node = load_yaml(text)
+        data = load_yaml(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
@@ -146,14 +140,13 @@ def _yaml(text: str, where: str) -> _Read:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise SchemaError(f"{where}: line {line}: not YAML: {error.reason}") from error
-    except SizeError:
+    except (RepeatedKeyError, SizeError):
         raise
     except ValueError as error:  # a date such as 2020-13-45
         raise SchemaError(f"{where}: not YAML: {error}; put text that looks like a date in quotes") from error
-    if node is None:
+    if data is None:
         raise SchemaError(f"{where}: it is empty")
-    places = yaml_positions(node)
-    return _Read(data, lambda: places)
+    return data
 
 
 def _explain(error: ErrorDetails) -> tuple[FieldPath, str]:

@@ -1,7 +1,6 @@
 """Small files that a user names: schemas, reviews, questions."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -86,7 +85,7 @@ def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]
 
 
 def json_records(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
-    """Yield the values of a JSON array or of JSON lines, each with its position, as in "FILE: line 3, record 2".
+    """Yield the values of a JSON array or of JSON lines, each with its position, as in "FILE: record 2".
 
     Args:
         path: the file; records count from 0.
@@ -103,27 +102,7 @@ def json_records(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, An
         raise error(f"{path}: line {wrong.lineno}, column {wrong.colno}: not JSON: {wrong.msg}") from wrong
     except ValueError as wrong:  # a number of thousands of digits, or nested too deeply
         raise error(f"{path}: not usable JSON: {wrong}") from wrong
-    lines = _Lines(text)
-    for number, value in enumerate(values):
-        yield f"{path}: line {lines.next()}, record {number}", value
-
-
-class _Lines:
-    """The lines, from 1, on which the elements of a JSON array begin."""
-
-    _DECODER, _BETWEEN = json.JSONDecoder(), re.compile(r"[\s,]*+")
-
-    def __init__(self, text: str) -> None:
-        self._text, self._place, self._counted, self._line = text, text.index("[") + 1, 0, 1
-
-    def next(self) -> int:
-        """Return the line of the next element."""
-        separator = self._BETWEEN.match(self._text, self._place)
-        start = separator.end() if separator else self._place
-        self._line += self._text.count("\n", self._counted, start)
-        self._counted = start
-        _, self._place = self._DECODER.raw_decode(self._text, start)
-        return self._line
+    yield from ((f"{path}: record {number}", value) for number, value in enumerate(values))
 
 
 def validate_record(where: str, value: Any, model: type[_Model], error: type[BanyanError]) -> _Model:

@@ -134,19 +134,20 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
 
 @pytest.mark.parametrize(("text", "message"), [
     (TYPES + '\t"relation_types": [\n\t{"name": "q",\n\t"range": ["P",\n "Perso"]}]}',
-     "line 5, relation_types.0.range: relation 'q', range: there is no entity type 'Perso'; add it or name one of"),
+     "relation_types.'q'.range: relation 'q', range: there is no entity type 'Perso'; add it or name one of"),
     (TYPES + '"relations": []}',
-     "line 3, relations: there is no such field; the fields are name, description, open, entity_types, relation"),
+     "relations: there is no such field; the fields are name, description, open, entity_types, relation"),
     (TYPES + '"relation_types": [{"name":\n17}]}',
-     "line 3, relation_types.0.name: text is needed, not 17; if it is meant as text, put it in quotes"),
-    (TYPES + '"attribute_types": ["a",\n"b"]}', "line 3, attribute_types.0: a mapping is needed, not 'a'"),
+     "relation_types.0.name: text is needed, not 17; if it is meant as text, put it in quotes"),
+    (TYPES + '"attribute_types": ["a",\n"b"]}', "attribute_types.0: a mapping is needed, not 'a'"),
     ('{"name": "x", "entity_types": [{"name": "P",\n"parent": "p"}]}',
-     "line 2, entity_types.0.parent: entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
-    ('{"name": "x",\n"open": 3}', "line 2, open: Input should be a valid boolean"),
+     "entity_types.'P'.parent: entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
+    ('{"name": "x",\n"open": 3}', "open: Input should be a valid boolean"),
+    ('{"name": "x", "name": "y"}', "'name' occurs twice in one mapping: keep one of them"),
     ("", "line 1, column 1: not JSON: Expecting value"),
     ('{"name": ' + "1" * 5000 + "}", "not JSON: Exceeds the limit"),
-    ('{"Nodes": ["a",\n["b"]]}', "line 2, Nodes.1: text is needed, not ['b']")])
-def test_errors_in_json_name_file_line_and_field(text, message):
+    ('{"Nodes": ["a",\n["b"]]}', "Nodes.1: text is needed, not ['b']")])
+def test_errors_in_json_name_file_element_and_field(text, message):
     with pytest.raises(SchemaError) as raised:
         parse_schema(text, "my.json")
     assert str(raised.value).startswith(f"my.json: {message}")
@@ -157,12 +158,12 @@ YAML_TYPES = "# mine\nname: x\nentity_types:\n- name: P\n"
 
 @pytest.mark.parametrize(("text", "message"), [
     (YAML_TYPES + "relation_types:\n- name: q\n- name: r\n  domain:\n  - P\n  - Perso\n",
-     "line 8, relation_types.1.domain: relation 'r', domain: there is no entity type 'Perso'"),
-    (YAML_TYPES + "name: y\n", "line 5, name: 'name' occurs twice in one mapping"),
+     "relation_types.'r'.domain: relation 'r', domain: there is no entity type 'Perso'"),
+    (YAML_TYPES + "name: y\n", "'name' occurs twice in one mapping"),
     (YAML_TYPES + "\trelation_types: []\n", "line 5, column 1: not YAML: found character '\\t' that cannot start"),
     ("name: x\ndescription: \a", "line 2: not YAML: special characters are not allowed"),
     ("[" * 1000, "it is nested too deeply for a schema")])
-def test_errors_in_yaml_name_file_line_and_field(text, message):
+def test_errors_in_yaml_name_file_element_and_field(text, message):
     with pytest.raises(SchemaError) as raised:
         parse_schema(text, "my.yaml")
     assert str(raised.value).startswith(f"my.yaml: {message}")
