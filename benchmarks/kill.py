@@ -90,7 +90,7 @@ class Laboratory:
 
     def prepare(self, names: list[str]) -> None:
         """Make the stores that operations begin with, then run each operation undisturbed."""
-        for start_name, fault in (("built", Fault()), ("unindexed", Fault(word="tree_position"))):
+        for start_name, fault in (("built", Fault()), ("unindexed", Fault(word="INTO communities"))):
             home = self._folder / start_name
             self._make_database(start_name)
             write_documents(home, FIRST)

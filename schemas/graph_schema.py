@@ -208,14 +208,6 @@ class GraphSchema(Frozen):
             self.is_a(kind, allowed) or any(kind in self.ancestors(name) for name in allowed)
             for kind, allowed in ((head_type, known.domain), (tail_type, known.range)))
 
-    def fits_attribute(self, owner_type: str, attribute: str) -> bool:
-        """Return True if an entity of this type may have this attribute (eq. 2)."""
-        if self.open:
-            return True
-        known = self.attribute_type(attribute)
-        return (known is not None and self.entity_type(owner_type) is not None
-                and self.is_a(owner_type, known.owners))
-
 
 def _chain(type_name: str | None, parents: dict[str, str | None]) -> dict[str, None]:
     """Return a type and its parents, nearest first; a cycle ends them."""

@@ -37,19 +37,6 @@ class TreeCommunity(Frozen):
         return f"{self.name}. {self.summary}"
 
 
-class CommunityOutline(Frozen):
-    """A community with the number of its members instead of their ids."""
-
-    id: str
-    keywords: tuple[str, ...]
-    size: int
-    level: int
-    parent: str
-    cohesion: float
-    name: str
-    summary: str
-
-
 class CommunityTable:
     """The tree's communities. Names and summaries are stored by community id, which depends on its content.
 
@@ -63,11 +50,11 @@ class CommunityTable:
         """Return the communities by level and id, of one level or, with None, of all."""
         return self._read("coalesce(CAST(:level AS INTEGER), level) = level", level=level)
 
-    def _read(self, condition: str, **values: object) -> list[TreeCommunity]:
+    def _read(self, condition: str, order: str = "level, c.id", **values: object) -> list[TreeCommunity]:
         return [TreeCommunity(id=row.id, members=tuple(json.loads(row.members)), level=row.level, parent=row.parent,
                               keywords=tuple(json.loads(row.keywords)), cohesion=row.cohesion, name=row.name or "",
                               summary=row.summary or "")
-                for row in self._db.rows(f"{_SELECT} WHERE {condition} ORDER BY level, c.id", **values)]
+                for row in self._db.rows(f"{_SELECT} WHERE {condition} ORDER BY {order}", **values)]
 
     def get(self, community: str) -> TreeCommunity | None:
         """Return a community of any level by its id, or None."""
@@ -77,22 +64,12 @@ class CommunityTable:
         """Return the number of levels."""
         return self._db.count("SELECT max(level) + 1 FROM communities")
 
-    def outlines(self, level: int, parent: str = "", *, limit: int, offset: int = 0,
-                 ) -> tuple[list[CommunityOutline], int]:
-        """Return a page of the communities of a level, or within another one, largest first.
-
-        Returns:
-            The communities, and their total number.
-        """
+    def page(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[TreeCommunity], int]:
+        """Return a page of the communities of a level, or within another one, largest first, and their total number."""
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
-        rows = self._db.rows(
-            f"SELECT c.id, keywords, json_array_length(members) AS size, level, parent, cohesion, name, summary "  # noqa: S608
-            f"FROM communities c LEFT JOIN summaries s USING (id) WHERE {where} "
-            "ORDER BY size DESC, c.id LIMIT :most OFFSET :before", value=value, most=limit, before=offset)
-        outlines = [CommunityOutline(id=row.id, keywords=tuple(json.loads(row.keywords)), size=row.size,
-                                     level=row.level, parent=row.parent, cohesion=row.cohesion, name=row.name or "",
-                                     summary=row.summary or "") for row in rows]
-        return outlines, self._db.count(f"SELECT count(*) FROM communities WHERE {where}", value=value)  # noqa: S608
+        shown = self._read(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before", value=value,
+                           most=limit, before=offset)
+        return shown, self._db.count(f"SELECT count(*) FROM communities WHERE {where}", value=value)  # noqa: S608
 
     def count(self) -> int:
         """Return the number of communities on the finest level."""

@@ -1,12 +1,13 @@
 """What tells one state of a knowledge base from the next."""
 
+import json
 import secrets
 from typing import NamedTuple
 
 from .database import Database
 from .facts import position
 
-_EPOCH = "epoch"
+_EPOCH, _TREE = "epoch", "tree"
 _LARGEST = 2**53
 
 
@@ -26,12 +27,40 @@ class Version(NamedTuple):
     """See `epoch`."""
 
 
+class TreeState(NamedTuple):
+    """What the communities reflect, as `meta` holds it in one row.
+
+    Attributes:
+        position, resolution: the state of the ledger that they were found in.
+        drift: how many entities came or went since all of them were found anew.
+        revision: how often they were found or described.
+        is_described: whether all of them were described since they were found, 1 or 0.
+    """
+
+    position: int = 0
+    resolution: int = 0
+    drift: int = 0
+    revision: int = 0
+    is_described: int = 0
+
+
+def tree_state(database: Database) -> TreeState:
+    """Return what the communities reflect; zeros before the first."""
+    return TreeState(*map(int, json.loads(database.get_meta(_TREE) or "[]")))
+
+
+def set_tree_state(database: Database, state: TreeState) -> None:
+    """Store what the communities reflect."""
+    database.set_meta(_TREE, json.dumps(state))
+
+
 def version_of(database: Database) -> Version:
     """Return the version of what a connection to a ledger reads."""
+    tree = tree_state(database)
     return Version(
         position=position(database),
-        tree=int(database.get_meta("tree_position") or 0),
-        tree_revision=int(database.get_meta("tree_revision") or 0),
+        tree=tree.position,
+        tree_revision=tree.revision,
         schema=database.count("SELECT max(version) FROM schema_versions"),
         resolution=int(database.get_meta("resolution") or 0),
         epoch=epoch(database))

@@ -7,6 +7,7 @@ from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.ledger_graph import GraphState, LedgerGraph
 from ..ledger.communities import CommunityTable, TreeCommunity, text_id
 from ..ledger.database import Database
+from ..ledger.version import TreeState, set_tree_state, tree_state
 from ..vectors.vector_store import VectorStore
 from .community_digests import all_texts, digests
 from .detection import CommunitySettings
@@ -32,7 +33,7 @@ class TreeSynchroniser:
 
     def state(self) -> GraphState:
         """Return the state of the ledger that the communities reflect; zeros before the first."""
-        return GraphState(int(self._db.get_meta("tree_position") or 0), int(self._db.get_meta("tree_resolution") or 0))
+        return GraphState(*tree_state(self._db)[:2])
 
     def is_behind(self) -> bool:
         """Return True if the communities do not reflect the graph."""
@@ -58,10 +59,8 @@ class TreeSynchroniser:
             communities, drift = find_tree(graph, self._vectors, settings), 0
         with self._db.transaction():
             self._communities.replace(communities)
-            self._db.set_meta("tree_position", str(state.position))
-            self._db.set_meta("tree_resolution", str(state.resolution))
-            self._db.set_meta("tree_drift", str(drift))
-            self._revise()
+            self._revise(tree_state(self._db)._replace(
+                position=state.position, resolution=state.resolution, drift=drift))
 
     def _before(self, settings: CommunitySettings) -> tuple[list[TreeCommunity], int]:
         """Return the tree to go on from and how many entities came or went since it was whole; empty for none."""
@@ -70,7 +69,7 @@ class TreeSynchroniser:
             return [], 0
         before = self._communities.all(level=None)
         known = {entity for community in before if community.level == 0 for entity in community.members}
-        drift = int(self._db.get_meta("tree_drift") or 0) + len(known ^ set(entities))
+        drift = tree_state(self._db).drift + len(known ^ set(entities))
         return (before, drift) if drift <= settings.drift * len(entities) else ([], 0)
 
     def forget_outdated_reports(self) -> None:
@@ -93,16 +92,16 @@ class TreeSynchroniser:
             summaries = summarise(digests(self._graph.graph, some))
             with self._db.transaction():
                 self._communities.describe(zip([community.id for community in some], summaries, strict=True))
-                self._revise()
+                self._revise(tree_state(self._db))
 
     def is_described(self) -> bool:
         """Return True if all communities were described since they were detected."""
-        return self._db.get_meta("tree_described") == "yes"
+        return bool(tree_state(self._db).is_described)
 
-    def _revise(self) -> None:
+    def _revise(self, state: TreeState) -> None:
         """Tell readers that the tree is another one, and the next run whether it is whole."""
-        self._db.set_meta("tree_revision", str(int(self._db.get_meta("tree_revision") or 0) + 1))
-        self._db.set_meta("tree_described", "" if self._communities.has_undescribed() else "yes")
+        set_tree_state(self._db, state._replace(
+            revision=state.revision + 1, is_described=int(not self._communities.has_undescribed())))
 
 
 def _needs_a_level(communities: Sequence[TreeCommunity], settings: CommunitySettings) -> bool:

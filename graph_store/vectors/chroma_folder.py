@@ -18,7 +18,7 @@ from ...runtime.threads import check_cancelled
 from ...runtime.whole_file import whole_file
 from ..store_errors import StoreError, display_path
 from . import index_files
-from .backend import INDEX, KINDS, Collections, Kind, chroma, retry
+from .backend import INDEX, KINDS, Kind, chroma, retry
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -73,9 +73,13 @@ def _pause_claims(folder: Path) -> Iterator[bool]:
         yield all(Path(path) != folder for path in _PATHS_IN_USE)
 
 
-class FolderCollections(Collections):
-    """The vectors in a folder. Its files stay open, so a removal by others is noticed only at the next opening."""
+class FolderCollections:
+    """The vectors in a folder by one model, each kind in one or more of Chroma's collections, its parts.
 
+    Threads may share them. Their files stay open, so a removal by others is noticed only at the next opening.
+    """
+
+    lost = False
     _opened_in: ClassVar[int | None] = None
     """The process in which Chroma was first used; its library has threads that a fork does not."""
 
@@ -116,6 +120,9 @@ class FolderCollections(Collections):
 
         While another process writes, Chroma's catalogue and index may differ for a moment, and an open
         client may have missed a change permanently.
+
+        Raises:
+            StoreError: the collection cannot be read; the other methods raise it too.
         """
         try:
             return retry(lambda: self._use(part, ask), lambda: None)
@@ -126,7 +133,8 @@ class FolderCollections(Collections):
     def write(self, part: str, change: "Callable[[Collection], object]") -> None:
         """Change a collection, with retries because a reader may lock the catalogue for a moment.
 
-        A retry has another client, because Chroma may never return from a write that follows a failed one.
+        `change` must be repeatable. A retry has another client, because Chroma may never return from a write that
+        follows a failed one.
         """
         index_files.forget(self.folder)
         if part.partition("-")[0] in KINDS and part not in self._written:
@@ -224,11 +232,20 @@ class FolderCollections(Collections):
         self._checked = True
 
     def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> str:
-        """Store the vectors of new ids in the last part, and begin another part when it is full."""
-        parts = self.parts(kind)
+        """Store the vectors of new ids, shape (len(ids), d), in the last part or, if that is full, in a new one.
+
+        Returns:
+            The part that has them.
+        """
+        parts, rows = self.parts(kind), cast("list[Sequence[float]]", vectors)
         if self._count(parts[-1]) >= _PART_MOST:
             self._parts[kind] = [*parts, f"{kind}-{len(parts) + 1}"]
-        return super().upsert(kind, ids, vectors)
+        part = self._parts[kind][-1]
+        self.write(part, lambda collection: collection.upsert(ids=list(ids), embeddings=rows))
+        return part
+
+    def prepare(self) -> None:
+        """Do nothing: collections are created at first use."""
 
     def _count(self, part: str) -> int:
         return self.read(part, lambda collection: collection.count())
@@ -289,7 +306,11 @@ class FolderCollections(Collections):
                 self._client.delete_collection(name)
 
     def damages(self) -> list[str]:
-        """Return a line for each damage that names the file; nobody in this process may have opened it."""
+        """Return a line for each damage that names the file; nobody in this process may have opened it.
+
+        Raises:
+            StoreError: another process is writing.
+        """
         path = self.folder / "chroma.sqlite3"
         if not self.folder.is_dir():
             return []

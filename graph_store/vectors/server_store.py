@@ -5,16 +5,17 @@ that the vectors match is stored on the server, because the server may be restor
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 
+from ...models.embedding.embedder import Vectors
 from ...schemas.service_addresses import ChromaServer
 from ..store_errors import StoreError, VectorServerError
-from .backend import COLLECTIONS, INDEX, Collections, Kind, chroma, retry
+from .backend import COLLECTIONS, INDEX, Kind, chroma, retry
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -28,8 +29,11 @@ _REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 _STATE = "state"
 
 
-class ServerCollections(Collections):
-    """The vectors of one knowledge base on a server, by the names of the collections."""
+class ServerCollections:
+    """The vectors of one knowledge base on a server, each kind in one collection. Threads may share them."""
+
+    lost = False
+    """True if an open collection was removed, so the knowledge base has to be opened again."""
 
     def __init__(self, server: ChromaServer, scope: str, name: str, model: str) -> None:
         """Prepare to use a server, without connecting yet.
@@ -46,6 +50,10 @@ class ServerCollections(Collections):
         self._name = name
         self._collections: dict[str, Collection] = {}
 
+    def parts(self, kind: Kind) -> Sequence[str]:
+        """Return the only part of a kind."""
+        return (kind,)
+
     def read(self, part: str, ask: "Callable[[Collection], _T]") -> _T:
         """Read from a collection, with retries."""
         return self._connection.ask(lambda client: self._use(client, part, ask), self.close)
@@ -53,6 +61,15 @@ class ServerCollections(Collections):
     def write(self, part: str, change: "Callable[[Collection], object]") -> None:
         """Change a collection, with retries, so `change` must be repeatable."""
         self.read(part, change)
+
+    def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> str:
+        """Store the vectors of new ids, shape (len(ids), d); see `FolderCollections.upsert`."""
+        rows = cast("list[Sequence[float]]", vectors)
+        self.write(kind, lambda collection: collection.upsert(ids=list(ids), embeddings=rows))
+        return kind
+
+    def settle(self) -> None:
+        """Do nothing: files are the server's."""
 
     def _use(self, client: "ClientAPI", part: str, use: "Callable[[Collection], _T]") -> _T:
         try:
@@ -122,7 +139,7 @@ class ServerCollections(Collections):
         return self.read("entities", lambda collection: (collection.metadata or {}).get(_STATE)) == state
 
     def damages(self) -> list[str]:
-        """Return a line for each missing collection; none if all are missing (see `Collections.damages`)."""
+        """Return a line for each missing collection; none if all are missing, because they were not written yet."""
         missing = self._missing()
         if len(missing) == len(COLLECTIONS):
             return []

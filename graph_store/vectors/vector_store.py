@@ -17,7 +17,7 @@ from ...schemas.naming import content_id
 from ..layout import Layout
 from ..ledger.database import Database
 from ..store_errors import StoreError
-from .backend import KINDS, Collections, Kind
+from .backend import KINDS, Kind
 from .chroma_folder import FolderCollections
 from .server_store import ServerCollections
 
@@ -33,6 +33,9 @@ IDENTITY = "vectors_identity"
 _PAGE = 1000
 _MANY = 10_000
 """More vectors than this take so much memory that opening Chroma again costs less."""
+
+
+Collections = FolderCollections | ServerCollections
 
 
 def collections_of(layout: Layout, database: Database, fingerprint: str) -> Collections:

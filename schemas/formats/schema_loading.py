@@ -106,10 +106,13 @@ def _name_field(data: Any, path: FieldPath) -> str:
     """Return a field's path as text; elements are called by their names, which are easier to find than numbers."""
     steps = list[str]()
     for step in path:
-        data = data[step] if (isinstance(data, list) and isinstance(step, int)) or (
-            isinstance(data, dict) and step in data) else None
-        name = (data.get("name") or data.get("label")) if isinstance(data, dict) and isinstance(step, int) else None
-        steps.append(repr(name) if isinstance(name, str) else str(step))
+        if isinstance(step, int):
+            data = data[step] if isinstance(data, list) else None
+            name = data.get("name", data.get("label")) if isinstance(data, dict) else None
+            steps.append(repr(name) if isinstance(name, str) else str(step))
+        else:
+            data = data.get(step) if isinstance(data, dict) else None
+            steps.append(step)
     return ".".join(steps) or "schema"
 
 

@@ -14,7 +14,7 @@ from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.graph.tree_graph import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.communities import CommunityOutline, TreeCommunity
+from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup
 from ...schemas.naming import triple_id
 from ...tools.table_results import ComputedTable, fields, tabulate
@@ -193,8 +193,8 @@ def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, descr
     """List the communities of a level, or those within one community, largest first."""
     communities = seen.kb.communities
     levels = communities.levels()
-    shown, total = communities.outlines(levels - 1 if level is None else level, parent, limit=limit, offset=offset)
-    return Tree(levels=levels, total=total, items=[_item(outline, seen.view) for outline in shown])
+    shown, total = communities.page(levels - 1 if level is None else level, parent, limit=limit, offset=offset)
+    return Tree(levels=levels, total=total, items=[_item(community, seen.view) for community in shown])
 
 
 @router.get("/tree/community", responses=errors(404))
@@ -202,16 +202,15 @@ def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Off
     """Show a community with a page of its members."""
     shown = _community(seen.kb, community)
     members = seen.view.find(shown.members)
-    outline = CommunityOutline(**shown.model_dump(exclude={"members"}), size=len(shown.members))
-    return CommunityAnswer(**_item(outline, seen.view).model_dump(), members=members[offset:offset + limit],
+    return CommunityAnswer(**_item(shown, seen.view).model_dump(), members=members[offset:offset + limit],
                            total=len(members))
 
 
-def _item(outline: CommunityOutline, view: GraphView) -> CommunityItem:
+def _item(community: TreeCommunity, view: GraphView) -> CommunityItem:
     return CommunityItem(
-        id=outline.id, name=outline.name, summary=outline.summary, size=outline.size, cohesion=outline.cohesion,
-        level=outline.level, parent=outline.parent or None,
-        keywords=[node.name for node in view.find(outline.keywords)])
+        id=community.id, name=community.name, summary=community.summary, size=len(community.members),
+        cohesion=community.cohesion, level=community.level, parent=community.parent or None,
+        keywords=[node.name for node in view.find(community.keywords)])
 
 
 @router.get("/table", responses=errors(404, 504))

@@ -97,7 +97,7 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     (["UPDATE chunks SET status = 'extracted' WHERE document = 'a.txt'"],
      "document 'a.txt', chunk 0 is not done, but adds to the graph"),
     # Settings.
-    (["UPDATE meta SET value = 'x' WHERE key = 'tree_position'"], "cannot be read (ValueError"),
+    (["UPDATE meta SET value = 'x' WHERE key = 'tree'"], "cannot be read (JSONDecodeError"),
     (["DELETE FROM meta WHERE key = 'embedding'"], "does not say which embedding model"),
     (["UPDATE meta SET value = '{\"Latn\": 7}' WHERE key = 'reliability'"], "not a share for each script"),
     (["UPDATE meta SET value = '{' WHERE key = 'reliability'"], "not a share for each script"),

@@ -117,7 +117,8 @@ def test_whatever_is_decided_every_fact_fits_and_is_what_bounding_gives(tmp_path
             for chunk in ledger.documents.chunks():
                 found, given_ = admitted(ledger.extractions, chunk), ledger.extractions.get(chunk.id)
                 assert all(schema.fits(f.head_type, f.relation, f.tail_type) for f in found.facts)
-                assert all(schema.fits_attribute(a.entity_type, a.attribute) for a in found.attributes)
+                assert all(schema.is_a(a.entity_type, schema.attribute_type(a.attribute).owners)
+                           for a in found.attributes)
                 # Only what a change touches is bounded again: the result must be that of bounding all.
                 anew = bound(given_, chunk, bounds)
                 assert (found.mentions, found.facts, found.attributes) == (anew.mentions, anew.facts, anew.attributes)

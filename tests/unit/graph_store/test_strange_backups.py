@@ -80,7 +80,7 @@ STRANGE = {
     "broken reference": (lambda m, d, f: described(m, altered(d, f, "DELETE FROM documents")), "refers to a missing"),
     "new database": (lambda m, d, f: described(m, altered(d, f, "PRAGMA user_version=0")), "its ledger is none"),
     "a count that is none": (lambda m, d, f: described(m, altered(
-        d, f, "INSERT OR REPLACE INTO meta VALUES ('tree_revision', '1.5')")), "its ledger cannot be opened"),
+        d, f, "INSERT OR REPLACE INTO meta VALUES ('tree', '[1, null]')")), "its ledger cannot be opened"),
     "a number of runs that is none": (lambda m, d, f: described(m, altered(
         d, f, "UPDATE meta SET value = 'ZZZ' WHERE key = 'runs'")), "its ledger cannot be opened"),
     "a level of the tree that nothing leads to": (lambda m, d, f: described(m, altered(
