@@ -8,10 +8,12 @@ whether they are the same thing, and what is known: `together` in one passage, a
 
 import argparse
 import json
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
+from banyan.graph_store.ledger.facts import AdmittedRows, rows_of
 from banyan.graph_store.resolution import same_entities as resolution
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.stated_aliases import statements
@@ -44,7 +46,8 @@ def graph_of(pair: dict[str, Any]) -> tuple[KnowledgeGraph, dict[str, str]]:
     if pair.get("second_type"):
         admitted["other"] = BoundedExtraction(mentions=(EntityMention(
             name=pair["second"], type=pair["second_type"], span=_NOWHERE),))
-    return KnowledgeGraph.of(admitted.items()), {chunk: pair.get("text", "") for chunk in passages}
+    return KnowledgeGraph.of_rows(AdmittedRows(*map(list, map(chain.from_iterable, zip(
+        *starmap(rows_of, admitted.items()), strict=True))))), {chunk: pair.get("text", "") for chunk in passages}
 
 
 def outcome(pair: dict[str, Any]) -> str:

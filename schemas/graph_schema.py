@@ -18,19 +18,10 @@ MAX_ELEMENT_NAME = 100
 MAX_ELEMENTS = 5000
 """The most elements of each kind: ten times as many as the largest known ontologies."""
 ValueKind = Literal["text", "number", "date"]
-FieldPath = tuple[str | int, ...]
 
 
 class SchemaError(BanyanError):
     """A schema that cannot be read or is inconsistent; the message names the part and the fix."""
-
-
-class InconsistencyError(ValueError):
-    """A part of a schema that contradicts another; `path` leads to its field."""
-
-    def __init__(self, path: FieldPath, message: str) -> None:
-        super().__init__(message)
-        self.path = path
 
 
 class RulesHints(Frozen):
@@ -112,39 +103,34 @@ class GraphSchema(Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        _check_unique("entity type", "entity_types", self.entity_types)
-        _check_unique("relation", "relation_types", self.relation_types)
-        _check_unique("attribute", "attribute_types", self.attribute_types)
+        _check_unique("entity type", self.entity_types)
+        _check_unique("relation", self.relation_types)
+        _check_unique("attribute", self.attribute_types)
         known = {ANY, *(t.name for t in self.entity_types)}
         parents = {t.name: t.parent for t in self.entity_types}
-        for place, entity in enumerate(self.entity_types):
+        for entity in self.entity_types:
             if entity.parent is not None:
-                _check_types(f"entity type {entity.name!r}", ("entity_types", place, "parent"), (entity.parent,), known)
+                _check_types(f"entity type {entity.name!r}, parent", (entity.parent,), known)
             if entity.name in _chain(entity.parent, parents):
-                raise InconsistencyError(("entity_types", place, "parent"),
-                                         f"entity type {entity.name!r} is its own ancestor: fix its parent")
-        for place, relation in enumerate(self.relation_types):
-            where = f"relation {relation.name!r}"
-            _check_types(where, ("relation_types", place, "domain"), relation.domain, known)
-            _check_types(where, ("relation_types", place, "range"), relation.range, known)
-            self._check_inverse(relation, ("relation_types", place, "inverse"))
-        for place, attribute in enumerate(self.attribute_types):
-            where = f"attribute {attribute.name!r}"
-            _check_types(where, ("attribute_types", place, "owners"), attribute.owners, known)
+                raise ValueError(f"entity type {entity.name!r} is its own ancestor: fix its parent")
+        for relation in self.relation_types:
+            _check_types(f"relation {relation.name!r}, domain", relation.domain, known)
+            _check_types(f"relation {relation.name!r}, range", relation.range, known)
+            self._check_inverse(relation)
+        for attribute in self.attribute_types:
+            _check_types(f"attribute {attribute.name!r}, owners", attribute.owners, known)
         return self
 
-    def _check_inverse(self, relation: RelationType, path: FieldPath) -> None:
+    def _check_inverse(self, relation: RelationType) -> None:
         if relation.inverse is None:
             return
         where, other = f"relation {relation.name!r}, inverse", self.relation_type(relation.inverse)
         if other is None:
-            raise InconsistencyError(path, f"{where}: there is no relation {relation.inverse!r}; add it or name "
-                                           "another one")
+            raise ValueError(f"{where}: there is no relation {relation.inverse!r}; add it or name another one")
         if other is relation or relation.symmetric:
-            raise InconsistencyError(path, f"{where}: a relation that is its own inverse is symmetric: use `symmetric`")
+            raise ValueError(f"{where}: a relation that is its own inverse is symmetric: use `symmetric`")
         if other.inverse not in {None, relation.name}:
-            raise InconsistencyError(path, f"{where}: the inverse of {other.name!r} is {other.inverse!r}: keep one "
-                                           "of the two")
+            raise ValueError(f"{where}: the inverse of {other.name!r} is {other.inverse!r}: keep one of the two")
 
     def elements(self, kind: ElementKind) -> tuple[SchemaElement, ...]:
         """Return the elements of a kind, in the schema's order."""
@@ -218,20 +204,20 @@ def _chain(type_name: str | None, parents: dict[str, str | None]) -> dict[str, N
     return chain
 
 
-def _check_unique(kind: str, field: str, elements: tuple[SchemaElement, ...]) -> None:
+def _check_unique(kind: str, elements: tuple[SchemaElement, ...]) -> None:
     seen: set[str] = set()
-    for place, element in enumerate(elements):
+    for element in elements:
         key = normalise(element.name)
         if key in seen:
-            raise InconsistencyError((field, place, "name"), f"{kind} {element.name!r} occurs twice: keep one of them")
+            raise ValueError(f"{kind} {element.name!r} occurs twice: keep one of them")
         seen.add(key)
 
 
-def _check_types(where: str, path: FieldPath, names: tuple[str, ...], known: set[str]) -> None:
+def _check_types(where: str, names: tuple[str, ...], known: set[str]) -> None:
     for name in names:
         if name not in known:
-            raise InconsistencyError(path, f"{where}, {path[-1]}: there is no entity type {name!r}; add it or name "
-                                           f"one of {', '.join(sorted(known))}")
+            raise ValueError(f"{where}: there is no entity type {name!r}; add it or name one of "
+                             f"{', '.join(sorted(known))}")
 
 
 def open_schema() -> GraphSchema:

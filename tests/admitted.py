@@ -1,8 +1,11 @@
-"""What is admitted of a chunk, read from the ledger's rows."""
+"""What is admitted of chunks: read from the ledger's rows, and as a graph."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import Extractions
+from banyan.graph_store.ledger.facts import AdmittedRows, rows_of
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
 
@@ -19,3 +22,10 @@ def _fields(row: Any, chunk: Chunk) -> dict[str, Any]:
     span = Span(start=row.start, end=row.end, quote=chunk.text[row.start:row.end])
     return {name: value for name, value in row._asdict().items()
             if name not in {"chunk", "ordinal", "start", "end"}} | {"span": span}
+
+
+def graph_of(parts: Iterable[tuple[str, BoundedExtraction]]) -> KnowledgeGraph:
+    """The graph of what is admitted of some chunks, by their ids."""
+    tables = zip(*(rows_of(*part) for part in parts), strict=True)
+    rows = [[row for own in table for row in own] for table in tables] or [[], [], []]
+    return KnowledgeGraph.of_rows(AdmittedRows(*rows))

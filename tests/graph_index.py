@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.array_file import Arrays
 from banyan.graph_store.index.contents import IndexSource, contents
@@ -15,6 +14,8 @@ from banyan.schemas.extraction import BoundedExtraction, EntityMention, Relation
 from banyan.schemas.naming import entity_id, triple_id
 from banyan.tools.index import RetrievalIndex
 from banyan.tools.query import EmbeddedQuery, Query
+
+from .admitted import graph_of
 
 Triples = Sequence[tuple[str, str, str]]
 TYPE = "X"
@@ -79,7 +80,7 @@ def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[s
 
     `communities` are the names of the members of each; by default there are none.
     """
-    graph = KnowledgeGraph.of((f"chunk{n}", contribution(said.triples, said.entities))
+    graph = graph_of((f"chunk{n}", contribution(said.triples, said.entities))
                               for n, said in enumerate(stated))
     chunks = []
     for n, said in enumerate(stated):

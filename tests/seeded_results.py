@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import scripted
-from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.graph_store.tree.whole_tree import find_tree
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from hashed_embedding import HashedEmbedder
 from newest import newest
+
+from .admitted import graph_of
 
 SPAN = Span(start=0, end=1, quote="x")
 
@@ -48,7 +49,7 @@ def tree(shuffling: int) -> Any:
     """The tree of three groups of facts, added in some order."""
     facts = [(f"{c}{i}", f"{c} makes", f"{c}{(i * 7 + 1) % 15}") for c in "ABC" for i in range(15)]
     random.Random(shuffling).shuffle(facts)
-    graph = KnowledgeGraph.of(
+    graph = graph_of(
         (f"{head} {tail}", BoundedExtraction(
             mentions=tuple(EntityMention(name=name, type="thing", span=SPAN) for name in {head, tail}),
             facts=(RelationFact(head=head, head_type="thing", relation=relation, tail=tail, tail_type="thing",

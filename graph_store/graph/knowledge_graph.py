@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.documents import Frozen
-from ...schemas.extraction import BoundedExtraction
 from ...schemas.naming import canonical_name
 from ...text.times import Validity
-from ..ledger.facts import AdmittedRows, rows_of
+from ..ledger.facts import AdmittedRows
 from .descriptive_values import is_descriptive
 from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows
 from .key_links import link_keys
@@ -62,13 +61,6 @@ class KnowledgeGraph:
     def of_all_rows(cls, rows: AdmittedRows, declined: Collection[str] = ()) -> "KnowledgeGraph":
         """Make the graph of all rows, whose references are triples (`key_links`), but for those of declined fields."""
         return KnowledgeGraph(link_keys(read_columns(rows), declined))
-
-    @classmethod
-    def of(cls, admitted: Iterable[tuple[str, BoundedExtraction]]) -> "KnowledgeGraph":
-        """Make the graph of what is admitted of some chunks, by their ids."""
-        rows = [rows_of(*one) for one in admitted]
-        return cls.of_rows(AdmittedRows(*([row for own in table for row in own] for table in zip(*rows, strict=True)))
-                           if rows else AdmittedRows((), (), ()))
 
     def __contains__(self, entity: object) -> bool:
         """Return True if there is an entity of that id."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from ..bounding.grounding import word_places, words
+from ..bounding.grounding import word_places
 from . import columns
 from .array_file import Arrays
 from .columns import Lists, Words
@@ -42,14 +42,6 @@ class NameTrie:
         """Read the arrays of `trie`; `id_of` returns the id of an entity's row."""
         self._paths, self._entities = Words(arrays, f"{name}.paths"), Lists(arrays, f"{name}.entities")
         self._id_of = id_of
-
-    @classmethod
-    def of(cls, names: Iterable[tuple[str, str]]) -> "NameTrie":
-        """Build the trie of (name, entity id) pairs."""
-        pairs = list(names)
-        ids = sorted({entity for _, entity in pairs})
-        row = {entity: number for number, entity in enumerate(ids)}
-        return cls(trie("names", ((words(name), row[entity]) for name, entity in pairs)), "names", ids.__getitem__)
 
     def find(self, question: str) -> list[NamedSpan]:
         """Find the longest known names in a question, without overlaps, from left to right.

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,9 +18,7 @@ from ..graph_schema import (
     ROOT_TYPE,
     AttributeType,
     EntityType,
-    FieldPath,
     GraphSchema,
-    InconsistencyError,
     RelationType,
     RulesHints,
     SchemaElement,
@@ -98,11 +96,11 @@ def parse_schema(text: str, where: str) -> GraphSchema:
             return read_plain(data, Path(where).stem)
         return GraphSchema.model_validate(data)
     except ValidationError as error:
-        path, message = _explain(error.errors()[0])
-        raise SchemaError(f"{where}: {_name_field(data, path)}: {message}") from error
+        first = error.errors()[0]
+        raise SchemaError(": ".join(filter(None, (where, _name_field(data, first["loc"]), _explain(first))))) from error
 
 
-def _name_field(data: Any, path: FieldPath) -> str:
+def _name_field(data: Any, path: Sequence[str | int]) -> str:
     """Return a field's path as text; elements are called by their names, which are easier to find than numbers."""
     steps = list[str]()
     for step in path:
@@ -113,7 +111,7 @@ def _name_field(data: Any, path: FieldPath) -> str:
         else:
             data = data.get(step) if isinstance(data, dict) else None
             steps.append(step)
-    return ".".join(steps) or "schema"
+    return ".".join(steps)
 
 
 def _json(text: str, where: str) -> Any:
@@ -152,24 +150,22 @@ def _yaml(text: str, where: str) -> Any:
     return data
 
 
-def _explain(error: ErrorDetails) -> tuple[FieldPath, str]:
-    """Return the path of the first error, and a message for people."""
+def _explain(error: ErrorDetails) -> str:
+    """Return the first error's message for people."""
     path, kind = error["loc"], error["type"]
     cause = error.get("ctx", {}).get("error")
-    if isinstance(cause, InconsistencyError):
-        return cause.path, str(cause)
     if kind == "missing":
-        return path, "this field is missing"
+        return "this field is missing"
     if kind == "extra_forbidden":
         model = RulesHints if "rules" in path else _PARTS[str(path[0])] if len(path) > 1 else GraphSchema
-        return path, f"there is no such field; the fields are {', '.join(model.model_fields)}"
+        return f"there is no such field; the fields are {', '.join(model.model_fields)}"
     if kind == "string_type":
-        return path, f"text is needed, not {_shorten(error['input'])}; if it is meant as text, put it in quotes"
+        return f"text is needed, not {_shorten(error['input'])}; if it is meant as text, put it in quotes"
     if kind == "tuple_type":
-        return path, f"a list is needed, not {_shorten(error['input'])}; put it in square brackets"
+        return f"a list is needed, not {_shorten(error['input'])}; put it in square brackets"
     if kind in {"dict_type", "model_type"}:
-        return path, f"a mapping is needed, not {_shorten(error['input'])}"
-    return path, str(cause) if isinstance(cause, ValueError) else error["msg"]
+        return f"a mapping is needed, not {_shorten(error['input'])}"
+    return str(cause) if isinstance(cause, ValueError) else error["msg"]
 
 
 def _shorten(value: Any) -> str:

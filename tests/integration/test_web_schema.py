@@ -67,7 +67,7 @@ def test_elements_are_defined_and_a_schema_file_takes_the_place_of_the_schema(we
         expect(row).to_have_count(0)
         wrong = {**file, "buffer": b'{"name": "x", "relation_types": [{"name": "r", "domain": ["Nobody"]}]}'}
         page.locator("#schema-file").set_input_files(wrong)
-        expect(page.get_by_role("alert")).to_contain_text("mine.json: relation_types.'r'.domain")
+        expect(page.get_by_role("alert")).to_contain_text("mine.json: relation 'r', domain")
 
 
 def test_a_knowledge_base_begins_with_a_schema_of_ones_own_and_its_settings_are_changed(web_browser, web_server):

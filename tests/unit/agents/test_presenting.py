@@ -6,8 +6,9 @@ import pytest
 from banyan.agents.retrieval.presenting import is_hinted, present_quotes, with_notes
 from banyan.agents.retrieval.spelling import respelt
 from banyan.graph_store.index.lexical import LexicalIndex
-from banyan.graph_store.index.name_trie import NameTrie
 from banyan.schemas.retrieval import Claim, Passage, Quote, QuotedDraft
+
+from ...name_tries import trie_of
 
 TEXT = "The Grey Ferry crosses the Solva. It was built in Marlow.\nNobody knows its colour."
 NAMES = ["Viana do Castelo", "Marlow", "Grey Ferry"]
@@ -16,7 +17,7 @@ NAMES = ["Viana do Castelo", "Marlow", "Grey Ferry"]
 def index():
     words = sorted({word for name in NAMES for word in name.lower().split()})
     return SimpleNamespace(lexical=LexicalIndex.of([TEXT, "Viana do Castelo"]), name_words=words, spellings=NAMES,
-                           names=NameTrie.of((name, name) for name in NAMES))
+                           names=trie_of((name, name) for name in NAMES))
 
 
 def retriever():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.laid_edits import GraphEdits
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.stored_graph import graph_arrays, stored_graph
@@ -14,6 +13,8 @@ from banyan.schemas.naming import entity_id
 from banyan.schemas.resolution import AliasRow
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ...admitted import graph_of
 
 NAMES, TYPES = ("Ada", "ADA", "Bob", "北京", "Eva Q"), ("Person", "City")
 named = st.tuples(st.sampled_from(NAMES), st.sampled_from(TYPES))
@@ -42,7 +43,7 @@ def admitted(stated, valued):
 def test_a_resolved_graph_has_what_is_stated_of_all_members_of_a_node(drawn, same, random):
     chunks = [(f"c{number}", admitted(*one)) for number, one in enumerate(drawn)]
     random.shuffle(chunks)
-    mentions = KnowledgeGraph.of(chunks)
+    mentions = graph_of(chunks)
     aliases = {entity_id(*alias): entity_id(*of) for alias, of in same.items() if entity_id(*of) != entity_id(*alias)}
     aliases = {alias: of for alias, of in aliases.items() if of not in aliases and of in mentions}
     graph = ResolvedGraph(mentions, {alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual",
@@ -81,7 +82,7 @@ def test_a_resolved_graph_has_what_is_stated_of_all_members_of_a_node(drawn, sam
 
 @given(said, merged, st.data())
 def test_a_stored_graph_is_the_graph_but_for_other_triples_and_chunks(drawn, same, data):
-    mentions = KnowledgeGraph.of([(f"c{number}", admitted(*one)) for number, one in enumerate(drawn)])
+    mentions = graph_of([(f"c{number}", admitted(*one)) for number, one in enumerate(drawn)])
     ids = {entity_id(*alias): entity_id(*of) for alias, of in same.items() if entity_id(*of) in mentions}
     aliases = {alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual", score=1.0)
                for alias, of in ids.items() if of not in ids}
@@ -111,4 +112,4 @@ def test_a_fact_about_an_entity_that_nothing_mentions_is_damage():
     fact = RelationFact(head="Ada", head_type="Person", relation="knows", tail="Bob", tail_type="Person",
                 span=Span(start=0, end=1, quote="x"))
     with pytest.raises(LedgerDamagedError, match="no chunk mentions"):
-        KnowledgeGraph.of([("c", BoundedExtraction(facts=(fact,)))])
+        graph_of([("c", BoundedExtraction(facts=(fact,)))])

@@ -33,7 +33,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ... import small_base
-from ...admitted import admitted
+from ...admitted import admitted, graph_of
 
 NAMES = ["Ada", "ADA", "Bob", "Cem", "Dua", "北京"]
 TIMES = ["", "since 2015", "in 2018", "until 2021", "planned", "role: Bob", "since 2015; role: Bob; seat: Cem"]
@@ -56,10 +56,6 @@ contributions = st.builds(
     attributes=st.lists(st.builds(ExtractedAttribute, entity=names, attribute=st.just("x"), value=names, time=times),
                         max_size=2).map(tuple)).map(contribution)
 chunks = st.dictionaries(st.sampled_from("abcdef"), contributions, min_size=1)
-
-
-def graph_of(parts):
-    return KnowledgeGraph.of(parts)
 
 
 @given(chunks, st.randoms(use_true_random=False))

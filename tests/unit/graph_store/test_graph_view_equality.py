@@ -4,7 +4,6 @@ from collections import Counter
 from itertools import pairwise
 
 import networkx as nx
-from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.laid_edits import GraphEdits
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.ledger.communities import TreeCommunity
@@ -21,6 +20,7 @@ from hypothesis import strategies as st
 
 from ... import graph_index as graphs
 from ... import hashed_embedding as hashed
+from ...admitted import graph_of
 
 NAMES = ("Ada Byron", "ADA  BYRON", "Ａda Byron", "“Ada Byron”", "Ada", "Byron", "Ada Byron Lovelace", "a", "!", "ß",
          "Ulm\nam Rhein", "宁波", "「宁波」", "宁波市", "林小雨")
@@ -62,7 +62,7 @@ def corrections_of(drawn, numbers):
 
 def made(drawn, same, size, corrections=()):
     """A graph, the communities of `size` of its entities each, and the view of their index."""
-    mentions = KnowledgeGraph.of((f"chunk{number}", contribution(one)) for number, one in enumerate(drawn))
+    mentions = graph_of((f"chunk{number}", contribution(one)) for number, one in enumerate(drawn))
     ids = {entity_id(*alias): entity_id(*of) for alias, of in same.items()}
     aliases = {alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual", score=1.0)
                for alias, of in ids.items() if of not in ids}

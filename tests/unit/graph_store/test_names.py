@@ -2,24 +2,26 @@
 
 
 from banyan.graph_store.bounding.grounding import words
-from banyan.graph_store.index.name_trie import NamedSpan, NameTrie
+from banyan.graph_store.index.name_trie import NamedSpan
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ...name_tries import trie_of
+
 
 def test_the_longest_name_wins_and_names_do_not_overlap():
-    trie = NameTrie.of([("New York", "a"), ("New York City", "b"), ("York City", "c"), ("City Hall", "d")])
+    trie = trie_of([("New York", "a"), ("New York City", "b"), ("York City", "c"), ("City Hall", "d")])
     assert trie.find("Is new YORK city hall in New York?") == [
         NamedSpan("new york city", ("b",), 3, 16), NamedSpan("new york", ("a",), 25, 33)]
 
 
 def test_a_name_that_begins_like_a_longer_one_is_still_found():
-    trie = NameTrie.of([("New York", "a"), ("New York City Council House", "b")])
+    trie = trie_of([("New York", "a"), ("New York City Council House", "b")])
     assert trie.find("the New York City budget") == [NamedSpan("new york", ("a",), 4, 12)]
 
 
 def test_chinese_names_are_found_without_spaces():
-    trie = NameTrie.of([("北京", "a"), ("北京大学", "b"), ("林小雨", "c")])
+    trie = trie_of([("北京", "a"), ("北京大学", "b"), ("林小雨", "c")])
     question = "林小雨毕业于北京大学，后来住在北京。"
     found = trie.find(question)
     assert [named.entities for named in found] == [("c",), ("b",), ("a",)]
@@ -27,13 +29,13 @@ def test_chinese_names_are_found_without_spaces():
 
 
 def test_aliases_and_namesakes():
-    trie = NameTrie.of([("Mercury", "planet"), ("Mercury", "element"), ("Quicksilver", "element")])
+    trie = trie_of([("Mercury", "planet"), ("Mercury", "element"), ("Quicksilver", "element")])
     assert trie.find("mercury, or quicksilver") == [
         NamedSpan("mercury", ("element", "planet"), 0, 7), NamedSpan("quicksilver", ("element",), 12, 23)]
 
 
 def test_a_name_is_not_found_inside_a_word():
-    assert NameTrie.of([("Ada", "a"), ("Ulm", "b")]).find("Adam likes Ulmer Spatz") == []
+    assert trie_of([("Ada", "a"), ("Ulm", "b")]).find("Adam likes Ulmer Spatz") == []
 
 
 _names = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), min_size=1, max_size=20).filter(words)
@@ -42,6 +44,6 @@ _names = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]),
 @given(_names, st.sampled_from(["", "Who is ", "谁是", "(", "1: "]), st.sampled_from(["", "?", " now", "」", " 2"]))
 def test_every_name_is_found_in_a_text_made_of_it(name, before, after):
     text = before + name + after
-    found = NameTrie.of([(name, "one")]).find(text)
+    found = trie_of([(name, "one")]).find(text)
     glued = words(text) != words(before) + words(name) + words(after)
     assert glued or any(named.entities == ("one",) for named in found)

@@ -22,6 +22,8 @@ from banyan.schemas.resolution import EntityDecision, pair_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ... import admitted
+
 NOWHERE = Span(start=0, end=0, quote="")
 WHO = "The World Health Organization (WHO) sits in Geneva."
 
@@ -35,7 +37,7 @@ def facts(*triples: tuple[str, str, str], names: tuple[str, ...] = (), kind: str
 
 
 def graph_of(**chunks: BoundedExtraction) -> KnowledgeGraph:
-    return KnowledgeGraph.of(chunks.items())
+    return admitted.graph_of(chunks.items())
 
 
 def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: GraphSchema | None = None,

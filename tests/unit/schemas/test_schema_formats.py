@@ -134,14 +134,14 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
 
 @pytest.mark.parametrize(("text", "message"), [
     (TYPES + '\t"relation_types": [\n\t{"name": "q",\n\t"range": ["P",\n "Perso"]}]}',
-     "relation_types.'q'.range: relation 'q', range: there is no entity type 'Perso'; add it or name one of"),
+     "relation 'q', range: there is no entity type 'Perso'; add it or name one of"),
     (TYPES + '"relations": []}',
      "relations: there is no such field; the fields are name, description, open, entity_types, relation"),
     (TYPES + '"relation_types": [{"name":\n17}]}',
      "relation_types.0.name: text is needed, not 17; if it is meant as text, put it in quotes"),
     (TYPES + '"attribute_types": ["a",\n"b"]}', "attribute_types.0: a mapping is needed, not 'a'"),
     ('{"name": "x", "entity_types": [{"name": "P",\n"parent": "p"}]}',
-     "entity_types.'P'.parent: entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
+     "entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
     ('{"name": "x",\n"open": 3}', "open: Input should be a valid boolean"),
     ('{"name": "x", "name": "y"}', "'name' occurs twice in one mapping: keep one of them"),
     ("", "line 1, column 1: not JSON: Expecting value"),
@@ -158,7 +158,7 @@ YAML_TYPES = "# mine\nname: x\nentity_types:\n- name: P\n"
 
 @pytest.mark.parametrize(("text", "message"), [
     (YAML_TYPES + "relation_types:\n- name: q\n- name: r\n  domain:\n  - P\n  - Perso\n",
-     "relation_types.'r'.domain: relation 'r', domain: there is no entity type 'Perso'"),
+     "relation 'r', domain: there is no entity type 'Perso'"),
     (YAML_TYPES + "name: y\n", "'name' occurs twice in one mapping"),
     (YAML_TYPES + "\trelation_types: []\n", "line 5, column 1: not YAML: found character '\\t' that cannot start"),
     ("name: x\ndescription: \a", "line 2: not YAML: special characters are not allowed"),

@@ -1,0 +1,14 @@
+"""Tries of a few names."""
+
+from collections.abc import Iterable
+
+from banyan.graph_store.bounding.grounding import words
+from banyan.graph_store.index.name_trie import NameTrie, trie
+
+
+def trie_of(names: Iterable[tuple[str, str]]) -> NameTrie:
+    """The trie of (name, entity id) pairs."""
+    pairs = list(names)
+    ids = sorted({entity for _, entity in pairs})
+    return NameTrie(trie("names", ((words(name), ids.index(entity)) for name, entity in pairs)), "names",
+                    ids.__getitem__)
