@@ -8,8 +8,7 @@ from ..ledger.edit_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from .knowledge_graph import KnowledgeGraph
-from .laid_edits import GraphEdits
-from .resolved_graph import ResolvedGraph
+from .resolved_graph import GraphEdits, ResolvedGraph
 
 
 class GraphState(NamedTuple):

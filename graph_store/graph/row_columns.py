@@ -1,6 +1,6 @@
 """Turn the ledger's rows into the columns of a graph.
 
-Each name and type is an entity of its own: entities with several names are resolved later (`resolved_columns`).
+Each name and type is an entity of its own: entities with several names are resolved later (`resolved_graph`).
 """
 
 from collections.abc import Iterable, Sequence

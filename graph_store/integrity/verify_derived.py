@@ -14,7 +14,7 @@ from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.communities import TreeCommunity
 from ..vectors.backend import Kind
-from ..vectors.embedded_texts import embedded
+from ..vectors.vector_synchroniser import embedded
 
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
 # once in 30 times; a damaged file or another model affects more than a tenth.

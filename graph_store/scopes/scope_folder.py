@@ -27,7 +27,7 @@ from ..layout import Layout
 from ..ledger.copying import copy_documents
 from ..ledger.database import Database
 from ..ledger.version import published_state
-from ..vectors.embedded_texts import embedded
+from ..vectors.vector_synchroniser import embedded
 
 _NEW_TEXTS = 10_000
 """Room for the vectors of texts that the index has not: labels, sentences that are sampled."""

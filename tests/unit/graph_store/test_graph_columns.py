@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.graph.laid_edits import GraphEdits
-from banyan.graph_store.graph.resolved_graph import ResolvedGraph
+from banyan.graph_store.graph.resolved_graph import GraphEdits, ResolvedGraph
 from banyan.graph_store.index.stored_graph import graph_arrays, stored_graph
 from banyan.graph_store.store_errors import LedgerDamagedError
 from banyan.schemas.documents import Span

@@ -4,8 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 import networkx as nx
-from banyan.graph_store.graph.laid_edits import GraphEdits
-from banyan.graph_store.graph.resolved_graph import ResolvedGraph
+from banyan.graph_store.graph.resolved_graph import GraphEdits, ResolvedGraph
 from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.edits import EntityRef, FactEdit, FactRef
