@@ -133,15 +133,11 @@ class KnowledgeBase:
             raise
 
     @classmethod
-    def create(cls, home: Path, name: str, embedder: Embedder, *, server: ChromaServer | None = None,
-               database: SecretStr | None = None) -> Self:
-        """Open the knowledge base of that name, making it if there is none; without servers its folder holds all."""
-        return cls(Layout.of(home, name, server, database), embedder, create=True)
-
-    @classmethod
     def open(cls, home: Path, name: str, embedder: Embedder | EmbeddingModels, *, any_embedding: bool = False,
              server: ChromaServer | None = None, database: SecretStr | None = None) -> Self:
-        """Open an existing knowledge base, bringing its derived files up to date where that is due; see `create`.
+        """Open an existing knowledge base, bringing its derived files up to date where that is due.
+
+        Without servers its folder holds all.
 
         Raises:
             UnknownKnowledgeBaseError: there is none of that name.

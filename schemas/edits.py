@@ -30,11 +30,6 @@ class FactRef(Frozen):
     relation: Name
     tail: EntityRef
 
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """The head entity's id, the relation, and the tail entity's id."""
-        return self.head.id, self.relation, self.tail.id
-
     def __str__(self) -> str:
         return f"{self.head.name} {self.relation.replace('_', ' ')} {self.tail.name}"
 

@@ -110,7 +110,7 @@ def reindex(kb: KnowledgeBase) -> None:
 
 def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> KnowledgeBase:
     """Open a knowledge base; a new one is empty and has the open schema, or another one."""
-    kb = KnowledgeBase.create(home, name, embedder)
+    kb = KnowledgeBase(Layout.of(home, name), embedder, create=True)
     if not kb.schemas.version():
         kb.schemas.append(schema or open_schema(), (), "seed")
     return kb

@@ -8,6 +8,7 @@ from contextlib import closing
 import orjson
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
@@ -67,7 +68,7 @@ def test_megabytes_in_one_line(tmp_path, hashed_embedder):
     text = ("lorem ipsum dolor sit amet 42 consectetur " * 100_000)[:4_000_000]
     began = time.process_time()
     document = Document(id="big", title="big", text=text, source="test")
-    with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as kb:
+    with KnowledgeBase(Layout.of(tmp_path, "kb"), hashed_embedder, create=True) as kb:
         chunks = chunk_document(document, max_tokens=400, overlap_tokens=60)
         kb.documents.put(document, chunks)
         assert len(chunks) == kb.documents.count() > 1000

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import StoreError
 from banyan.graph_store.vectors import server_store
 from banyan.schemas.graph_schema import open_schema
@@ -67,9 +68,9 @@ def test_a_token_is_sent_in_the_header_that_is_set(chroma, tmp_path, hashed_embe
 
     with proxy(chroma.url, admit) as url:
         with pytest.raises(StoreError, match=rf"{url} refuses us \(403\): set BANYAN_CHROMA_TOKEN"):
-            KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=f"{url}/"))
+            KnowledgeBase(Layout.of(tmp_path, "kb", ChromaServer(url=f"{url}/")), hashed_embedder, create=True)
         server = ChromaServer(url=url, token="sesame", token_header=header)
-        with KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=server) as kb, kb.writing():
+        with KnowledgeBase(Layout.of(tmp_path, "kb", server), hashed_embedder, create=True) as kb, kb.writing():
             kb.schemas.append(open_schema(), (), "seed")
             small_base.put(kb, "ulm", small_base.PEOPLE["ulm"], entities={"Ulm": "City", "Danube": "River"},
                            triples=[("Ulm", "lies_on", "Danube")])
@@ -82,7 +83,7 @@ def test_a_token_is_sent_in_the_header_that_is_set(chroma, tmp_path, hashed_embe
 def test_what_is_no_chroma_server_is_named(tmp_path, hashed_embedder, status):
     with (proxy("", lambda _: status) as url,
           pytest.raises(StoreError, match=rf"{url} is no Chroma server of version 1 or later \({status}\)")):
-        KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=url))
+        KnowledgeBase(Layout.of(tmp_path, "kb", ChromaServer(url=url)), hashed_embedder, create=True)
 
 
 @pytest.mark.parametrize("hangs", ["GET", "POST"])
@@ -101,6 +102,6 @@ def test_a_server_that_hangs_is_not_waited_for_for_ever(chroma, tmp_path, hashed
     with proxy(chroma.url, admit) as url:
         try:
             with pytest.raises(StoreError, match=f"{url} does not answer"):
-                KnowledgeBase.create(tmp_path, "kb", hashed_embedder, server=ChromaServer(url=url))
+                KnowledgeBase(Layout.of(tmp_path, "kb", ChromaServer(url=url)), hashed_embedder, create=True)
         finally:
             over.set()

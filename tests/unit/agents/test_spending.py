@@ -6,6 +6,7 @@ import pytest
 from banyan.graph_store.integrity.status import DEAREST, status_of
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.token_accounts import Calls, Spent, total
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
@@ -30,7 +31,7 @@ def database(tmp_path):
 
 @pytest.fixture
 def kb(tmp_path, hashed_embedder):
-    with KnowledgeBase.create(tmp_path, "kb", hashed_embedder) as opened:
+    with KnowledgeBase(Layout.of(tmp_path, "kb"), hashed_embedder, create=True) as opened:
         opened.schemas.append(open_schema(), (), "seed")
         yield opened
 

@@ -4,6 +4,7 @@
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.tree import community_digests as tree
 from banyan.schemas.graph_schema import open_schema
 from banyan.tools.index import RetrievalIndex
@@ -29,7 +30,7 @@ class Describing:
 @pytest.fixture
 def base(tmp_path, hashed_embedder):
     def opened(name, triples):
-        kb = KnowledgeBase.create(tmp_path, name, hashed_embedder)
+        kb = KnowledgeBase(Layout.of(tmp_path, name), hashed_embedder, create=True)
         if not kb.schemas.version():
             kb.schemas.append(open_schema(), (), "seed")
         for head, relation, tail in triples:

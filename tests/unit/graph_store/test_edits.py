@@ -60,7 +60,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def kb(made: Path, tmp_path: Path) -> Any:
     copied(Layout.of(made, "kb"), Layout.of(tmp_path, "kb"))
-    with KnowledgeBase.create(tmp_path, "kb", HashedEmbedder()) as copy, copy.writing():
+    with KnowledgeBase(Layout.of(tmp_path, "kb"), HashedEmbedder(), create=True) as copy, copy.writing():
         yield copy
 
 

@@ -3,6 +3,7 @@
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.tree import local_update, tree_synchroniser, whole_tree
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.schemas.graph_schema import open_schema
@@ -18,7 +19,7 @@ SETTINGS = CommunitySettings(update_above=0, drift=0.3)
 @pytest.fixture
 def base(tmp_path, hashed_embedder):
     def make(name, triples):
-        kb = KnowledgeBase.create(tmp_path, name, hashed_embedder)
+        kb = KnowledgeBase(Layout.of(tmp_path, name), hashed_embedder, create=True)
         if not kb.schemas.version():
             kb.schemas.append(open_schema(), (), "seed")
         for head, relation, tail in triples:
