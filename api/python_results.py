@@ -141,7 +141,8 @@ def _fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
     start, end = validity.bounds()
     return Fact(id=triple_id(*key), subject=graph.name(head), relation=relation, object=graph.name(tail),
                 subject_id=head, object_id=tail, confidence=max(entry[2] for entry in support.values()),
-                sources=tuple(Source(**source) for source in sources.of(support, graph.times(key))),
+                sources=tuple(Source(**source) for source in sources.of(
+                    support, graph.times_of(graph.triple_row(key)))),
                 time=validity.note(), start=start, end=end)
 
 

@@ -56,12 +56,6 @@ class SameLabel(NamedTuple):
     backward: bool
 
 
-class SchemaDelta(Frozen):
-    """The candidates of one step, strongest first."""
-
-    candidates: tuple[Candidate, ...] = ()
-
-
 class Decision(Frozen):
     """A decision on a candidate, or on an element of the schema.
 

@@ -36,13 +36,6 @@ class PairVerdict(Frozen):
     confidence: float = Field(default=1.0, ge=0, le=1)
 
 
-class StoredVerdict(Frozen):
-    """A verdict on a pair, and the ids of the entities and statements that its prompt may have shown."""
-
-    verdict: PairVerdict
-    statements: tuple[str, ...] = ()
-
-
 class NameLink(Frozen):
     """Words of a chunk that connect two names."""
 

@@ -6,7 +6,7 @@ from typing import Any
 from langgraph.types import interrupt
 
 from ...graph_store.evolution.elements import KIND_NAMES, DecisionError
-from ...schemas.delta import Candidate, Decision, SchemaDelta
+from ...schemas.delta import Candidate, Decision
 from ...schemas.review import HOW_IN_WORDS, ReviewError, action_request, read_answer, review_config
 
 REVIEWED_AT_ONCE = 20
@@ -42,8 +42,8 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
             ) -> dict[str, Any]:
     """Build the interrupt that a person answers: LangChain's `HITLRequest`, and more for other programs.
 
-    Front ends show `action_requests` and `review_configs`. `delta` has the candidates with all their evidence
-    (`SchemaDelta`), and the other texts say how to answer in words.
+    Front ends show `action_requests` and `review_configs`. `delta` has the candidates with all their evidence,
+    and the other texts say how to answer in words.
 
     Args:
         knowledge_base: whose schema it is.
@@ -67,7 +67,7 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
         "examples": ["accept", "reject", f"accept 1{', reject 2' if count > 1 else ''}", "rename 1 to a_better_name",
                      {"decisions": [{"kind": candidates[0].kind, "name": first, "verdict": "accept", "why": "..."}],
                       "who": "your name"}],
-        "delta": SchemaDelta(candidates=tuple(candidates)).model_dump(mode="json"),
+        "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]},
     }
 
 

@@ -148,7 +148,7 @@ def _add(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
         twig = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
         facts = sorted(graph.incident(keyword), key=lambda edge: (not members.issuperset((edge[0], edge[2])), edge))
         for edge in facts[:_FACTS]:
-            twig.add(on_a_line(graph.statement(edge)))
+            twig.add(on_a_line(graph.statement_of(graph.triple_row(edge))))
         dated = graph.validities(keyword)
         for name, values in list(graph.told(keyword).items())[:_ATTRIBUTES]:
             times = dated.get(name, {})

@@ -134,14 +134,6 @@ class KnowledgeGraph:
         order = order[find_firsts(entities[order], chunks[order])]
         return entities[order], chunks[order]
 
-    def entities_in(self, chunk_id: str) -> list[str]:
-        """Return the entities that a chunk mentions, sorted."""
-        return list(dict.fromkeys(entity for entity, _ in self.names_in(chunk_id)))
-
-    def names_in(self, chunk_id: str) -> list[tuple[str, str]]:
-        """Return the entities that a chunk mentions, each with the names that it uses for them, sorted."""
-        return [(entity, name) for entity, name, _, _ in self.mentioned_in(chunk_id)]
-
     def mentioned_in(self, chunk_id: str) -> list[tuple[str, str, int, int]]:
         """Return the entities that a chunk mentions, each with the name that it uses, its start and its end, sorted."""
         order, starts = self.columns.by_chunk
@@ -324,10 +316,6 @@ class KnowledgeGraph:
         """Return the chunks that support a triple, sorted."""
         return list(self.support(key))
 
-    def times(self, key: EdgeKey) -> dict[str, Places]:
-        """Return the words that say when a triple holds, and where they are; see `times_of`."""
-        return self.times_of(self.triple_row(key))
-
     def times_of(self, row: int) -> dict[str, Places]:
         """Return the words that say when the triple of a row holds, and where they are; empty without any."""
         part, found = self._part(self.columns.triple_time_starts, row), dict[str, Places]()
@@ -358,12 +346,8 @@ class KnowledgeGraph:
         head, relation, tail = key
         return f"{self.name(head)} {relation_text(relation)} {self.name(tail)}"
 
-    def statement(self, key: EdgeKey) -> str:
-        """Return a triple in words, with its time: "Ana Ruiz leads Orio (since 2019)"."""
-        return self.statement_of(self.triple_row(key))
-
     def statement_of(self, row: int) -> str:
-        """Return the triple of a row in words; see `statement`."""
+        """Return the triple of a row in words, with its time: "Ana Ruiz leads Orio (since 2019)"."""
         return self.validity_of(row).with_note(self.words(self.edge(row)))
 
     def value_statement(self, entity: str, attribute: str, value: str) -> str:

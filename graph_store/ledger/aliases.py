@@ -1,9 +1,9 @@
 """Store entity resolution in the ledger: people's decisions, models' verdicts, and aliases."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, StoredVerdict, pair_of
+from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, pair_of
 from .database import Database, now
 from .tables import ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
@@ -81,10 +81,14 @@ class AliasTable:
         return {(row.first, row.second): tuple(json.loads(row.statements)) for row in self._db.rows(
             "SELECT first, second, statements FROM entity_verdicts ORDER BY first, second")}
 
-    def judge(self, verdicts: Iterable[tuple[Pair, StoredVerdict]], reasoner: str) -> None:
-        """Store a model's verdicts, so it is not asked again."""
-        self._db.replace(ENTITY_VERDICTS, [(*pair, int(one.verdict.same), one.verdict.confidence, reasoner,
-                                            json.dumps(one.statements)) for pair, one in verdicts])
+    def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict, Collection[str]]], reasoner: str) -> None:
+        """Store a model's verdicts, so it is not asked again.
+
+        With each comes the ids of the entities and statements that its prompt may have shown.
+        """
+        self._db.replace(ENTITY_VERDICTS, [
+            (*pair, int(one.same), one.confidence, reasoner, json.dumps(sorted(shown)))
+            for pair, one, shown in verdicts])
 
     def drop_verdicts(self, pairs: Iterable[Pair]) -> None:
         """Remove the verdicts on some pairs."""

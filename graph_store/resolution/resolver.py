@@ -6,7 +6,7 @@ import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
 from ...schemas.edits import decided_types, ids_after
-from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict, StoredVerdict
+from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
 from ...text.scripts import script_of
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.ledger_graph import LedgerGraph
@@ -172,7 +172,7 @@ class Resolver:
             shown: dict[frozenset[str], set[str]] = {}  # pairs of the same documents may have shared a prompt
             for pair, question, facts in some:
                 shown.setdefault(question.documents, set()).update(pair, facts)
-            verdicts = [(pair, StoredVerdict(verdict=verdict, statements=tuple(sorted(shown[question.documents]))))
+            verdicts = [(pair, verdict, shown[question.documents])
                         for (pair, question, _), verdict in zip(some, answers, strict=True) if verdict is not None]
             self._table.judge(verdicts, reasoner)
             answered |= bool(verdicts)

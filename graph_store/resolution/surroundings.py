@@ -110,7 +110,7 @@ class Surroundings:
     def entities_by_name(self, chunk: str) -> Mapping[str, Sequence[str]]:
         """Return the entities that a chunk mentions, by the names it uses."""
         called: dict[str, list[str]] = {}
-        for entity, name in self._graph.names_in(chunk):
+        for entity, name, *_ in self._graph.mentioned_in(chunk):
             called.setdefault(name, []).append(entity)
         return called
 
@@ -174,6 +174,14 @@ class Surroundings:
                 for chunk, place in self._graph.support((head, relation, tail)).items():
                     yield head, tail, NameLink(chunk=chunk, start=place[0], end=place[1])
 
+    def _stated_names(self) -> Iterator[tuple[str, str, list[NameLink]]]:
+        """Yield the values that are other names of entities: the entity, the name, and where it is stated."""
+        aliases = [name for name in self._graph.attribute_names() if is_alias_relation(name)]
+        for entity, held in self._graph.values_of(aliases):
+            for value, places in held:
+                yield entity, value, [NameLink(chunk=chunk, start=place[0], end=place[1])
+                                      for chunk, place in sorted(places.items())]
+
     def shared_contacts(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield the pairs of entities of one type that have a handle or mail address in common, which names one person.
 
@@ -181,12 +189,9 @@ class Surroundings:
         office's.
         """
         holders: dict[str, dict[str, list[NameLink]]] = {}
-        for entity, held in self._graph.values_of([name for name in self._graph.attribute_names()
-                                                   if is_alias_relation(name)]):
-            for value, places in held:
-                if "@" in value:
-                    holders.setdefault(value.casefold(), {})[entity] = [
-                        NameLink(chunk=chunk, start=place[0], end=place[1]) for chunk, place in sorted(places.items())]
+        for entity, value, stated in self._stated_names():
+            if "@" in value:
+                holders.setdefault(value.casefold(), {})[entity] = stated
         for of_entity in holders.values():
             said = [self.documents(one.chunk for one in evidence) for evidence in of_entity.values()]
             if len(of_entity) > 1 and sum(map(len, said)) == len(frozenset().union(*said)):
@@ -197,13 +202,9 @@ class Surroundings:
     def key_holders(self) -> dict[str, list[tuple[str, tuple[NameLink, ...]]]]:
         """The documents whose names begin with a key ("EIP-20: Token"), by the folded key, with where it is stated."""
         holders: dict[str, list[tuple[str, tuple[NameLink, ...]]]] = {}
-        for entity, held in self._graph.values_of([name for name in self._graph.attribute_names()
-                                                   if is_alias_relation(name)]):
-            for value, places in held:
-                if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
-                    stated = [NameLink(chunk=chunk, start=place[0], end=place[1])
-                              for chunk, place in sorted(places.items())]
-                    holders.setdefault(fold(value).key, []).append((entity, tuple(stated)))
+        for entity, value, stated in self._stated_names():
+            if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
+                holders.setdefault(fold(value).key, []).append((entity, tuple(stated)))
         return holders
 
     @cached_property

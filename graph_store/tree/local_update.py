@@ -43,7 +43,8 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
 
 def _beside(graph: KnowledgeGraph, entity: str) -> set[str]:
     """Return the entities that share a triple or a passage with one."""
-    return graph.neighbours(entity).union(*(graph.entities_in(chunk) for chunk in graph.entity_support(entity)))
+    return graph.neighbours(entity).union(other for chunk in graph.entity_support(entity)
+                                          for other, *_ in graph.mentioned_in(chunk))
 
 
 def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, near: Mapping[str, set[str]],

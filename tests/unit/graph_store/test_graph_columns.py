@@ -76,7 +76,7 @@ def test_a_resolved_graph_has_what_is_stated_of_all_members_of_a_node(drawn, sam
         assert graph.support(key) == {
             chunk: [*min(places)[1:3], -min(places)[0]] for chunk, places in triples[key].items()}
         dated = {time for places in triples[key].values() for *_, time in places} - {""}
-        assert graph.times(key).keys() == dated
+        assert graph.times_of(graph.triple_row(key)).keys() == dated
 
 
 @given(said, merged, st.data())
@@ -101,7 +101,9 @@ def test_a_stored_graph_is_the_graph_but_for_other_triples_and_chunks(drawn, sam
     assert part.edges() == [graph.edge(row) for row in sorted(rows)]
     for key in part.edges():
         assert part.support(key) == {of: place for of, place in graph.support(key).items() if of == chunk}
-        assert part.times(key).keys() == {time for time, places in graph.times(key).items() if chunk in places}
+        times = graph.times_of(graph.triple_row(key))
+        assert part.times_of(part.triple_row(key)).keys() == {
+            time for time, places in times.items() if chunk in places}
     for entity in part.entity_ids():
         assert part.attributes(entity) == {name: kept for name, held in graph.values(entity).items()
                                            if (kept := [value for value, of in held.items() if chunk in of])}
