@@ -131,7 +131,7 @@ def step_of(event: dict[str, Any]) -> Step:
 def facts_of(kb: KnowledgeBase, graph: KnowledgeGraph, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
     """Return facts of a graph by their keys, in that order."""
     wanted = list(keys)
-    sources = Sources(kb.documents.chunks(sorted({chunk for key in wanted for chunk in graph.triple_support(key)})))
+    sources = Sources(kb.documents.chunks(sorted({chunk for key in wanted for chunk in graph.support(key)})))
     return tuple(_fact(graph, key, sources) for key in wanted)
 
 

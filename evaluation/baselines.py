@@ -98,7 +98,7 @@ class FactWalk:
         self._passages: list[set[int]] = [set() for _ in names]
         weights: dict[tuple[int, int], float] = {}
         for edge, (head, tail) in zip(edges, self._ends, strict=True):
-            stated = [chunk_row[chunk] for chunk in graph.triple_support(edge) if chunk in chunk_row]
+            stated = [chunk_row[chunk] for chunk in graph.support(edge) if chunk in chunk_row]
             for one, other in ((head, tail), (tail, head)):
                 self._passages[one].update(stated)
                 if one != other:

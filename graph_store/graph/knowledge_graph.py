@@ -312,10 +312,6 @@ class KnowledgeGraph:
         part = self._part(self.columns.support_starts, row)
         return {self.columns.texts[chunk]: place for chunk, *place in _rows_of(self.columns.support, part)}
 
-    def triple_support(self, key: EdgeKey) -> list[str]:
-        """Return the chunks that support a triple, sorted."""
-        return list(self.support(key))
-
     def times_of(self, row: int) -> dict[str, Places]:
         """Return the words that say when the triple of a row holds, and where they are; empty without any."""
         part, found = self._part(self.columns.triple_time_starts, row), dict[str, Places]()

@@ -86,7 +86,7 @@ def test_what_each_edit_does(kb: KnowledgeBase) -> None:
     assert kb.graph.names(node) == ["Orchard", "Orchard Inc"]
     BY_HAND["correct"](kb)
     assert facts(kb) == {"Orchard Inc moved to Turku", "Apple founded by Ada"}
-    (chunk,) = kb.graph.triple_support(next(key for key in kb.graph.edges() if key[1] == "moved_to"))
+    (chunk,) = kb.graph.support(next(key for key in kb.graph.edges() if key[1] == "moved_to"))
     assert kb.documents.chunks([chunk])[0].document_id == "one", "the words that state it stay its source"
     BY_HAND["value"](kb)
     assert values(kb) == ["1998"]

@@ -243,7 +243,7 @@ def test_facts_move_to_the_canonical_node_and_their_support_with_them() -> None:
     node = entity_id("José Ruiz", "Thing")
     assert graph.names(node) == ["Jose Ruiz", "José Ruiz"]
     assert graph.entity(node).name == "José Ruiz"
-    assert graph.triple_support((node, "in", entity_id("Ulm", "Thing"))) == ["a", "b"]
+    assert list(graph.support((node, "in", entity_id("Ulm", "Thing")))) == ["a", "b"]
     assert entity_id("Jose Ruiz", "Thing") not in graph
     (group,) = graph.groups()
     assert [(alias.name, alias.rule) for alias in group.aliases] == [("Jose Ruiz", "accents")]
