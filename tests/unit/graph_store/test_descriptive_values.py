@@ -1,7 +1,7 @@
 """Values that only repeat a name, or say where a row stands, are found and listed, but neither shown nor counted."""
 
 import pytest
-from banyan.graph_store.graph.descriptive_values import is_descriptive
+from banyan.graph_store.graph.knowledge_graph import is_descriptive
 from banyan.tools.index import RetrievalIndex
 
 from tests import small_base
