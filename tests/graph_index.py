@@ -1,7 +1,7 @@
 """The index of a graph and its chunks without a store: thousands of vectors in Chroma take seconds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.array_file import Arrays
@@ -13,7 +13,7 @@ from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.naming import entity_id, triple_id
 from banyan.tools.index import RetrievalIndex
-from banyan.tools.query import EmbeddedQuery, Query
+from banyan.tools.query import Query, compare_queries
 
 from .admitted import graph_of
 
@@ -98,10 +98,8 @@ def asked(index: RetrievalIndex, question: str, *follows: Query, trust: float | 
 
     `trust` in vectors is else what the index measured; the vector may be that of another text, `like`.
     """
-    meaning = EmbeddedQuery(index, question, index.embedder.encode([question if like is None else like])[0])
-    if trust is not None:
-        meaning.trust = trust
-    return Query(meaning, follows)
+    (meaning,) = compare_queries(index, [question], index.embedder.encode([question if like is None else like]))
+    return Query(meaning if trust is None else replace(meaning, trust=trust), follows)
 
 
 def one(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
@@ -62,11 +63,6 @@ def near_names(index: RetrievalIndex, name: str, limit: int = _SHOWN) -> tuple[s
 
 
 def unknown_names_near(index: RetrievalIndex, names: Sequence[str], limit: int) -> list[str]:
-    """Return the names that are spelt like some unknown names, nearest first."""
-    unknown = [name for name in names if not index.names.find(name)]
-    spellings = list(index.spellings) if unknown else []
-    near: dict[str, float] = {}
-    for name in unknown:
-        for other, score, _ in process.extract(name, spellings, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit):
-            near[other] = max(near.get(other, 0.0), score)
-    return sorted(near, key=lambda name: (-near[name], name))[:limit]
+    """Return the names that are like some unknown names, nearest first."""
+    near = (near_names(index, name, limit) for name in names if not index.names.find(name))
+    return list(dict.fromkeys(chain.from_iterable(near)))[:limit]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from ..graph_store.graph.knowledge_graph import Places
 from ..schemas.retrieval import Passage, Place
 from ..text.times import Validity, read_day
 from .index import Dated, RetrievalIndex
@@ -50,23 +51,15 @@ def triple_rows(index: RetrievalIndex, rows: Iterable[int]) -> Iterator[FactRow]
         yield FactRow(said[0], relation, said[1], (head, tail), dated.validity, _places(index, spans, ""))
 
 
-def value_rows(index: RetrievalIndex, entity: str, attributes: Sequence[str] = ()) -> Iterator[FactRow]:
-    """Yield an entity's values of some attributes, or all that describe it, sorted."""
+def value_rows(index: RetrievalIndex, entity: str, held: Mapping[str, Mapping[str, Places]] | None = None,
+               ) -> Iterator[FactRow]:
+    """Yield some values of an entity with their places in chunks, by attribute, or all that describe it; sorted."""
     times, name = index.dated_values(entity), index.name(entity)
-    held = index.attributes(entity) if attributes else index.graph.told(entity)
-    for attribute, values in sorted(held.items()):
-        for value, support in sorted(values.items()) if not attributes or attribute in attributes else ():
+    for attribute, values in sorted((index.graph.told(entity) if held is None else held).items()):
+        for value, support in sorted(values.items()):
             dated = times.get((attribute, value), Dated())
             spans = [(chunk, start, end) for chunk, (start, end) in sorted(support.items()) if dated.is_of(chunk)]
             yield FactRow(name, attribute, value, (entity, ""), dated.validity, _places(index, spans, value))
-
-
-def value_row(index: RetrievalIndex, entity: str, attribute: str, value: str) -> FactRow:
-    """Return one value of an entity."""
-    support = index.attributes(entity).get(attribute, {}).get(value, {})
-    dated = index.dated_values(entity).get((attribute, value), Dated())
-    spans = [(chunk, start, end) for chunk, (start, end) in sorted(support.items()) if dated.is_of(chunk)]
-    return FactRow(index.name(entity), attribute, value, (entity, ""), dated.validity, _places(index, spans, value))
 
 
 def _places(index: RetrievalIndex, spans: Iterable[tuple[str, int, int]], member: str) -> tuple[Place, ...]:

@@ -9,7 +9,7 @@ from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup, lookup_text
-from ..schemas.retrieval import EVERYTHING, Passage, Place, SubQuery, Switches
+from ..schemas.retrieval import EVERYTHING, Passage, Place, Switches
 from .asking.asked_mentions import asked_mentions
 from .asking.asked_rows import asked_rows
 from .asking.asked_table import asked_survey, asked_table
@@ -68,8 +68,6 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         The table that the question asks for; passages; then lines of cards and tables whose words no shown passage
         has. Of a question about the documents as a whole, reports before passages.
     """
-    if "passage_search" in tools:
-        retriever.queries(retriever.sub_queries(question[:LONGEST]))  # embeds together what the ranking will need
     if not reasons and (mentions := asked_mentions(retriever.index, question)):
         return mentions
     named = named_entities(retriever.index, question)
@@ -159,7 +157,8 @@ def _paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list
 
 def _nearness(retriever: Retriever, question: str) -> Callable[[str], float]:
     """Return the cosine of a relation's or attribute's name to a question."""
-    asked = retriever.queries([SubQuery(question=question)])[0].embedded.vector
+    # What the ranking of passages will need is embedded together.
+    asked = retriever.queries(retriever.sub_queries(question[:LONGEST]))[0].embedded.vector
     return lambda label: round(float(retriever.embed([label.replace("_", " ")])[0] @ asked), 6)
 
 

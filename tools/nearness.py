@@ -36,7 +36,6 @@ class Nearness:
     def __init__(self, nearly: Cosines, bound: float, exact: Callable[[Rows], Cosines]) -> None:
         """Take cosines that are at most `bound` from the exact ones, shape (rows,), and a function for exact ones."""
         self.nearly, self.bound, self._exact = nearly, bound, exact
-        self._best = 0, (np.zeros(0, np.intp), np.zeros(0, np.float32))
 
     def __len__(self) -> int:
         return len(self.nearly)
@@ -52,15 +51,6 @@ class Nearness:
             limit: how many at most.
             among: rows to choose from, ascending; None means all.
         """
-        if among is not None:
-            return self._find_best(limit, among)
-        searched, best = self._best
-        if limit > searched:  # a cached question is ranked again
-            best = self._find_best(limit, None)
-            self._best = limit, best
-        return best[0][:limit], best[1][:limit]
-
-    def _find_best(self, limit: int, among: Rows | None) -> tuple[Rows, Cosines]:
         nearly = self.nearly if among is None else self.nearly[among]
         if limit <= 0 or not len(nearly):
             return np.zeros(0, np.intp), np.zeros(0, np.float32)

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from ..graph_store.ledger.document_rows import Documents
 from ..models.rules.content_words import content_words
@@ -38,14 +37,18 @@ _FOLDER_ASKED = re.compile(
     r"关于|介绍|讲|包含|收录|文件夹", re.IGNORECASE)
 
 
-class _Opening(NamedTuple):
-    """A document's id and title, and the sentence that says best what it is about, with its place, or else a line."""
+class DocumentSummary(Frozen):
+    """A document, and the sentence that says best what it is about with its place; "" where it has no sentence."""
 
     document: str
     title: str
     start: int
-    words: str
-    is_sentence: bool
+    end: int
+    said: str
+
+
+_Opening = tuple[DocumentSummary, str]
+"""A document with its own words at the place of its summary, of one without a sentence those of its first line."""
 
 
 def openings(index: RetrievalIndex, tokens: int, folder: str = "") -> list[Passage]:
@@ -63,22 +66,12 @@ def openings(index: RetrievalIndex, tokens: int, folder: str = "") -> list[Passa
     found = list(_openings([documents.get(key) for key in ids]))
     groups: dict[str, list[_Opening]] = {}
     for one in found:
-        groups.setdefault("/".join(PurePosixPath(one.document).parts[:-1]), []).append(one)
-    alone = [_alone(one) for one in found]
+        groups.setdefault("/".join(PurePosixPath(one[0].document).parts[:-1]), []).append(one)
+    alone = [_alone(*one) for one in found]
     if (len(groups) == 1 or len(found) <= _MOST_ALONE) and sum(map(item_cost, alone)) <= tokens:
         return alone
     items = [_group(name, group) for name, group in sorted(groups.items())]
     return items if sum(map(item_cost, items)) <= tokens else []
-
-
-class DocumentSummary(Frozen):
-    """A document, and the sentence that says best what it is about with its place; "" where it has no sentence."""
-
-    document: str
-    title: str
-    start: int
-    end: int
-    said: str
 
 
 def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:
@@ -92,9 +85,7 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[D
         UnknownDocumentError: there is no such document.
     """
     wanted = ids or [entry.id for entry in documents.entries()]
-    return [DocumentSummary(document=one.document, title=one.title, start=one.start, end=one.start + len(one.words),
-                            said=_shown(one))
-            for one in _openings([documents.get(key) for key in wanted])]
+    return [summary for summary, _ in _openings([documents.get(key) for key in wanted])]
 
 
 def asked_folder(index: RetrievalIndex, question: str) -> str:
@@ -112,28 +103,24 @@ def asked_folder(index: RetrievalIndex, question: str) -> str:
     return min(named, key=lambda folder: (folders[folder], folder), default="")  # the most specific one
 
 
-def _alone(one: _Opening) -> Passage:
-    return Passage(chunk_id="", document=one.document, title=one.title, text=one.words, start=one.start, score=0.0,
-                   kind="opening", statement=": ".join(filter(None, [one.title, _shown(one)])))
+def _alone(one: DocumentSummary, words: str) -> Passage:
+    return Passage(chunk_id="", document=one.document, title=one.title, text=words, start=one.start, score=0.0,
+                   kind="opening", statement=": ".join(filter(None, [one.title, one.said])))
 
 
 def _group(name: str, group: Sequence[_Opening]) -> Passage:
     """Return a folder's titles, with the opening that has most words in common with the others."""
-    words = [set(content_words(one.words)) for one in group]
-    shared = Counter(word for own in words for word in own)
-    likeness = [sum(shared[word] - 1 for word in own) / (len(own) + _LONG) for own in words]
-    best = max(range(len(group)), key=lambda at: (group[at].is_sentence, likeness[at], -at))
-    said = _shown(group[best])
-    titles = "; ".join(one.title for one in group[:_MOST_TITLES])
+    own = [set(content_words(words)) for _, words in group]
+    shared = Counter(word for of_one in own for word in of_one)
+    likeness = [sum(shared[word] - 1 for word in of_one) / (len(of_one) + _LONG) for of_one in own]
+    best, text = group[max(range(len(group)), key=lambda at: (bool(group[at][0].said), likeness[at], -at))]
+    titles = "; ".join(one.title for one, _ in group[:_MOST_TITLES])
     more = f" (+{len(group) - _MOST_TITLES})" if len(group) > _MOST_TITLES else ""
-    places = tuple(Place(document=one.document, start=one.start, text=one.words, member=one.title) for one in group)
-    return Passage(chunk_id="", document=group[best].document, title=name, text=group[best].words,
-                   start=group[best].start, score=0.0, kind="opening", places=places,
-                   statement=f"{name}{': ' if name else ''}{titles}{more}{f'. “{said}”' if said else ''}")
-
-
-def _shown(one: _Opening) -> str:
-    return " ".join(without_markup(_MARK.sub("", one.words)).split()) if one.is_sentence else ""
+    places = tuple(Place(document=one.document, start=one.start, text=words, member=one.title) for one, words in group)
+    quoted = f". “{best.said}”" if best.said else ""
+    return Passage(chunk_id="", document=best.document, title=name, text=text, start=best.start, score=0.0,
+                   kind="opening", places=places,
+                   statement=f"{name}{': ' if name else ''}{titles}{more}{quoted}")
 
 
 def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
@@ -151,7 +138,9 @@ def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
         start, words = max(own, key=lambda one: (len(title.intersection(content_words(one[1]))), -one[0]),
                            default=(len(document.text) - len(document.text.lstrip()), line))
         if words:
-            yield _Opening(document.id, document.title or document.id, start, words, bool(own))
+            said = " ".join(without_markup(_MARK.sub("", words)).split()) if own else ""
+            yield DocumentSummary(document=document.id, title=document.title or document.id, start=start,
+                                  end=start + len(words), said=said), words
 
 
 def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:

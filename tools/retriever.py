@@ -1,16 +1,18 @@
 """The retriever embeds sub-queries together and ranks passages; long-lived and read-only."""
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from operator import attrgetter
+from typing import TypeVar
 
 import numpy as np
-from cachetools import LRUCache
+from cachetools import LRUCache, cachedmethod
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.document_rows import Documents
-from ..models.embedding.embedder import Vectors, as_queries
+from ..models.embedding.embedder import Embedder, Vectors, as_queries
 from ..models.parsing.parser import Parser
 from ..models.reranking.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
@@ -19,7 +21,7 @@ from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches
 from ..text.metadata_line import metadata_line
 from .best import best_rows
 from .index import RetrievalIndex
-from .query import Batch, EmbeddedQuery, Query, strip_placeholders
+from .query import EmbeddedQuery, Query, compare_queries, strip_placeholders
 from .ranking import fusion
 from .ranking.chunk_scores import Scores
 from .ranking.reranking import reranked
@@ -31,10 +33,12 @@ _CACHED, _FEWEST = 64, 8
 _COSINES = 1 << 26
 # Weights of chunks that are cached for the last questions: 4 MB.
 _SCORES = 1 << 20
-# Questions, labels of the schema and attribute values whose vectors are cached, and documents whose metadata are.
+# Labels of the schema and questions whose vectors are cached, and documents whose metadata are.
 _TEXTS = 1 << 10
 # Tokens of a document's metadata: author, date, source and a few more.
 _ABOUT_TOKENS = 40
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -63,11 +67,12 @@ class Retriever:
         # Each sub-query needs the same few.
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
         self._embedded: LRUCache[str, EmbeddedQuery] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
-        self._texts: LRUCache[tuple[str, bool], Vectors] = LRUCache(_TEXTS)
+        self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
+        self._asked: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(
             min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))
         self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
                       decompose: bool = True, documents: Collection[str] | None = None) -> list[tuple[str, float]]:
@@ -91,20 +96,14 @@ class Retriever:
             return self.ranking(scores, limit)
         return self.reorder(reranker, wordings, self.ranking(scores, max(limit, best)), best)[:limit]
 
+    @cachedmethod(attrgetter("_weighed"), lock=attrgetter("_lock"))
     def _weigh(self, question: str, switches: Switches, decompose: bool) -> tuple[list[str], Scores]:
         """Return the wordings that wait for no answer, and the chunks' weights; those of the last questions are kept.
 
         A question is asked of the whole first and then of the documents that it names.
         """
-        asked = question, switches, decompose
-        with self._lock:
-            weighed = self._weighed.get(asked)
-        if weighed is None:
-            queries = self.queries(self.sub_queries(question, decompose=decompose))
-            weighed = [query.embedded.text for query in queries if not query.follows], self.rank(queries, switches)
-            with self._lock:
-                self._weighed[asked] = weighed
-        return weighed
+        queries = self.queries(self.sub_queries(question, decompose=decompose))
+        return [query.embedded.text for query in queries if not query.follows], self.rank(queries, switches)
 
     def sub_queries(self, question: str, *, decompose: bool = True) -> list[SubQuery]:
         """Return what is searched for a question: itself first, then its steps or its second hop."""
@@ -128,39 +127,33 @@ class Retriever:
             sub_queries: each follows only sub-queries before it; those not cached are embedded in one batch.
         """
         made: list[Query] = []
-        embedded = self._embed_queries([strip_placeholders(part.question) for part in sub_queries])
+        texts = [strip_placeholders(part.question) for part in sub_queries]
+        embedded = self._cached(self._embedded, texts, self._compare)
         for sub_query, query in zip(sub_queries, embedded, strict=True):
             made.append(Query(query, tuple(made[number] for number in sub_query.follows)))
         return made
 
-    def _embed_queries(self, texts: Sequence[str]) -> list[EmbeddedQuery]:
-        """Return the embedded texts. Threads wait for each other, so no text is embedded twice."""
-        with self._lock:
-            embedded = {text: self._embedded[text] for text in texts if text in self._embedded}
-            new = [text for text in dict.fromkeys(texts) if text not in embedded]
-            if new:
-                vectors = np.array(self._encode(new, of_questions=True))
-                batch = Batch(self.index, vectors)
-                for row, text in enumerate(new):
-                    embedded[text] = self._embedded[text] = EmbeddedQuery(self.index, text, vectors[row], (batch, row))
-        return [embedded[text] for text in texts]
+    def _compare(self, texts: Sequence[str]) -> Iterable[EmbeddedQuery]:
+        vectors = self._cached(self._asked, texts, partial(self._encode, as_queries(self.index.embedder)))
+        return compare_queries(self.index, texts, np.array(vectors))
 
     def embed(self, texts: Sequence[str]) -> list[Vectors]:
         """Return the unit vector of each text, shape (d,); repeated ones are looked up."""
-        with self._lock:
-            return self._encode(texts)
+        return self._cached(self._texts, texts, partial(self._encode, self.index.embedder))
 
-    def _encode(self, texts: Sequence[str], *, of_questions: bool = False) -> list[Vectors]:
-        """Return the unit vector of each text, with the lock held; those of the last texts are cached."""
-        known = {text: vector for text in texts if (vector := self._texts.get((text, of_questions))) is not None}
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            embedder = as_queries(self.index.embedder) if of_questions else self.index.embedder
-            with charge_calls(account=self.account):
-                vectors = embedder.encode(new)
-            for text, vector in zip(new, vectors, strict=True):
-                known[text] = self._texts[text, of_questions] = vector
-        return [known[text] for text in texts]
+    def _encode(self, embedder: Embedder, texts: Sequence[str]) -> Iterable[Vectors]:
+        with charge_calls(account=self.account):
+            return embedder.encode(texts)
+
+    def _cached(self, cache: LRUCache[str, _T], texts: Sequence[str],
+                make: Callable[[Sequence[str]], Iterable[_T]]) -> list[_T]:
+        """Return what is made of each text, or was made of it before. Threads wait, so no text is embedded twice."""
+        with self._lock:
+            found = {text: cache[text] for text in texts if text in cache}
+            if new := [text for text in dict.fromkeys(texts) if text not in found]:
+                found |= zip(new, make(new), strict=True)
+                cache.update(found)
+        return [found[text] for text in texts]
 
     def rank(self, queries: Sequence[Query], switches: Switches = EVERYTHING) -> Scores:
         """Return the chunks' weights for several sub-queries, shape (chunks,).

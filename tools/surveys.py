@@ -17,6 +17,7 @@ from ..graph_store.ledger.communities import GROUP, TreeCommunity
 from ..graph_store.tree.community_digests import identified
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
+from ..schemas.lookups import TripleLookup
 from ..schemas.retrieval import CommunitySummary, Passage
 from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities
@@ -25,7 +26,7 @@ from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines, item_cost
 from .schema_names import find_term, terms_of
-from .table_query import Computed, FieldError, RowGroup, TableQuery, compute, find_field
+from .table_query import Computed, FieldError, RowGroup, compute, find_field
 from .tables import cited_rows
 
 TAU = 0.5
@@ -153,7 +154,7 @@ def _grouping(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float 
     # Without a period, the value itself is the group.
     field, period = (match["field"], match["period"]) if match else (by.strip(), "tail")
     name = find_field(index, schema, field)
-    computed = compute(index, schema, TableQuery(relation=name, by=period), name)
+    computed = compute(index, schema, TripleLookup(relation=name, by=period), name)
     heads = np.unique(computed.column.heads) if among is None else np.intersect1d(computed.column.heads, among)
     if alpha is None:
         groups = _groups_of(computed, heads)

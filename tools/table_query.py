@@ -6,7 +6,6 @@ one unit; what has no value of the kind is left out and counted.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.lookups import EXTREMES, Calculation
+from ..schemas.lookups import EXTREMES, Calculation, TripleLookup
 from .conditions import Condition, ConditionError, fitting_labels, part_condition, read_condition
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
@@ -41,29 +40,6 @@ def find_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
     if not found.terms:
         raise FieldError(f"no field is called {name!r}; there are: {', '.join(found.near)}")
     return found.terms[0].name
-
-
-@dataclass(frozen=True)
-class TableQuery:
-    """What is asked of the rows of a relation or attribute.
-
-    Attributes:
-        relation: its name.
-        head, tail: what a row's subject, and its object or value, has to be (`conditions.part_condition`).
-        where: further conditions, on fields of the subject, or of the object as `tail.FIELD`.
-        by: what to group by: "head", "tail", a field, or one of a field's periods as `FIELD.year`; "year",
-            "month" and "decade" alone are those of the row's own value.
-        do: what to compute, over all rows or those of each group.
-        most: how many of the smallest, largest, first or last values are taken.
-    """
-
-    relation: str
-    head: str = ""
-    tail: str = ""
-    where: tuple[str, ...] = ()
-    by: str = ""
-    do: Calculation = "list"
-    most: int = 1
 
 
 class RowGroup(NamedTuple):
@@ -111,21 +87,21 @@ class Computed(NamedTuple):
         return (*self.groups[:limit], *takewhile(lambda group: group.value == least, self.groups[limit:]))
 
 
-def compute(index: RetrievalIndex, schema: GraphSchema, query: TableQuery, name: str,
+def compute(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, name: str,
             keep: Callable[[FieldColumn, Rows], Rows] | None = None) -> Computed:
-    """Answer a query.
+    """Compute what a lookup asks of the rows of a relation or attribute.
 
     Args:
         index: the knowledge base.
         schema: the schema in force, by whose labels fields are found.
-        query: what is asked.
+        lookup: what is asked; its date and document are left to `keep`.
         name: the relation's or attribute's name in the graph.
         keep: returns those of some rows that fit what is not in columns, such as a date.
 
     Raises:
         ConditionError, FieldError: a condition cannot be read, or is about a field that there is not.
     """
-    return _Table(index, schema, name).compute(query, keep)
+    return _Table(index, schema, name).compute(lookup, keep)
 
 
 class _Table:
@@ -136,17 +112,17 @@ class _Table:
         self.column = index.column(name)
         self._compared = 0
 
-    def compute(self, query: TableQuery, keep: Callable[[FieldColumn, Rows], Rows] | None) -> Computed:
+    def compute(self, lookup: TripleLookup, keep: Callable[[FieldColumn, Rows], Rows] | None) -> Computed:
         fits = np.ones(len(self.column.heads), bool)
-        if query.head:
-            fits &= self._fits_ends(self.column.heads, part_condition(query.head))
-        if query.tail:
-            fits &= self._fits_labels(self.column, part_condition(query.tail))[self.column.labels]
-        for condition in map(read_condition, query.where):
+        if lookup.head:
+            fits &= self._fits_ends(self.column.heads, part_condition(lookup.head))
+        if lookup.tail:
+            fits &= self._fits_labels(self.column, part_condition(lookup.tail))[self.column.labels]
+        for condition in map(read_condition, lookup.where):
             fits &= self._fits_where(condition)
         rows = np.flatnonzero(fits)
         rows = keep(self.column, rows) if keep else rows
-        return self._computed(query, rows)
+        return self._computed(lookup, rows)
 
     # Conditions.
 
@@ -203,21 +179,21 @@ class _Table:
 
     # Calculations.
 
-    def _computed(self, query: TableQuery, rows: Rows) -> Computed:
+    def _computed(self, lookup: TripleLookup, rows: Rows) -> Computed:
         left_out: Counter[str] = Counter()
         column, value, unit, shown = self.column, None, "", rows
         groups = list[RowGroup]()
-        if query.by:
-            groups = self._grouped(query, rows, left_out)
+        if lookup.by:
+            groups = self._grouped(lookup, rows, left_out)
             shown = np.unique(np.concatenate([group.rows for group in groups])) if groups else rows[:0]
-        elif query.do == "count":
+        elif lookup.do == "count":
             value = float(len(np.unique(column.heads[rows])))
-        elif query.do == "distinct":
+        elif lookup.do == "distinct":
             value = float(len(np.unique(column.labels[rows])))
-        elif query.do in {"sum", "mean"}:
-            value, unit = self._added(query.do, rows, left_out)
-        elif query.do != "list":
-            shown, value, unit = self._extreme(query.do, rows, left_out, query.most)
+        elif lookup.do in {"sum", "mean"}:
+            value, unit = self._added(lookup.do, rows, left_out)
+        elif lookup.do != "list":
+            shown, value, unit = self._extreme(lookup.do, rows, left_out, max(lookup.limit, 1))
         kind, having, of_type = self._coverage()
         return Computed(column, shown, tuple(groups), value, unit, len(rows), dict(left_out), having, of_type, kind)
 
@@ -267,29 +243,29 @@ class _Table:
 
     # Groups.
 
-    def _grouped(self, query: TableQuery, rows: Rows, left_out: Counter[str]) -> list[RowGroup]:
-        keys, at = self._keys(query.by, rows, left_out)
+    def _grouped(self, lookup: TripleLookup, rows: Rows, left_out: Counter[str]) -> list[RowGroup]:
+        keys, at = self._keys(lookup.by, rows, left_out)
         found = []
         by_key: dict[str, list[int]] = {}
         for key, row in zip(keys, at.tolist(), strict=True):
             by_key.setdefault(key, []).append(row)
         # Grouped by one end, the other one is counted.
-        counted = self.column.labels if query.by == "head" else self.column.heads
+        counted = self.column.labels if lookup.by == "head" else self.column.heads
         for key, own in by_key.items():
             of, unit = np.array(own, np.intp), ""
             value: float | None = float(len(np.unique(counted[of])))
-            if query.do in {"sum", "mean"}:
-                value, unit = self._added(query.do, of, left_out)
-            elif query.do == "distinct":
+            if lookup.do in {"sum", "mean"}:
+                value, unit = self._added(lookup.do, of, left_out)
+            elif lookup.do == "distinct":
                 value = float(len(np.unique(self.column.labels[of])))
-            elif query.do in EXTREMES:
-                of, value, unit = self._extreme(query.do, of, left_out)
+            elif lookup.do in EXTREMES:
+                of, value, unit = self._extreme(lookup.do, of, left_out)
             date = self.column.dates[self.column.labels[of[0]]] if value is None and len(of) else ""
             if value is not None:
                 found.append(RowGroup(key, of, value, f"{shown_number(value)} {unit}".strip()))
             elif date:
                 found.append(RowGroup(key, of, _date_number(date), date))
-        ascending = query.do in {"smallest", "first"}
+        ascending = lookup.do in {"smallest", "first"}
         return sorted(found, key=lambda group: (group.value if ascending else -group.value, group.key))
 
     def _keys(self, by: str, rows: Rows, left_out: Counter[str]) -> tuple[Sequence[str], Rows]:

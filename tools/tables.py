@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -26,13 +25,13 @@ from .fact_rows import (
     split_shared_note,
     tail_of,
     triple_rows,
-    value_row,
+    value_rows,
 )
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
 from .schema_names import Term, find_term
-from .table_query import Computed, FieldError, TableQuery, compute, find_field, shown_number
+from .table_query import Computed, FieldError, compute, find_field, shown_number
 
 _MOST_ROWS = 400
 """Rows that are put into words, more than a budget shows; all are counted."""
@@ -102,12 +101,11 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
 
     if lookup.at:
         read_day(lookup.at)  # a wrong date is an error even if no row fits
-    query = TableQuery(relation=term.name, head=lookup.head, tail=lookup.tail, where=lookup.where, by=lookup.by,
-                       do=lookup.do, most=max(lookup.limit, 1))
-    computed = compute(index, schema, query, term.name, keep)
+    computed = compute(index, schema, lookup, term.name, keep)
     wanted = part_condition(lookup.tail)
     if not computed.total and wanted.sign == "=" and wanted.values:
-        computed = compute(index, schema, replace(query, tail=""), term.name, lambda column, rows: _qualified(
+        of_any = lookup.model_copy(update={"tail": ""})
+        computed = compute(index, schema, of_any, term.name, lambda column, rows: _qualified(
             index, column, keep(column, rows), wanted))
     listed = [] if lookup.by else _rows(index, computed.column, _by_name(index, computed)[:most])  # groups show no rows
     return ReadTable(term, computed, [row for row in listed if row.places], unread)
@@ -146,8 +144,9 @@ def _rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterator[Fa
         if (triple := int(column.triples[row])) >= 0:
             yield from triple_rows(index, [triple])
         else:
-            yield value_row(index, index.entity_row.at(int(column.heads[row])), column.name,
-                            column.texts[int(column.labels[row])])
+            entity, value = index.entity_row.at(int(column.heads[row])), column.texts[int(column.labels[row])]
+            held = index.attributes(entity).get(column.name, {}).get(value, {})
+            yield from value_rows(index, entity, {column.name: {value: held}})
 
 
 def contexts(index: RetrievalIndex, table: ReadTable) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...models.rules.content_words import language_of
 from ...schemas.inquiry import Block
@@ -26,14 +25,6 @@ _BEFORE, _AFTER = 80, 160
 _CITED = 3
 
 
-class _Mention(NamedTuple):
-    """A document with its title, and the line that has the words first."""
-
-    document: str
-    title: str
-    place: Place
-
-
 def asked_mentions(index: RetrievalIndex, question: str) -> list[Block]:
     """Return the documents that have the words that a question asks for, each with its first line that has them.
 
@@ -51,17 +42,16 @@ def asked_mentions(index: RetrievalIndex, question: str) -> list[Block]:
     found = list(_mentions(index, words)) if words else []
     if not asked or not found:
         return []
-    rows = [Passage(chunk_id="", document=one.document, title=one.title, text=one.place.text, start=one.place.start,
-                    score=0.0, kind="row", places=(one.place,), cells=(words, one.title),
-                    statement=f"{one.title}: {' '.join(one.place.text.split())}") for one in found[:MOST_SHOWN]]
+    rows = found[:MOST_SHOWN]
     if asked["count"] or len(found) > MOST_SHOWN:
-        places = tuple(one.place for one in found[:_CITED])
+        places = tuple(place for one in found[:_CITED] for place in one.places)
         rows.insert(0, rows[0].model_copy(update={
             "places": places, "cells": (str(len(found)),), "statement": _count(question, words, len(found))}))
     return [Block(title=words, items=tuple(rows))]
 
 
-def _mentions(index: RetrievalIndex, words: str) -> Iterator[_Mention]:
+def _mentions(index: RetrievalIndex, words: str) -> Iterator[Passage]:
+    """Yield the first line of each document that has some words."""
     spaced = r"\s+".join(map(re.escape, words.split()))
     pattern = re.compile(rf"(?<![^\W_]){spaced}(?![^\W_])" if words.isascii() else spaced, re.IGNORECASE)
     for document, text in index.store.documents.whole_texts():
@@ -72,8 +62,10 @@ def _mentions(index: RetrievalIndex, words: str) -> Iterator[_Mention]:
             end = min(text.find("\n", match.end()) % (len(text) + 1), match.end() + _AFTER)
             if end == match.end() + _AFTER:
                 end = max(text.rfind(" ", match.end(), end), match.end())
-            yield _Mention(document, index.store.documents.get(document).title or document,
-                           Place(document=document, start=start, text=text[start:end].rstrip()))
+            title, said = index.store.documents.get(document).title or document, text[start:end].rstrip()
+            yield Passage(chunk_id="", document=document, title=title, text=said, start=start, score=0.0, kind="row",
+                          places=(Place(document=document, start=start, text=said),), cells=(words, title),
+                          statement=f"{title}: {' '.join(said.split())}")
 
 
 def _count(question: str, words: str, count: int) -> str:

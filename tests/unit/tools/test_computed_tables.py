@@ -330,5 +330,5 @@ def test_a_grouped_table_reads_the_words_of_no_row(tmp_path_factory, monkeypatch
     with base.create(tmp_path_factory.mktemp("home"), "kb", HashedEmbedder(), SCHEMA) as kb, kb.writing():
         put_facts(kb, "facts", FACTS)
         retriever = read(kb)
-        monkeypatch.setattr("banyan.tools.tables.value_row", lambda *_: pytest.fail("a row was read"))
+        monkeypatch.setattr("banyan.tools.tables.value_rows", lambda *_: pytest.fail("a row was read"))
         assert [group.key for group in table(retriever, relation="status", by="tail").groups] == ["Open", "Shut"]

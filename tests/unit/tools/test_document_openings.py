@@ -51,7 +51,7 @@ def test_each_document_has_its_title_and_the_sentence_that_says_it_best(retrieve
 ])
 def test_minutes_open_with_an_item_and_texts_with_a_whole_sentence(text, opening):
     document = Document(id="minutes.md", title="Minutes", text=text, source="minutes.md")
-    assert [openings_module._shown(one) for one in openings_module._openings([document])] == [opening]
+    assert [one.said for one, _ in openings_module._openings([document])] == [opening]
 
 
 @pytest.mark.parametrize(("question", "folder"), [

@@ -1,12 +1,13 @@
 """Ranking: beta, trust, what each switch adds (invariant 7), steps, ties, and what a retriever caches."""
 
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.schemas.retrieval import ROUTES, SubQuery, Switches
-from banyan.tools.query import EmbeddedQuery, Query
+from banyan.tools.query import Query, compare_queries
 from banyan.tools.ranking.fusion import beta
 from banyan.tools.retriever import Retriever
 
@@ -53,9 +54,7 @@ def query(retriever, question, trust=None) -> Query:
     made = retriever.queries([SubQuery(question=question)])[0]
     if trust is None:
         return made
-    meaning = EmbeddedQuery(retriever.index, made.embedded.text, made.embedded.vector)
-    meaning.trust = trust
-    return Query(meaning)
+    return Query(replace(made.embedded, trust=trust))
 
 
 def documents(retriever, scores, limit=50) -> list[str]:
@@ -65,8 +64,8 @@ def documents(retriever, scores, limit=50) -> list[str]:
 
 def beta_of(retriever, question) -> float:
     # Made by itself: beta needs no vector of the question.
-    vector = np.zeros(retriever.index.embedder.dimension, np.float32)
-    return beta(Query(EmbeddedQuery(retriever.index, question, vector)))
+    vectors = np.zeros((1, retriever.index.embedder.dimension), np.float32)
+    return beta(Query(*compare_queries(retriever.index, [question], vectors)))
 
 
 @pytest.mark.parametrize(("named", "thematic"), [
