@@ -9,8 +9,11 @@ possessive, or 'of'.
 from typing import TYPE_CHECKING
 
 from ...models.parsing.parser import Parser
-from ...models.rules.lexicon import words
+from ...models.rules.content_words import language_of as english_or_chinese
+from ...models.rules.lexicon import SUMMARY_CUES, words
+from ...models.rules.question import foreign_forms
 from ...schemas.references import reference
+from ...text.languages import language_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -21,20 +24,24 @@ _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
 _EMPTY = words("be the name of")
 
 
-def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
-    """Decompose a nested question into steps, in the order in which they can be answered.
+def unfold(question: str, parser: Parser, limit: int) -> list[str]:
+    """Decompose a nested English question into steps, in the order in which they can be answered.
 
     Args:
-        question: English text.
-        parser: parses the question.
+        question: the question, not blank.
+        parser: parses it.
         limit: the most steps.
 
     Returns:
-        The steps, which may refer to earlier answers; only the question itself if it is not nested, or if it would need
-        more than `limit`.
+        The steps, which may refer to earlier answers (`schemas/references.py`); only the question itself if it is not
+        nested, for an overview, in another language, or if it would need more than `limit`.
     """
-    doc = parser.parse(question.strip(), "en")
-    steps = _Steps(doc).texts() if len(doc) <= _LONGEST else []
+    question = question.strip() or question
+    is_foreign = language_of(question) in foreign_forms() or english_or_chinese(question) == "zh"
+    if question.isspace() or SUMMARY_CUES.search(question) or is_foreign:
+        return [question]
+    (doc,) = parser.parse_sentences([question], _LONGEST)
+    steps = _Steps(doc).texts() if doc is not None else []
     return steps if 1 < len(steps) <= limit else [question]
 
 

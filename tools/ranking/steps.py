@@ -11,15 +11,11 @@ from collections.abc import Callable, Sequence
 from ...graph_store.bounding.grounding import words
 from ...graph_store.index.name_trie import NamedSpan
 from ...models.parsing.parser import Parser
-from ...models.rules.content_words import language_of as english_or_chinese
-from ...models.rules.lexicon import SUMMARY_CUES
-from ...models.rules.question import foreign_forms
 from ...schemas.naming import canonical_name
 from ...schemas.references import references
 from ...schemas.retrieval import SubQuery
-from ...text.languages import language_of
 from ..query import strip_placeholders
-from .nested_english import unfold_english
+from .nested_english import unfold
 
 NamesIn = Callable[[str], Sequence[NamedSpan]]
 """Returns the names of a text that the knowledge base knows, from left to right."""
@@ -35,7 +31,7 @@ def split_question(question: str, parser: Parser, names_in: NamesIn) -> list[Sub
         parser: parses the question.
         names_in: returns the names of a text that the knowledge base knows.
     """
-    steps = unfold(question, _MOST, parser)
+    steps = unfold(question, parser, _MOST)
     if len(steps) == 1:
         return with_second_hop(question, names_in)
     parts, numbers = [SubQuery(question=question)], dict[int, int]()
@@ -60,24 +56,6 @@ def with_second_hop(question: str, names_in: NamesIn) -> list[SubQuery]:
         end = named.end
     rest = strip_placeholders(" ".join([*parts, question[end:]]))
     return [whole, SubQuery(question=rest, follows=(0,))] if parts and words(rest) else [whole]
-
-
-def unfold(question: str, limit: int, parser: Parser) -> list[str]:
-    """Return the steps of a question as texts.
-
-    A nested English question ("the X of the Y of Z", relative clauses) gives a text for each step, which may refer to
-    earlier answers (`schemas/references.py`). Any other question, and one that would need more steps, stays as it is.
-
-    Args:
-        question: the question, not blank.
-        limit: the most steps, at least 1.
-        parser: parses English questions.
-    """
-    question = question.strip() or question
-    is_foreign = language_of(question) in foreign_forms() or english_or_chinese(question) == "zh"
-    if question.isspace() or SUMMARY_CUES.search(question) or is_foreign:
-        return [question]
-    return unfold_english(question, parser, limit)
 
 
 def _is_new(step: str, parts: Sequence[SubQuery]) -> bool:

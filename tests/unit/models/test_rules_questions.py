@@ -7,7 +7,7 @@ from banyan.models.parsing.parser import Parser
 from banyan.models.rules.follow_ups import condense
 from banyan.models.rules.question import analyse
 from banyan.schemas.references import references
-from banyan.tools.ranking.steps import unfold
+from banyan.tools.ranking.nested_english import unfold
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ PARSER = Parser()
 
 
 def steps(question: str, limit: int = 5) -> list[str]:
-    return unfold(question, limit, PARSER)
+    return unfold(question, PARSER, limit)
 
 
 @pytest.mark.parametrize(("question", "expected"), [
@@ -93,7 +93,7 @@ ANY = st.text(max_size=80) | st.lists(WORDS, max_size=14).map(" ".join) | st.lis
 @example("   ", 3)
 @settings(deadline=None, max_examples=100)
 def test_unfold_never_fails_and_keeps_to_the_limit(question, limit):
-    found = unfold(question, limit, PARSER)
+    found = unfold(question, PARSER, limit)
     assert 1 <= len(found) <= limit
     assert all(found)
     for number, step in enumerate(found if len(found) > 1 else ()):
@@ -112,7 +112,7 @@ def test_long_questions_take_linear_time():
     def seconds(repeats: int) -> float:
         text = "the city of the man who was born in the town where the author of " * repeats
         start = time.perf_counter()
-        unfold(text + "?", 5, PARSER)
+        unfold(text + "?", PARSER, 5)
         return time.perf_counter() - start
 
     seconds(1)
