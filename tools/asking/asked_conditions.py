@@ -50,11 +50,6 @@ class Conditions:
         for field in [field for field, sign in self._of if sign == "!=" and self._of.get((field, "="))]:
             self._of[field, "!="] += self._of.pop((field, "="))
 
-    def only_missing(self) -> list[str]:
-        """Return the fields that rows must not have, if nothing else limits the rows."""
-        missing = [field for (field, sign), values in self._of.items() if sign == "=" and not values]
-        return missing if len(missing) == len(self._of) and not self.head else []
-
     def alternatives(self) -> str:
         """Return the field that has several values; "" if none has."""
         return next((field for (field, sign), values in self._of.items() if len(values) > 1 and sign == "="), "")

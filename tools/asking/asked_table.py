@@ -261,8 +261,6 @@ class _Asked:
             return conditions.lookup(counted.name, do="distinct") if counted and len(free) == 1 else None
         for one in free:
             self._mentions.use_mention(one)
-        if missing := conditions.only_missing():
-            return conditions.lookup(self._common_field(missing), do=do)
         show = dict.fromkeys(one.name for one in free if one.name not in conditions.fields())
         return conditions.lookup("", do=do, show=tuple(show))
 
@@ -282,14 +280,6 @@ class _Asked:
         types = set(self._index.browsing.type_of[self._index.column(one.name).heads].tolist())
         rows = (self._index.entity_at(entity.name) for entity in self._mentions.of("entity"))
         return any(int(self._index.browsing.type_of[row]) in types for row in rows if row is not None)
-
-    def _common_field(self, missing: Sequence[str]) -> str:
-        """Return the field that most things have which may have some others."""
-        types = self._index.browsing.type_of[self._index.column(missing[0]).heads]
-        kind = int(types[0]) if len(types) else -1
-        terms = sorted(terms_of(self._index), key=lambda term: (-term.rows, term.name))
-        return next((term.name for term in terms if term.name not in missing and kind in
-                     self._index.browsing.type_of[self._index.column(term.name).heads]), "")
 
 
 def _unit(period: re.Match[str]) -> str:
