@@ -44,7 +44,8 @@ from ..subagent.tool_answers import RetrievedPassage
 from ..text.times import read_day
 from ..tools.langchain_tools import lookup_tools
 from ..tools.openings import summarise_documents
-from ..tools.table_results import ComputedTable, fields, tabulate
+from ..tools.schema_names import terms_of
+from ..tools.table_results import ComputedTable, tabulate
 from .manual_edits import ManualEdits
 from .progress import Progress, log_failures, show_progress
 from .python_results import (
@@ -432,7 +433,7 @@ class KnowledgeBase:
     def fields(self) -> dict[str, int]:
         """Return the relations and attributes that `table` takes, with their numbers of rows."""
         with self._snapshot() as snapshot:
-            return {term.name: term.rows for term in fields(snapshot.index)}
+            return {term.name: term.rows for term in terms_of(snapshot.index)}
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:

@@ -7,7 +7,7 @@ from ..schemas.lookups import PathLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
 from .entity_names import FoundEntities, find_entities
-from .fact_rows import FactRow, triple_rows
+from .fact_rows import triple_rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
 
@@ -124,10 +124,6 @@ def _item(index: RetrievalIndex, start: str, path: _Path) -> Passage:
         link = row.validity.with_note(row.relation.replace("_", " "))
         said += f" -{link}-> {row.tail}" if forward else f" <-{link}- {row.head}"
         here = row.ends[1] if forward else row.ends[0]
-    return _chain(said, rows)
-
-
-def _chain(said: str, rows: Sequence[FactRow]) -> Passage:
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"}) for row in rows for place in row.places[:1]]
     documents = ", ".join(dict.fromkeys(place.document for place in places))
     return Passage(chunk_id="", document=places[0].document, title="", text=places[0].text, start=places[0].start,

@@ -83,10 +83,8 @@ def _finest_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[
 
 def _report_item(index: RetrievalIndex, query: Query, community: TreeCommunity) -> Passage | None:
     """Return a community's report, which rests on its facts nearest to the theme; None if it has no fact or report."""
-    return _item(index, query, community, community.text()) if community.summary else None
-
-
-def _item(index: RetrievalIndex, query: Query, community: TreeCommunity, text: str) -> Passage | None:
+    if not community.summary:
+        return None
     members = [row for row in map(index.entity_at, community.members) if row is not None]
     rows, _ = query.embedded.triples.best(_FACTS, index.incident_of(members))
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
@@ -94,5 +92,5 @@ def _item(index: RetrievalIndex, query: Query, community: TreeCommunity, text: s
     if not places:
         return None
     return Passage(chunk_id="", document=places[0].document, title=community.name, text=places[0].text,
-                   start=places[0].start, score=0.0, kind="report", statement=" ".join(text.split()),
+                   start=places[0].start, score=0.0, kind="report", statement=" ".join(community.text().split()),
                    places=tuple(places))

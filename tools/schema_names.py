@@ -25,17 +25,21 @@ class Term(NamedTuple):
 
 
 class FoundTerm(NamedTuple):
-    """The terms of a label, a relation before an attribute of the same name; where there is none, those like it."""
+    """The terms of a label; where there is none, those like it."""
 
     terms: tuple[Term, ...]
     near: tuple[str, ...] = ()
 
 
 def terms_of(index: RetrievalIndex) -> list[Term]:
-    """Return the relations and attributes that the graph has rows of, the most rows first."""
-    relations = [Term(name, rows, is_attribute=False) for name, rows in index.relation_counts.items() if rows]
-    attributes = [Term(name, rows, is_attribute=True) for name, rows in index.attribute_counts.items()]
-    return sorted([*relations, *attributes], key=lambda term: (term.is_attribute, -term.rows, term.name))
+    """Return the relations, then the attributes that the graph has rows of, the most rows first.
+
+    A relation and an attribute of one name are one, with the rows of both.
+    """
+    triples, values = index.relation_counts, index.attribute_counts
+    terms = [Term(name, triples.get(name, 0) + values.get(name, 0), is_attribute=name not in triples)
+             for name in {**triples, **values}]
+    return sorted(terms, key=lambda term: (term.is_attribute, -term.rows, term.name))
 
 
 def find_term(index: RetrievalIndex, schema: GraphSchema, label: str) -> FoundTerm:
@@ -83,8 +87,9 @@ def _bare_cue(cue: str) -> str:
 
 def names_of(schema: GraphSchema, term: Term) -> Iterator[str]:
     """Yield the schema's names and labels of a term, as keys."""
-    element = schema.attribute_type(term.name) if term.is_attribute else schema.relation_type(term.name)
-    yield from map(label_key, element.all_names() if element else (term.name,))
+    relation = None if term.is_attribute else schema.relation_type(term.name)
+    elements = [element for element in (relation, schema.attribute_type(term.name)) if element]
+    yield from map(label_key, [name for element in elements for name in element.all_names()] or [term.name])
 
 
 def find_type(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:

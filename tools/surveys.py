@@ -63,7 +63,7 @@ class _Grouping(NamedTuple):
 
 
 def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int,
-              alpha: float | None = None) -> list[Block]:
+              alpha: float | None = None, among: Rows | None = None) -> list[Block]:
     """Return the groups of a field's values or periods, each with its size, kinds and best connected members.
 
     Args:
@@ -72,11 +72,21 @@ def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int,
         by: a field, or FIELD.year, FIELD.month or FIELD.decade.
         tokens: the budget, estimated tokens.
         alpha: the weight of the field beside the graph (`attribute_groups`); None makes a group of each value.
+        among: the rows of the documents to count; None counts the field's rows.
 
     Raises:
         FieldError: there is no such field, or the graph is too large for groups by both.
     """
-    return _survey(index, schema, by, tokens, alpha=alpha)
+    grouping = _grouping(index, schema, by, alpha, among)
+    computed, label = grouping.computed, "" if among is None else f"{_words(grouping.computed.column.name)} "
+    reports = index.store.communities.group_reports()
+    items = [_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
+             for number, group in enumerate(grouping.groups)]
+    shown, hidden = fit_lines(items, tokens)
+    notes = [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
+    counted = f"{computed.total} rows" if among is None else f"{len(grouping.heads)} documents"
+    also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
+    return [Block(title=f"{counted} by {by}{also}", items=_with_rest(shown, hidden, "groups"), note="; ".join(notes))]
 
 
 def described_groups(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None,
@@ -112,7 +122,7 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
     fields += [f"{name}.year" for name in _dated_fields(index, documents)[:1]]
     blocks = list[Block]()
     for left, field in zip(range(len(fields), 0, -1), fields, strict=True):
-        blocks += _survey(index, schema, field, tokens // left, among=documents)
+        blocks += survey_by(index, schema, field, tokens // left, among=documents)
         tokens -= sum(map(item_cost, blocks[-1].items))
     return blocks
 
@@ -123,21 +133,6 @@ def _described_documents(index: RetrievalIndex) -> set[int]:
             for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
     entities = (entity for row in rows for entity in find_entities(index, row.cells[0].value).entities)
     return {at for entity in entities if (at := index.entity_at(entity)) is not None}
-
-
-def _survey(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int, *, alpha: float | None = None,
-            among: Rows | None = None) -> list[Block]:
-    """Count the rows, or the documents in `among`, in groups by a field's value, or a period of it ("date by year")."""
-    grouping = _grouping(index, schema, by, alpha, among)
-    computed, label = grouping.computed, "" if among is None else f"{_words(grouping.computed.column.name)} "
-    reports = index.store.communities.group_reports()
-    items = [_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
-             for number, group in enumerate(grouping.groups)]
-    shown, hidden = fit_lines(items, tokens)
-    notes = [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
-    counted = f"{computed.total} rows" if among is None else f"{len(grouping.heads)} documents"
-    also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
-    return [Block(title=f"{counted} by {by}{also}", items=_with_rest(shown, hidden, "groups"), note="; ".join(notes))]
 
 
 def _with_rest(shown: list[Passage], hidden: int, kind: str) -> tuple[Passage, ...]:

@@ -121,8 +121,7 @@ class _Table:
         for condition in map(read_condition, lookup.where):
             fits &= self._fits_where(condition)
         rows = np.flatnonzero(fits)
-        rows = keep(self.column, rows) if keep else rows
-        return self._computed(lookup, rows)
+        return self._computed(lookup, keep(self.column, rows) if keep else rows)
 
     # Conditions.
 

@@ -15,7 +15,7 @@ from ..schemas.lookups import TripleLookup
 from .fact_rows import FactRow
 from .field_columns import FieldColumn, amount_of, date_of
 from .index import RetrievalIndex
-from .schema_names import Term, find_term, terms_of
+from .schema_names import find_term
 from .table_query import FieldError, find_field
 from .tables import coverage, notes_of, read_table, values_of
 
@@ -135,15 +135,6 @@ def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -
                      for group in computed.groups[:lookup.limit or MOST_ROWS]),
         rows=tuple(_row(index, row, columns) for row in rows),
         notes=tuple(filter(None, [coverage(computed), *notes_of(table)])))
-
-
-def fields(index: RetrievalIndex) -> list[Term]:
-    """Return the relations and attributes that tables can be made of; one of both has the rows of both."""
-    found: dict[str, Term] = {}
-    for term in terms_of(index):
-        same = found.get(term.name)
-        found[term.name] = same._replace(rows=same.rows + term.rows) if same else term
-    return list(found.values())
 
 
 def _row(index: RetrievalIndex, row: FactRow, columns: Mapping[str, FieldColumn]) -> TableRow:

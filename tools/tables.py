@@ -69,12 +69,10 @@ def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLook
     if not found.terms:
         known = f"There are: {', '.join(found.near)}." if found.near else "The graph has no rows at all."
         return [Block(title=lookup.relation, note=f"No relation or attribute has this name. {known}")]
-    names = list(dict.fromkeys(term.name for term in found.terms))
-    blocks = []
-    for name in names:
-        term = next(term for term in found.terms if term.name == name)
+    blocks, share = [], tokens // len(found.terms)
+    for term in found.terms:
         try:
-            blocks.append(_block(index, schema, read_table(index, schema, lookup, term), lookup, tokens // len(names)))
+            blocks.append(_block(index, schema, read_table(index, schema, lookup, term), lookup, share))
         except (ConditionError, FieldError) as error:
             blocks.append(Block(title=lookup.relation, note=str(error)))
     return blocks

@@ -9,7 +9,6 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ...graph_store.layout import choose_name
-from ...graph_store.ledger.document_rows import Documents
 from ...graph_store.ledger.instructions import check_instructions
 from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
@@ -242,24 +241,20 @@ class RetrievalNodes:
 
     def _checked_answer(self, state: AskState, context: AskContext, snapshot: Snapshot) -> Answer:
         items, draft = list(items_of(state["rounds"])), state["draft"] or DraftAnswer(answerable=False, confidence=0.0)
-        documents = snapshot.kb.documents
-        checked = self._check_draft(state, context, draft, documents)
-        if checked.abstained and not isinstance(draft, QuotedDraft):
-            # Where a model found no answer, the closest quotes are shown; they are found without it.
-            closest = self._resources.finder.find(state["question"], items)
-            shown = present_quotes(state["question"], closest, items, documents, 1.0)
-            checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
+        question, documents, below = state["question"], snapshot.kb.documents, self._abstain_below(context)
+        if isinstance(draft, QuotedDraft):
+            checked = present_quotes(question, draft, items, documents, 0.0 if context.mode == "open" else below)
+        else:
+            checked = cite(draft, items, documents, context.mode, below)
+            if checked.abstained:
+                # Where a model found no answer, the closest quotes are shown; they are found without it.
+                shown = present_quotes(question, self._resources.finder.find(question, items), items, documents, 1.0)
+                checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
         if checked.abstained:
             hint = not (self._hinted or state["hinted"] or self._resources.settings.llm_base_url)
             self._hinted = self._hinted or hint
-            checked = with_notes(checked, state["question"], snapshot.retriever, hint=hint)
-        return with_spelling(checked, state["respelt"], state["question"])
-
-    def _check_draft(self, state: AskState, context: AskContext, draft: DraftAnswer, documents: Documents) -> Answer:
-        items, below = list(items_of(state["rounds"])), self._abstain_below(context)
-        if isinstance(draft, QuotedDraft):
-            return present_quotes(state["question"], draft, items, documents, 0.0 if context.mode == "open" else below)
-        return cite(draft, items, documents, context.mode, below)
+            checked = with_notes(checked, question, snapshot.retriever, hint=hint)
+        return with_spelling(checked, state["respelt"], question)
 
 
 def _lookups_of(state: AskState) -> list[Lookup]:

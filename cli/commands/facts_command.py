@@ -10,9 +10,9 @@ from rich import box
 from rich.table import Table
 
 from ...schemas.lookups import EXTREMES, Calculation, TripleLookup
+from ...tools.schema_names import terms_of
 from ...tools.table_query import shown_number
 from ...tools.table_results import MOST_ROWS, ComputedTable, TableRow, tabulate
-from ...tools.table_results import fields as fields_of
 from ..console import format_count, left_out, on_a_line, out, print_json, table_of, visible
 from ..error_messages import CommandError
 from ..session import AsJson, At, Kb, day_of, open_resources
@@ -126,7 +126,7 @@ def _write_csv(table: ComputedTable) -> None:
 def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
     """Print the relations and attributes, the most rows first."""
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        fields = fields_of(snapshot.index)
+        fields = terms_of(snapshot.index)
     shown = fields[:limit]
     if as_json:
         print_json([field._asdict() for field in shown])

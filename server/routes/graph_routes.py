@@ -17,7 +17,8 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup
 from ...schemas.naming import triple_id
-from ...tools.table_results import ComputedTable, fields, tabulate
+from ...tools.schema_names import terms_of
+from ...tools.table_results import ComputedTable, tabulate
 from ..error_responses import NotFoundError
 from ..graph_view import GraphView, mentioned_together
 from ..parameters import At, KbName, Limit, NodeId, Offset, TypeName, errors
@@ -249,7 +250,7 @@ async def compute_table(  # noqa: PLR0913  (its parameters)
 @router.get("/fields", responses=errors(404))
 def list_fields(seen: Seen) -> Items[TableField]:
     """List the relations, then the attributes, the most rows first."""
-    return Items(items=[TableField(**field._asdict()) for field in fields(seen.view.index)])
+    return Items(items=[TableField(**field._asdict()) for field in terms_of(seen.view.index)])
 
 
 @router.get("/export", responses=errors(404), response_class=StreamingResponse)
