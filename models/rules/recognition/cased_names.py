@@ -13,14 +13,9 @@ from .name_cues import Cues, cues_of, occurrences
 from .typed_span import Span, without_overlaps
 
 _WORD = re.compile(r"[dlDL]['’](?=[^\W\d_])|[^\W\d_]+(?:[-’'][^\W\d_]+)*+")
-_QUOTED = re.compile(r"[«“„\"]([^«»“”„\"\n]{2,60})[»”“\"]")
-_LISTED = re.compile(r", | (?:y|e|et|und|en|и) (?:[^\W\d_]{1,5} ){0,2}")
-_APART = re.compile(r"[,;:()\n]")
-_NUMERAL = re.compile(r"[IVXLCDM]{1,8}")
-_OPENING = frozenset({"—", "–", ":", "«", "„", "“", '"', "¿", "¡"})
+_APART = re.compile(r"[,;:()\n«»„“]")
 _ADJECTIVE = re.compile(r".*e[nrsm]?")
 """German words with these endings begin a sentence as adjectives do: "Jeden Dienstag"."""
-_LONGEST_QUOTED = 5
 _BETWEEN = 4
 """The most words in lower case between a noun and the name that it introduces: "fábrica de sombreros Aznarte"."""
 
@@ -38,50 +33,38 @@ def find_cased_names(text: str, language: str, title: str) -> list[Span]:
     Returns:
         The names, ascending and without overlaps; those that nothing gives a kind are of the kind "name".
     """
-    cues, found = cues_of(language), list[Span]()
-    for start, end in split_sentences(text):
-        words = list(_WORD.finditer(text, start, end))
-        for first, stop in _runs(words, text, language, cues):
-            span = _give_kind(words, first, stop, text, language, cues)
-            if span is not None and (not found or found[-1].end <= span.start):
-                joined = bool(found) and _LISTED.fullmatch(text, found[-1].end, span.start)
-                kind = found[-1].kind if joined and span.kind == "name" else span.kind
-                found.append(Span(span.start, span.end, kind))
-    return without_overlaps(occurrences(text, title, cues), _find_quoted(text, cues), found)
+    cues = cues_of(language)
+    runs = ((words, first, stop) for start, end in split_sentences(text)
+            for words in [list(_WORD.finditer(text, start, end))] for first, stop in _runs(words, text, language, cues))
+    found = filter(None, (_give_kind(*run, text, language, cues) for run in runs))
+    return without_overlaps(occurrences(text, title, cues), list(found))
 
 
 def _runs(words: _Words, text: str, language: str, cues: Cues) -> Iterator[tuple[int, int]]:
-    """Yield the runs of capitalised words, as indices of words, with links such as 'de la' inside."""
+    """Yield the runs of capitalised words, as indices of words, with links such as 'de la' inside.
+
+    A word that opens a sentence has a capital for that: alone it is a name only as a noun for names.
+    """
+    def is_cased(word: str) -> bool:
+        return word[0].isupper() and word.casefold() not in function_words(language)
+
     at = 0
     while at < len(words):
-        word = words[at][0]
-        opens = at == 0 or text[words[at - 1].end() : words[at].start()].strip() in _OPENING
-        if not _may_begin(word, language, cues, opens=opens):
+        opens, stop, ahead = at == 0, at + 1, at + 1
+        if not is_cased(words[at][0]) or (opens and language == "de" and _ADJECTIVE.fullmatch(words[at][0])):
             at += 1
             continue
-        stop = ahead = at + 1
-        linked = language != "de" or bool(cues.kind_of(word))
+        is_linked = language != "de" or bool(cues.kind_of(words[at][0]))
         while ahead < len(words) and text[words[ahead - 1].end() : words[ahead].start()] in {" ", "\n", ""}:
             following = words[ahead][0]
-            if following[0].isupper() and following.casefold() not in function_words(language):
+            if is_cased(following):
                 stop = ahead + 1
-            elif not linked or not (cues.has("of", following) or cues.has("link", following)):
+            elif not is_linked or not (cues.has("of", following) or cues.has("link", following)):
                 break
             ahead += 1
-        if stop - at > 1 or not opens or cues.kind_of(word):
+        if stop - at > 1 or not opens or cues.kind_of(words[at][0]):
             yield at, stop
         at = stop
-
-
-def _may_begin(word: str, language: str, cues: Cues, *, opens: bool) -> bool:
-    """Return True if a word may begin a name; one that `opens` a sentence or a quotation has a capital for that."""
-    if not word[0].isupper() or len(word) < 2 or _NUMERAL.fullmatch(word):  # noqa: PLR2004
-        return False
-    if cues.kind_of(word):
-        return True
-    adjective = opens and language == "de" and _ADJECTIVE.fullmatch(word)
-    article = not opens and (cues.has("link", word) and language != "de")  # "La Huerta"
-    return not adjective and (article or word.casefold() not in function_words(language))
 
 
 def _give_kind(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
@@ -89,11 +72,10 @@ def _give_kind(words: _Words, first: int, stop: int, text: str, language: str, c
     while stop - first > 1 and cues.kind_of(words[first][0]) in {"person", "town"}:
         first += 1
     begin, end = words[first].start(), words[stop - 1].end()
-    own = cues.kind_of(words[first][0])
+    own, single = cues.kind_of(words[first][0]), stop - first == 1
     if own and own not in {"person", "town"}:
-        compound = language == "de" and words[first][0].casefold() not in cues.nouns
-        alone = stop - first == 1 and (not compound or (first > 0 and cues.has("a", words[first - 1][0])))
-        return None if alone else Span(begin, end, own)
+        compound = words[first][0].casefold() not in cues.nouns and not (first and cues.has("a", words[first - 1][0]))
+        return None if single and not compound else Span(begin, end, own)
     for back in range(1, min(first, _BETWEEN) + 1):
         before = words[first - back]
         between = text[before.end() : begin]
@@ -106,34 +88,12 @@ def _give_kind(words: _Words, first: int, stop: int, text: str, language: str, c
         a_kind = first > back and cues.has("a", words[first - back - 1][0])
         if kind and kind != "person" and linked and not a_kind:
             return Span(begin, end, "location") if kind == "town" else Span(before.start(), end, kind)
-    return _kind_by_place(words, first, stop, text, language, cues)
-
-
-def _kind_by_place(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
-    """Return the name of a run that no noun introduces, with the kind by a definition, its position or its length."""
-    begin, end = words[first].start(), words[stop - 1].end()
-    defined = words[stop : stop + 3]
-    if defined and cues.has("is", defined[0][0]) and any(cues.has("a", word[0]) for word in defined[1:2]):
+    defined, before_it = words[stop : stop + 3], words[first - 1][0] if first else ""
+    if len(defined) > 1 and cues.has("is", defined[0][0]) and cues.has("a", defined[1][0]):
         kind = next(filter(None, (cues.kind_of(word[0]) for word in defined[2:])), "name")
         return Span(begin, end, "location" if kind == "town" else kind)
-    near = first > 0 and text[words[first - 1].end() : begin].isspace()
-    before = words[first - 1][0] if near else ""
-    single = stop - first == 1
-    if language == "de" and single and not (cues.has("at", before) and not cues.has("common", words[first][0])):
-        return None
-    if cues.has("at", before) or (single and (cues.has("to", before) or cues.has("of", before))):
+    if language == "de" and single and not (cues.has("at", before_it) and not cues.has("common", words[first][0])):
+        return None  # German nouns have capitals
+    if cues.has("at", before_it) or (single and (cues.has("to", before_it) or cues.has("of", before_it))):
         return Span(begin, end, "location")
-    capitals = all(word[0][0].isupper() for word in words[first:stop])
-    quoted = text[begin - 1 : begin] in _OPENING
-    return Span(begin, end, "person" if capitals and not single and not quoted else "name")
-
-
-def _find_quoted(text: str, cues: Cues) -> list[Span]:
-    """Return the names in quotation marks, with the kind of the noun before them: a club «Полярник»."""
-    found = []
-    for match in _QUOTED.finditer(text):
-        before = text[max(0, match.start() - 30) : match.start()].split()
-        short = len(match[1].split()) <= _LONGEST_QUOTED and not match[1].endswith((".", "!", "?", ","))
-        if short and (match[1][0].isupper() or not match[1][0].islower()):
-            found.append(Span(match.start(1), match.end(1), cues.kind_of(before[-1]) if before else "name"))
-    return [span if span.kind not in {"", "person", "town"} else Span(span.start, span.end, "name") for span in found]
+    return Span(begin, end, "name" if single else "person")

@@ -5,8 +5,9 @@ occur alone are not found.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 
 from ....text.languages import function_words
 from ....text.sentences import split_sentences
@@ -17,8 +18,6 @@ UNCASED = frozenset({"hi", "bn", "ar", "ja", "ko"})
 """The languages that this module reads."""
 _WORD = re.compile(r"[^\s\d।॥,.;:!?؟،؛\"“”‘’«»()\[\]{}|—–/*_#]+")
 _QUOTED = re.compile(r"[«“‘\"「『]([^«»“”‘’\"「」『』\n।.؟!?。]{2,30})[»”’\"」』]")
-_LONGEST_AT_START = 3
-"""The most words before a noun that opens a sentence with it: "सारस ताल अभयारण्य"; elsewhere one belongs to it."""
 _HAN = r"[\u3400-\u9fff々ヶ]"
 _KATAKANA = r"[\u30a1-\u30fa\u30fc]"
 _SAID = re.compile(r"[^A-Z\u30a1-\u30fa]*\Z|.*(?:ます|です|ました|でした|ません)\Z")
@@ -47,56 +46,38 @@ def find_uncased_names(text: str, language: str, title: str) -> list[Span]:
     if language == "ja":
         return without_overlaps(certain, list(_japanese(text, cues)))
     find = _arabic if language == "ar" else _following
-    about = {word for part in title.split() if cues.kind_of(word := _without_case(part, cues))}
     found = [span for start, end in split_sentences(text)
              for span in find(list(_WORD.finditer(text, start, end)), text, cues, function_words(language))]
-    # "The library" later in the text is the one that the title names.
-    found = [span for span in found if text[span.start : span.end].rsplit(maxsplit=1)[-1] not in about]
     return without_overlaps(certain, [span for span in found if span.kind == "person"], found)
 
 
-def _adjacent(words: _Words, at: int, text: str) -> bool:
-    """Return True if only a space or the full stop of a title separates a word from the one before it."""
-    return 0 < at < len(words) and text[words[at - 1].end() : words[at].start()] in {" ", ". ", "."}
+def _after(words: _Words, at: int, most: int, text: str, common: Callable[[str], bool]) -> list[re.Match[str]]:
+    """Return the words behind one that may be of a name: only a space or the full stop of a title is between them."""
+    found = list[re.Match[str]]()
+    for before, word in pairwise(words[at : at + most + 1]):
+        if text[before.end() : word.start()] not in {" ", ". ", "."} or common(word[0]):
+            break
+        found.append(word)
+    return found
 
 
 def _following(words: _Words, text: str, cues: Cues, functions: frozenset[str]) -> Iterator[Span]:
     """Yield the names of a language whose nouns follow the name: "रामनगर शहर", "Ramnagar town"."""
+    def is_common(word: str) -> bool:
+        return word in functions or cues.has("common", word) or bool(cues.kind_of(_without_case(word, cues)))
+
     for at, match in enumerate(words):
-        word = match[0]
-        noun = _without_case(word, cues)
+        noun = _without_case(match[0], cues)
         kind = cues.kind_of(noun)
-        if kind == "person":
-            stop = at + 1
-            while stop < at + 3 and _adjacent(words, stop, text) and not _is_common(words[stop][0], cues, functions):
-                stop += 1
-            if stop > at + 1:
-                yield Span(words[at + 1].start(), _end_of_name(words[stop - 1], cues), "person")
-        elif kind:
-            first = _first_of_name(words, at, text, cues, functions)
-            if first < at:
-                end = words[at - 1].end() if kind == "town" else match.start() + len(noun)
-                yield Span(words[first].start(), end, "location" if kind == "town" else kind)
-        elif (cues.has("surname", noun) or cues.has("after", word)) and _adjacent(words, at, text) and not _is_common(
-                words[at - 1][0], cues, functions):
-            end = match.start() + len(noun) if cues.has("surname", noun) else words[at - 1].end()
-            yield Span(words[at - 1].start(), end, "person")
-
-
-def _first_of_name(words: _Words, at: int, text: str, cues: Cues, functions: frozenset[str]) -> int:
-    """Return the index of the first word of the name before a noun; `at` if there is none."""
-    first = at
-    inflected = tuple(cues.others.get("inflected", ()))
-    while _adjacent(words, first, text) and not _is_common(words[first - 1][0], cues, functions) and (
-            not words[first - 1][0].endswith(inflected)):
-        first -= 1
-    if at - first > 1 and not (first == 0 and at <= _LONGEST_AT_START):
-        first = at - 1
-    return first
-
-
-def _is_common(word: str, cues: Cues, functions: frozenset[str]) -> bool:
-    return word in functions or cues.has("common", word) or bool(cues.kind_of(_without_case(word, cues)))
+        before = words[at - 1] if at and not is_common(words[at - 1][0]) else None
+        if kind == "person" and (named := _after(words, at, 2, text, is_common)):
+            yield Span(named[0].start(), named[-1].start() + len(_without_case(named[-1][0], cues)), "person")
+        elif kind == "town" and before:
+            yield Span(before.start(), before.end(), "location")
+        elif kind != "person" and before and (kind or cues.has("surname", noun)):
+            yield Span(before.start(), match.start() + len(noun), kind or "person")
+        elif before and cues.has("after", match[0]):
+            yield Span(before.start(), before.end(), "person")
 
 
 def _without_case(word: str, cues: Cues) -> str:
@@ -105,36 +86,25 @@ def _without_case(word: str, cues: Cues) -> str:
     return next((form for form in forms if cues.kind_of(form) or cues.has("surname", form)), word)
 
 
-def _end_of_name(match: re.Match[str], cues: Cues) -> int:
-    return match.start() + len(_without_case(match[0], cues))
-
-
 def _arabic(words: _Words, text: str, cues: Cues, functions: frozenset[str]) -> Iterator[Span]:
     """Yield Arabic names, which follow their nouns: "نهر السلسال"; a definite noun is followed by persons only."""
     for at, match in enumerate(words):
-        word = match[0]
-        kind = cues.kind_of(word)
-        if not kind and word[0] in "وبلفك":
-            word = word[1:]
-            kind = cues.kind_of(word)
-        start = match.end() - len(word)
-        following = [words[n][0] if all(_adjacent(words, m, text) for m in range(at + 1, n + 1)) else ""
-                     for n in (at + 1, at + 2, at + 3)]
-        first, second, third = ("" if next_word in functions or cues.has("common", next_word) else next_word
-                                for next_word in following)
-        if not kind or not first or (kind == "person" and first.startswith(_ARTICLE)):
+        kind = cues.kind_of(match[0])
+        named = _after(words, at, 3, text, functions.__contains__) if kind else []
+        first, second = (named[n][0] if n < len(named) else "" for n in (0, 1))
+        is_definite = first.startswith(_ARTICLE)
+        if not named or (kind == "person" and is_definite):
             continue
-        stop = at + 2
         if kind == "person":
-            stop += 1 + bool(third) if second in {"بن", "بنت", "ابن", "أبو", "عبد"} else bool(second) and (
-                not second.startswith(_VERBAL))
-        elif not first.startswith(_ARTICLE):
-            if second.startswith(_ARTICLE) or (second and kind == "town" and not second.startswith(_VERBAL)):
-                stop += 1
-            elif first.endswith("ة") or kind != "town":
-                continue  # an adjective: "a big city"
-        begin = words[at + 1].start() if kind in {"person", "town"} else start
-        yield Span(begin, words[min(stop, len(words)) - 1].end(), "location" if kind == "town" else kind)
+            last = 2 if second in {"بن", "بنت", "ابن", "أبو", "عبد"} else not second.startswith(_VERBAL)
+        else:
+            last = not is_definite and (second.startswith(_ARTICLE) or (
+                kind == "town" and not second.startswith(_VERBAL)))
+            if not (last or is_definite or kind == "town"):
+                continue  # an adjective: "a big library"
+        end = named[min(last, len(named) - 1)].end()
+        yield (Span(named[0].start(), end, "location" if kind == "town" else "person")
+               if kind in {"person", "town"} else Span(match.start(), end, kind))
 
 
 def _japanese(text: str, cues: Cues) -> Iterator[Span]:

@@ -83,9 +83,7 @@ def test_chinese_lists_of_names_give_a_fact_for_each(parser: Parser) -> None:
         ("刘波", "2008年"), ("张勇", "2008年")}
 
 
-def test_the_subject_of_a_chinese_clause_is_the_holder_of_a_post_and_not_who_is_succeeded(parser: Parser) -> None:
-    assert ("周强", "responsible_for", "信贷业务") in [
-        fact[:3] for fact in zh("东海银行行长周强出席会议，负责信贷业务。", parser)]
+def test_the_subject_of_a_chinese_clause_is_not_who_is_succeeded(parser: Parser) -> None:
     assert {fact.head for fact in zh("孙丽接替周强担任远航物流集团总经理。", parser)} == {"孙丽"}
 
 
