@@ -65,10 +65,9 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
         claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in extreme.units]
         claims[0] = Claim(text=extreme.line, quotes=claims[0].quotes)
         return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=extreme.words)
-    if shorts := short_answer(question, found, finder):
-        joint = "；" if question.language == "zh" else "; "
-        return QuotedDraft(answerable=True, claims=[_stating(question, short, finder) for short in shorts],
-                           confidence=STATED, short=joint.join(dict.fromkeys(short.words for short in shorts)))
+    if short := short_answer(question, found, finder):
+        return QuotedDraft(answerable=True, claims=[_stating(question, short, finder)], confidence=STATED,
+                           short=short.words)
     claims = [_quote(question, item, finder) for item in finder.quotes(found)]
     covered = found[0].covered
     answers = not question.has_form and covered >= _COVERED

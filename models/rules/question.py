@@ -76,8 +76,6 @@ _LISTS = re.compile(
     r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
     r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)
 _COUNT = re.compile(r"哪([两二三四五六七八九十])|\b(two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
-_ASIDE = re.compile(r"\A(?:before|after|when|while|once|until) (?:it|they|he|she|this|that)\b[^,]{0,40}, ",
-                    re.IGNORECASE)
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
 _PREPOSITIONAL = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
 _TIME = re.compile(
@@ -119,7 +117,7 @@ class Question:
         """The sentence that asks, without those before it and without how the answer is to be written."""
         sentences = [self.text[start:end] for start, end in split_sentences(self.text)]
         asking = next((sentence for sentence in reversed(sentences) if sentence.endswith(("?", "？"))), "")
-        return _ASIDE.sub("", asking) if len(self.words_of(asking)) > 1 else self.text
+        return asking if len(self.words_of(asking)) > 1 else self.text
 
     @property
     def definition(self) -> re.Pattern[str] | None:

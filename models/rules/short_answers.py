@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass
 
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage
@@ -11,7 +10,7 @@ from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
 from ...text.values import kind_of
 from .content_words import spoken_words
-from .finder import Finder, Found, named_documents
+from .finder import Finder, Found
 from .lexicon import words
 from .likeness import likeness
 from .question import Question, foreign_forms, tells_time
@@ -30,7 +29,7 @@ _LIMITING = re.compile(
     r"第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副|[主总](?=教练|裁判|编辑|编|设计|工程师|经理|监)",
     re.IGNORECASE)
 """Words that distinguish things of one kind: a sentence without them may be about another one."""
-_CHOICE = re.compile(r"\bor\b|还是|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
+_CHOICE = re.compile(r"\bor\b|还是|分别|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
 _NEGATED = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|nor|without|unless|except)\b|"
                       r"n['’]t\b|不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未无非]", re.IGNORECASE)
 _HEADERS = {
@@ -81,8 +80,8 @@ class Short:
     unit: Unit
 
 
-def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> list[Short]:
-    """Return the answer that the passages state, one for each document that the question names in 《》, or nothing.
+def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Short | None:
+    """Return the answer that the passages state, or None.
 
     Args:
         question: the analysed question.
@@ -90,24 +89,7 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
         finder: the context.
     """
     if not found or _CHOICE.search(question.asking):
-        return []
-    if not (titled := [name for name in question.names if f"《{name}》" in question.text]):
-        short = _short_answer(question, found, finder)
-        return [short] if short else []
-    shorts = [short for name in titled if (short := _of_titled(question, name, titled, finder))]
-    return shorts if len(shorts) == len(titled) else []
-
-
-def _of_titled(question: Question, name: str, titled: Sequence[str], finder: Finder) -> Short | None:
-    """Return the answer of the document that a name in 《》 means, to the question without the other ones."""
-    others = [other for other in titled if other != name]
-    text = reduce(lambda text, other: text.replace(f"《{other}》", " "), others, question.text)
-    own = replace(question, text=text, names=tuple(one for one in question.names if one not in others))
-    found = finder.of_documents(finder.search(own), named_documents(own, finder.passages))
-    return _short_answer(own, found, finder) if found else None
-
-
-def _short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Short | None:
+        return None
     best, passages = found[0], finder.passages
     if question.expected == "polar":
         stated = verdict(question, found, finder)
@@ -121,14 +103,7 @@ def _short_answer(question: Question, found: Sequence[Found], finder: Finder) ->
         return _from_field(question, found, passages)
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, passages)
-    if _is_one_of_many(question, best.unit):
-        return None
     return _from_span(question, best, passages) or _from_definition(question, best.unit)
-
-
-def _is_one_of_many(question: Question, unit: Unit) -> bool:
-    """Return True for an item of a list that only what is above the list connects with the question."""
-    return len(unit.items) > 1 and set(question.words_of(question.asking)).isdisjoint(question.words_of(unit.text))
 
 
 def is_unasked(question: Question, row: Row | None) -> bool:

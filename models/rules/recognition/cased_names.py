@@ -13,7 +13,8 @@ from .name_cues import Cues, cues_of, occurrences
 from .typed_span import Span, without_overlaps
 
 _WORD = re.compile(r"[dlDL]['’](?=[^\W\d_])|[^\W\d_]+(?:[-’'][^\W\d_]+)*+")
-_APART = re.compile(r"[,;:()\n«»„“]")
+_APART = re.compile(r"[,;:()\n»]")
+_QUOTES = frozenset("«„“\"")
 _ADJECTIVE = re.compile(r".*e[nrsm]?")
 """German words with these endings begin a sentence as adjectives do: "Jeden Dienstag"."""
 _BETWEEN = 4
@@ -87,7 +88,8 @@ def _give_kind(words: _Words, first: int, stop: int, text: str, language: str, c
         linked = back == 1 or any(cues.has("of", word) or cues.has("link", word) for word in between.split())
         a_kind = first > back and cues.has("a", words[first - back - 1][0])
         if kind and kind != "person" and linked and not a_kind:
-            return Span(begin, end, "location") if kind == "town" else Span(before.start(), end, kind)
+            named_alone = kind == "town" or between.strip() in _QUOTES  # the plant «Lebed»
+            return Span(begin if named_alone else before.start(), end, "location" if kind == "town" else kind)
     defined, before_it = words[stop : stop + 3], words[first - 1][0] if first else ""
     if len(defined) > 1 and cues.has("is", defined[0][0]) and cues.has("a", defined[1][0]):
         kind = next(filter(None, (cues.kind_of(word[0]) for word in defined[2:])), "name")
