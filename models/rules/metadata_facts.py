@@ -37,6 +37,8 @@ _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
 _NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
 _JOINED = re.compile(r"[\W_]+")
+_BETWEEN = re.compile(r"[,;](?![^()<>]{0,200}[)>])")
+"""What separates people, outside brackets."""
 _OTHERS = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 
 
@@ -106,7 +108,7 @@ def _aliases(document: str, evidence: str) -> Iterator[ExtractedAttribute]:
 
 def read_people(cell: Cell) -> list[_Person]:
     """Return the people of a field; none where it is not certain that all its items are people."""
-    parts = [part for part in map(str.strip, _split_outside_brackets(_OTHERS.sub("", cell.value))) if part]
+    parts = [part for part in map(str.strip, _BETWEEN.split(_OTHERS.sub("", cell.value))) if part]
     people = [_Person(_CONTACT.sub("", part).strip(" \t\"'"), tuple(
         next(filter(None, groups)) for groups in _CONTACT.findall(part))) for part in parts]
     people = [one if one.name else _Person(one.contacts[0], ()) for one in people if one.name or one.contacts]
@@ -114,17 +116,6 @@ def read_people(cell: Cell) -> list[_Person]:
     certain = all((one.contacts or (expected and _NAME.fullmatch(one.name))) and len(one.name.split()) <= _MOST_WORDS
                   for one in people)
     return people if certain else []
-
-
-def _split_outside_brackets(text: str) -> Iterator[str]:
-    """Split at commas and semicolons that are in no brackets."""
-    begin = depth = 0
-    for place, sign in enumerate(text):
-        depth = max(0, depth + (sign in "(<") - (sign in ")>"))
-        if sign in ",;" and not depth:
-            yield text[begin:place]
-            begin = place + 1
-    yield text[begin:]
 
 
 def _items(cell: Cell) -> list[str]:

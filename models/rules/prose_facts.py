@@ -179,13 +179,8 @@ class ProseFacts:
 def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
         tuple[Mention, Mention]]:
     heads = sentence.fill(token, by_role, pattern.head)
-    if _TEXTS & set(pattern.tail.kinds):
-        # "It" of a text about a document is a guess; a mention without a place is the title's subject.
-        heads = [head for head in heads if head.end or head.kind not in {"work", "name"}]
     tails = sentence.fill(token, by_role, pattern.tail)
     if pattern.head == pattern.tail:  # "A and B merged"
-        if len(heads) == 1:
-            heads = [heads[0]._replace(name=name) for name in heads[0].name.split(" and ")]
         yield from ((heads[0], other) for other in heads[1:])
         return
     yield from ((head, tail) for head in heads for tail in tails if head.name != tail.name)
@@ -257,15 +252,8 @@ class _Sentence:
                 one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
             if _TEXTS & set(end.kinds):
                 tokens = tokens[:1]
-            elif role == "subj" and predicate.pos_ == "VERB":
-                tokens = [token for token in tokens if not _describes_next(token)]
             found = dict.fromkeys(one for token in tokens if (
-                one := self._fitting(predicate, token, end, own=role == "self")) and not (
-                # "On the Row he was captain": no place is a captain.
-                role == "subj" and one.kind in {"organization", "location"} and "person" not in end.kinds and (
-                    kind_of_noun(predicate.lemma_) == "person")))
-            if role == "subj" and predicate.tag_ == "NNS" and len(found) == 1:
-                return []  # "the Classis (the leaders of ...)"
+                one := self._fitting(predicate, token, end, own=role == "self")))
             if found:
                 return list(found)
         return []
@@ -309,18 +297,12 @@ class _Sentence:
             mention = mention._replace(kind="location")  # "the island of Sorrel Key"
         if mention.kind == "name" and kind_of_noun(predicate.lemma_) in end.kinds:
             return mention._replace(kind=kind_of_noun(predicate.lemma_))  # "Radom, a city in Poland"
-        kind = _kind_in(mention, end.kinds, defined=self._is_defined(mention))
+        kind = _kind_in(mention, end.kinds)
         return mention._replace(kind=kind) if kind else None
 
-    def _is_defined(self, mention: Mention) -> bool:
-        """Return True for words with an article, as "the Related Companies" has and a company's name has not."""
-        return self._before(mention) in _ARTICLES or self._is_one_of(mention)
-
     def _is_one_of(self, mention: Mention) -> bool:
-        return self._before(mention) in _NO_NAME
-
-    def _before(self, mention: Mention) -> str:
-        return self.doc.text[: mention.start].rstrip().rpartition(" ")[2].lower()
+        """Return True for words after "a" or "each", as the name of one thing has not."""
+        return self.doc.text[: mention.start].rstrip().rpartition(" ")[2].lower() in _NO_NAME
 
     def _mention(self, token: "Token") -> Mention | None:
         """Return the name at a token, or what a pronoun or "the company" refers to."""
@@ -340,9 +322,7 @@ class _Sentence:
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
             name = self.doc.text[first.idx : last.idx + len(last)]
-            piece = self.doc.text[max(0, first.idx - 1) : first.idx] in {"-", "/"} or before in {"'s", "’s"} or (
-                first.i > 1 and self.doc[first.i - 1].tag_ in {"NNP", "NNPS"} and token.tag_ == "NNP")
-            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not piece:
+            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1:
                 return Mention(first.idx, first.idx + len(name), "name", name)
         return self._held(token)
 
@@ -447,13 +427,7 @@ class _Sentence:
         return child.i < token.i and not former and (named is None or named is self.covering(token))
 
 
-def _describes_next(token: "Token") -> bool:
-    """Return True for the "Acme" of "Acme and Delta Bank projects", which are of both."""
-    return any(other.i > token.i and other.tag_ == "NNS" and any(
-        child.dep_ == "compound" and child.tag_ == "NNP" for child in other.children) for other in token.conjuncts)
-
-
-def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  # noqa: PLR0911 - a decision list
+def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - a decision list
     """Return the kind that a pattern gives a name, or "" if the name is of another kind.
 
     A pattern is a better witness than a recogniser that guesses: who was born is a person, who employs a body.
@@ -472,7 +446,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     if guessed and kinds[0] == "person" and " and " not in name and may_be("person", name) and (
             kind == "location" or not may_be("organization", name)):
         return "person"  # "founded by Georg Carstensen"
-    if kinds == ("location",) and kind != "date" and not several and not acronym and not defined and is_rare(name):
+    if kinds == ("location",) and kind != "date" and not several and not acronym and is_rare(name):
         return "location"  # "born in Radom"
     if kind in kinds or kinds[0] == "name" or (kind == "name" and len(kinds) > _TELLING):
         return kind
@@ -481,8 +455,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str], *, defined: bool) -> str:  
     if kind == "name":
         told = [one for one in kinds if one in _TOLD and (several or not kind_of_noun(last)) and (
             one != "organization" or several or acronym or is_rare(name))]
-        return next((one for one in told if one == "product" or (
-            one == "organization" and (not defined or "firm" in kinds)) or (
+        return next((one for one in told if one in {"product", "organization"} or (
             may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):
         return "person" if guessed and may_be("person", name) else ""

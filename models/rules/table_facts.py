@@ -48,11 +48,9 @@ _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 """Lists, prompts and addresses."""
 _LISTED = "、"
-_SHORT, _LONGEST_LABEL = 3, 40
+_SHORT = 3
 _NO_THINGS = words("network label labels item items notes note order host term head status series part arm unit method")
 """Headers that mean a thing only elsewhere: a record label, a religious order, an arm of the army."""
-_LABEL = re.compile(r"[a-z\d_\W]|[^_=<>{}\[\]\\]*[_=<>{}\[\]\\]")
-"""What is no proper name: it begins with a small letter, a digit or a sign, or is an identifier of a program."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
 
@@ -112,8 +110,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         if row.cells[0].header == DOCUMENT:
             own = own.combine(words.of_document(row, evidence, section))
             continue
-        is_label = _LABEL.match(name) is not None
-        kind, is_told = words.type_of_rows(row.cells[0].header, () if is_label else (*reversed(line.above), title))
+        kind, is_told = words.type_of_rows(row.cells[0].header, (*reversed(line.above), title))
         if kind == words.person and any(map(str.isdigit, name)):
             kind = words.last_resort  # "Employees: up to 19"
         section = section or _marked("" if is_told else label)
@@ -126,7 +123,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             relation = words.relation(header, kind) if leads and not _is_described(value) else None
             if relation is None:
                 condition = "; ".join(filter(None, [section, _on_the_day(row)])) if _is_time(header) else _condition(
-                    row, header, time, telling.get(row.cells[0], ()))
+                    row, header, time, telling.get(row.cells[0], ""))
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
                                                      time=condition))
                 continue
@@ -152,12 +149,8 @@ def _marked(section: str) -> str:
 
 
 def _label_of(document: str, title: str) -> str:
-    """Return what a document is called by: its title, its key ("EIP-1559") if that is long; "" of one without both."""
-    key, _, rest = document.partition(": ")
-    keyed = rest == title
-    if keyed and (len(title) > _LONGEST_LABEL or re.search("[;；]", title)):
-        return key
-    return title if keyed or document.startswith(f"{title} (") else ""
+    """Return the title that a document is called by; "" of one without."""
+    return title if document.endswith(f": {title}") or document.startswith(f"{title} (") else ""
 
 
 def _is_described(value: str) -> bool:
@@ -166,31 +159,23 @@ def _is_described(value: str) -> bool:
     return len(parts) >= _SHORT and any(part.isascii() and part.islower() and len(part) > _SHORT for part in parts)
 
 
-def _telling_columns(rows: Iterable[Row]) -> dict[Cell, tuple[str, ...]]:
-    """Return the columns that tell the rows of one subject apart, by the cell that names it; the first that do.
+def _telling_columns(rows: Iterable[Row]) -> dict[Cell, str]:
+    """Return the column that tells the rows of one subject apart, by the cell that names it; the first that does.
 
-    A value of a row is then one of its subject only with what these columns say: "gas: 2140" of "SLOAD" with
+    A value of a row is then one of its subject only with what this column says: "gas: 2140" of "SLOAD" with
     "type: cold".
     """
     by_subject: dict[Cell, list[dict[str, str]]] = {}
     for row in rows:
         by_subject.setdefault(row.cells[0], []).append({cell.header: cell.value for cell in row.cells[1:]})
-    found: dict[Cell, tuple[str, ...]] = {}
-    for subject, same in by_subject.items():
-        shared = [header for header in same[0] if all(header in other for other in same)]
-        for count in range(1, len(shared) if len(same) > 1 else 1):
-            if len({tuple(values[header] for header in shared[:count]) for values in same}) == len(same):
-                found[subject] = tuple(header for header in shared[:count]
-                                       if len({values[header] for values in same}) > 1)
-                break
-    return found
+    return {subject: next((header for header in same[0] if len({values.get(header) for values in same}) == len(same)),
+                          "") for subject, same in by_subject.items() if len(same) > 1}
 
 
-def _condition(row: Row, header: str, time: str, telling: Sequence[str]) -> str:
-    """Return when and with what a value of a row holds: its time, and the other columns that tell the row."""
-    values = {cell.header: cell.value for cell in row.cells[1:]}
-    beside = [f"{name}: {values[name]}" for name in telling if name in values] if header not in telling else []
-    return "; ".join([*([time] if time else []), *(one for one in beside if split_qualifiers(one)[1])])
+def _condition(row: Row, header: str, time: str, telling: str) -> str:
+    """Return when and with what a value of a row holds: its time, and another column that tells the row."""
+    beside = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == telling != header)
+    return "; ".join(filter(None, [time, *(one for one in beside if split_qualifiers(one)[1])]))
 
 
 def _on_the_day(row: Row) -> str:
@@ -205,9 +190,8 @@ def _time_of(row: Row) -> str:
 
     Empty where there is none, more than these, or no time in them.
     """
-    places = [place for place, cell in enumerate(row.cells) if place and _is_time(cell.header)]
-    found = [row.cells[place] for place in places]
-    if not found or places != list(range(places[0], places[0] + len(found))):
+    found = [cell for cell in row.cells[1:] if _is_time(cell.header)]
+    if not found:
         return ""
     bare = len(found) == 1 and not _ENDS.search(found[0].header)
     said = found[0].value if bare else CELL_MARK.join(f"{cell.header}: {cell.value}" for cell in found)

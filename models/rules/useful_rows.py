@@ -37,7 +37,6 @@ _TASK = words(
 """Verbs that begin what is to be done or reached."""
 _LONG_SAID = 60
 """Characters of a cell that is a sentence."""
-_LABELS = words("label labels tag tags")
 _GROUPS = words("list group category section status stage phase board")
 _NUMBERING = words("no no. nr nr. # s.no 序号")
 _NAMES = words("title name task item 名称 标题")
@@ -50,8 +49,8 @@ _COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
 _NUMBERED = re.compile(r"\d{1,2}[.)]\s")
 _MARK = re.compile(r"[01xX✓✗☐☑]|yes|no", re.IGNORECASE)
 """What is ticked or scored in a checklist."""
-_SHORT, _LONGEST_HEADER, _LONGEST_NAME = 6, 8, 14
-"""The most words of a name in another column, of a header, and of a name."""
+_LONGEST_HEADER, _LONGEST_NAME = 8, 14
+"""The most words of a header, and of a name."""
 
 
 def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
@@ -95,7 +94,7 @@ def _stating(row: Row) -> Iterator[Cell]:
         value, header = _MARKUP.sub("", cell.value).strip(), cell.header.lower()
         value = bare["words"] or bare["code"] if (bare := _WRAPPED.fullmatch(value)) else value
         unnamed = _UNNAMED.match(cell.header) is not None and (place > 0 or value.isdigit())
-        idle = unnamed or header in _LABELS or (header in _NUMBERING and value.isdigit())
+        idle = unnamed or (header in _NUMBERING and value.isdigit())
         if not idle and len(cell.header.split()) <= _LONGEST_HEADER and value and not _repeats(cell) and (
                 place == 0 or not (_CODE.match(value) or (cell.header.isascii() and len(cell.header) == 1))):
             yield cell._replace(value=value)
@@ -116,7 +115,6 @@ def _called(cell: Cell) -> str:
 
 def _may_name(cell: Cell, row: Row) -> bool:
     """Return True if a cell can name the subject of a row."""
-    longest = _LONGEST_NAME if cell in row.cells[:2] else _SHORT
     if _NUMBERED.match(cell.value) and any(_MARK.fullmatch(other.value) for other in row.cells):
         return False  # an item of a checklist
     first, _, rest = cell.value.partition(" ")
@@ -125,10 +123,11 @@ def _may_name(cell: Cell, row: Row) -> bool:
         return False  # a task or a goal, of which the row only tells how
     if _OPEN.fullmatch(cell.value) or (_is_bare(cell) and not any(map(str.isalpha, cell.header))):
         return False
-    return len(cell.value.split()) <= longest and not _PROMPT.search(cell.value) and not _SENTENCE.search(cell.value)
+    return len(cell.value.split()) <= _LONGEST_NAME and not (
+        _PROMPT.search(cell.value) or _SENTENCE.search(cell.value))
 
 
 def _repeats(cell: Cell) -> bool:
     """Return True for a cell that says no more than its header, as in a merged head of a table or a form."""
     header, value = (part.casefold().rstrip("s:") for part in cell)
-    return value in {header, *map(str.strip, header.rsplit(",", 1))} or _PROMPT.match(cell.value) is not None
+    return value in {header, *map(str.strip, header.rsplit(",", 1))}

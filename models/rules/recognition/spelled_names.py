@@ -31,7 +31,6 @@ _OTHERS = words("own your our other another such certain any each some 3rd")
 _PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Lower-case parts of persons' names, in addition to those in `_SMALL`."""
 _SMALL = words("a an the of in on at by for from with to into and or but nor as de la le du des der von und y el vs is")
-_PERIODICALS = ("Journal", "Magazine", "Review", "Annals", "Proceedings", "Bulletin")
 _SINGLE = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds for which a recogniser mistakes single words."""
 _TOLD_WORK = re.compile(
@@ -50,16 +49,9 @@ _ONE_OF = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.I
 _THE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
 _FOLLOWS = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
 _COUNTRIES = words("US USA UK UAE UN EU USSR GDR DRC PRC")
-_CHANGES = re.compile(r" (?:network |hard |soft )?(?:(?P<event>upgrade|fork|hardfork|update)|"
-                      r"(?:testnet|release|protocol))s?\b")
-"""Nouns for what has the name of a place or a person: "the Lima upgrade"."""
 _DEFINING = re.compile(r"\([^()]{0,30}\Z")
 _KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
 """What stands before the name of a kind of thing: (each, a “Gold Member”)."""
-_ASIDE = re.compile(r"\w \([^()\n]{1,80}\) \Z")
-_DEFINED = re.compile(
-    r"\s{0,5}[\"“]?(?P<name>[A-Z0-9][^\s()\"“”]{0,30}(?: [^\s()\"“”]{1,30}){0,8}?)[\"”]?(?: \([^()]{0,120}\))?"
-    r"(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|https?:|&\w+;")
 _LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)")
@@ -70,20 +62,11 @@ _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _OWNER = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _OPENING = "\n.!?:"
-_PARTICLED = re.compile(r"(?:(?<= v[ao]n)| v[ao]n)(?: de[rn]?)? [A-Z]\w+")
-"""The end of a person's name that a recogniser cuts: Hugo van der Lans."""
-_OFFICES = words("senator representative congressman congresswoman president governor minister chancellor premier "
-                 "mayor secretary ambassador chairman chairwoman director ceo professor captain admiral colonel")
-"""Titles that stand before a person's name and belong to no other name."""
-_NUMBERED = re.compile(r"(?:Highway|Route|Interstate|(?P<standard>\bI(?:SO|EC)))\Z")
-_NUMBER = re.compile(r"(?:/IEC)? \d{1,5}(?::\d{4})?\b(?![.,]\d)")
-"""Roads and standards, whose numbers belong to their names."""
 _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
                            r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
 _SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _AROUND, _AROUND_WORK = 40, 120
-_LONGEST_ACRONYM = 6
 _LONGEST_NAME = 9
 """The most words of a name; only titles of works and names of events are longer."""
 
@@ -112,21 +95,19 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
         kind = _KINDS.get(ent.label_)
         if kind and _has_honorific(text, ent.start_char, ent.end_char):
             kind = "person"
-        whole = _PARTICLED.match(text, ent.end_char) if kind == "person" else None
-        place = _clean(text, ent.start_char, whole.end() if whole else ent.end_char, kind) if kind else None
+        place = _clean(text, ent.start_char, ent.end_char, kind) if kind else None
         if kind and place:
             start, end = _clean(text, *runs.extend(*place, of=kind != "person"), kind) or place
-            recognised.append(_without_office(text, Span(start, end, kind)))
-    unknown = [_without_office(text, Span(*place, kind)) for run in runs.several()
+            recognised.append(Span(start, end, kind))
+    unknown = [Span(*place, kind) for run in runs.several()
                for kind in ("person" if _has_honorific(text, *run) else "name",) if (place := _clean(text, *run, kind))]
     # The longest of the pieces of one name counts.
-    pieces = [_with_number(text, span) for span in (*recognised, *unknown)
+    pieces = [span for span in (*recognised, *unknown)
               if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
     pieces.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
-    certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised),
-                             *_opening(text)])
+    certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised)])
     spans = without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])] for layer in (certain, pieces)))
-    told = _changes(text, spans)
+    told = dict[str, str]()
     for number, span in enumerate(spans):
         as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
         if not (span.kind == "work" and span in certain) and (kind := infer_kind(text, as_name)):
@@ -176,31 +157,6 @@ def _expanded(text: str, spans: Sequence[Span]) -> dict[str, str]:
             if full.kind not in {"name", "person", "location"} and (
                 _ACRONYM.fullmatch(text, short.start, short.end)) and (
                 _IN_BRACKETS.fullmatch(text, full.end, short.start))}
-
-
-def _changes(text: str, spans: Sequence[Span]) -> dict[str, str]:
-    """Return the kinds of the names of upgrades and releases, which a recogniser calls places and persons."""
-    return {name_of(text, span): "event" if noun["event"] else "product" for span in spans
-            if span.kind in {"location", "person", "organization"} and (noun := _CHANGES.match(text, span.end))}
-
-
-def _with_number(text: str, span: Span) -> Span:
-    """Return the whole name of a road or a standard: "Oslo Highway 54"."""
-    numbered = _NUMBERED.search(text, span.start, span.end)
-    number = _NUMBER.match(text, span.end) if numbered else None
-    if numbered is None or number is None:
-        return span
-    return Span(span.start, number.end(), "work" if numbered["standard"] else "location")
-
-
-def _without_office(text: str, span: Span) -> Span:
-    """Return the person's name after an office inside a run of capitals: "U.S. Senator Ada Blum"."""
-    parts = list(_WORD.finditer(text, span.start, span.end))
-    office = next((at for at, part in enumerate(parts) if part[0].lower() in _OFFICES), len(parts))
-    rest = text[parts[office + 1].start() : span.end] if office + 2 < len(parts) else ""
-    letters = rest.replace(" ", "").replace(".", "")
-    named = letters.isalpha() and not infer_type(rest) and may_be("person", rest)
-    return Span(span.end - len(rest), span.end, "person") if named else span
 
 
 def _terms(text: str, spans: Sequence[Span]) -> set[str]:
@@ -265,27 +221,11 @@ def _is_told_work(text: str, start: int, end: int) -> bool:
     return _TOLD_WORK.search(around) is not None or infer_type(text[start:end]) == "Work"
 
 
-def _opening(text: str) -> Iterator[Span]:
-    """Yield the name that a text begins with and defines: "Peter of the Hill (1950) is a film"."""
-    match = _DEFINED.match(text)
-    if match is None:
-        return
-    parts = _WORD.findall(match["name"])
-    named = all(part[0].isupper() or part[0].isdigit() or part in _SMALL for part in parts) and (
-        parts[-1].lower() not in _SMALL)
-    # "Aker or Akerby is a village"
-    span = Span(match.start("name"), match.start("name") + len(match["name"].partition(" or ")[0]), "name")
-    if named and parts[0].lower() not in _NO_NAMES | _DETERMINERS and (kind := infer_kind(text, span)):
-        start, end = (_clean(text, span.start, span.end, kind) if kind == "person" else None) or (span.start, span.end)
-        yield Span(start, end, kind)
-
-
 def _with_article(text: str, span: Span) -> Span:
     """Return the span with the article of a title, or without the article of another name."""
     if span.kind == "work":
         before = text[max(0, span.start - 4) : span.start]
-        titled = before == "The " and not text.startswith(_PERIODICALS, span.start)
-        return replace(span, start=span.start - len(before)) if titled else span
+        return replace(span, start=span.start - len(before)) if before == "The " else span
     article = _ARTICLE.match(text, span.start, span.end)
     return replace(span, start=article.end()) if article else span
 
@@ -343,16 +283,12 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
             span.kind == "person" and any(c.isdigit() for c in name)):
         return True
-    rest = span.kind != "person" and kind_of_noun(parts[-1].lower()) and len(parts) <= 2 and _ASIDE.search(  # noqa: PLR2004
-        text, max(0, span.start - _AROUND_WORK), span.start)  # of "SPDX (Software Package Data Exchange) Working Group"
     goods = span.kind == "product" and infer_type(name) and not may_be("organization", name.rpartition(" ")[0])
-    if rest or goods or _PART_OF_TEXT.fullmatch(name):  # "Open Source Software"
+    if goods or _PART_OF_TEXT.fullmatch(name):  # "Open Source Software"
         return True
     number = parts[0].isdigit() and span.kind not in {"event", "work"}
     small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
     if number or small or parts[0] in {"Best", "Most", "Men's", "Women's"} or _SYMBOL.search(name):
-        return True
-    if name.isupper() and len(name) > _LONGEST_ACRONYM and name.title() not in text and not any(map(str.isdigit, name)):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     several = " or " in name or ", and " in name or "3rd" in lowered
@@ -386,11 +322,4 @@ def _agree(text: str, spans: Sequence[Span], told: Mapping[str, str]) -> list[Sp
     surnames = {name.rpartition(" ")[2] for name, kinds in counts.items() if kinds["person"] and " " in name}
     agreed = {name: "person" if name in surnames else told.get(name) or kinds.most_common(1)[0][0]
               for name, kinds in counts.items()}
-    kinds = [agreed[name_of(text, span)] for span in spans]
-    for at in range(1, len(spans) - 1):  # Benin, Burkina Faso, Ghana
-        joints = {text[a.end : b.start] for a, b in pairwise(spans[at - 1 : at + 2])}
-        if joints <= {", "} and kinds[at - 1] == kinds[at + 1] == "location":
-            kinds[at] = "location"
-        if joints <= {", ", " and ", ", and "} and len(joints) > 1 and kinds[at - 1] == kinds[at] == "location":
-            kinds[at + 1] = "location"  # Karnataka, Telangana and Andhra Pradesh
-    return [replace(span, kind=kind) for span, kind in zip(spans, kinds, strict=True)]
+    return [replace(span, kind=agreed[name_of(text, span)]) for span in spans]

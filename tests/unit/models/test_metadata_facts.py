@@ -110,7 +110,7 @@ class TestNames:
     ("| Pump: Do you own a pump? | Price: 40 |", set()),
     ("| Team: Team | Column 4: Appoint a lead |", set()),
     ("| Badge: <img src='a.png'> | Stage: Labs | Meaning: the entry point |", {("Labs", "Meaning", "the entry point")}),
-    ("| List: To do | Title: Order valves | Labels: Partially,Assigned |",
+    ("| List: To do | Title: Order valves |",
      {("Order valves", "List", "To do")}),
     ("| Question Number: 1.a | Text: Is there a policy |", {("Question 1.a", "Text", "Is there a policy")}),
     ("| Item: 3. Seal of the valve | Tool Yes-1 No-0: 1 |", set()),

@@ -85,17 +85,6 @@ def test_code_holds_no_names(text: str, parser: Parser) -> None:
     assert names(f"{text}\nThe pump was sold to Anna Keller in Oslo.\n", parser) == ["Anna Keller", "Oslo"]
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("The funeral was attended by U.S. Senator Ada Keller and by Utah Governor Karl Weiss.",
-     [("Ada Keller", "person"), ("Karl Weiss", "person")]),
-    ("The farm is located on Wisconsin Highway 54 and Illinois Route 130.",
-     [("Wisconsin Highway 54", "location"), ("Illinois Route 130", "location")]),
-    ("The Lima upgrade came late.", [("Lima", "event")]),
-])
-def test_a_name_is_whole_without_its_office(text: str, expected: list[tuple[str, str]], parser: Parser) -> None:
-    assert spans(text, parser) == expected
-
-
 def test_a_capital_in_a_list_is_no_part_of_a_name(parser: Parser) -> None:
     assert names("Our governor is Elizabeth Dowdeswell Since 2014.", parser) == ["Elizabeth Dowdeswell"]
 
@@ -106,8 +95,6 @@ def test_a_capital_in_a_list_is_no_part_of_a_name(parser: Parser) -> None:
     ("It applies to:\n\n- OpenPump Safety Work Group\n- OpenPump Training Work Group",
      [("OpenPump Safety Work Group", "organization"), ("OpenPump Training Work Group", "organization")]),
     ("This is the FAQ of the Pump ISO/IEC 5230:2020 for all.", [("Pump ISO/IEC 5230:2020", "work")]),
-    ("Ada Keller leads the PMA (since 2031) Working Group in Oslo.", [("Ada Keller", "person"), ("PMA", "name"),
-                                                                     ("2031", "date"), ("Oslo", "location")]),
     ("The FINPU Projects and the OpenPump Best Practices Badge began in Oslo. Supplied Software is meant.",
      [("FINPU Projects", "name"), ("OpenPump Best Practices Badge", "name"), ("Oslo", "location")]),
     ("Seats go to Bronze, Copper, and Zinc member firms in Oslo.\n\nSafety Work Group, which met Ada Keller, writes.",

@@ -36,8 +36,6 @@ class TestSections:
         row = "| Pump: P7 | Cost: 40 |"
         assert set(values(row, "Parameters").values()) == {"under: Ferry plan"}
         assert set(values(row, title="Ferry plan", document="RFC-7: Ferry plan").values()) == {"under: Ferry plan"}
-        long = "The plan of the ferries and of all their pumps"
-        assert set(values(row, title=long, document=f"RFC-7: {long}").values()) == {"under: RFC-7"}
         assert set(values(row, title="ferry", document="ferry.csv").values()) == {""}
 
     def test_a_thing_whose_type_is_told_needs_no_document(self):
@@ -94,12 +92,6 @@ class TestNames:
         found, _ = read_rows(row, "", "", GENERAL)
         assert not found.triples
         assert len(found.entities) == len(found.attributes) == 1
-
-    def test_a_label_has_no_type_of_the_headings(self):
-        found, _ = read_rows("| Metric: pump_count | Size: 8 |", "", "Organizations", GENERAL)
-        assert [entity.type for entity in found.entities] == ["Concept"]
-        named, _ = read_rows("| Metric: Acme | Size: 8 |", "", "Organizations", GENERAL)
-        assert [entity.type for entity in named.entities] == ["Organization"]
 
     @pytest.mark.parametrize("value", ["-32603", "~68", "+21%", "~8×", "2**20 (1,048,576)"])
     def test_a_value_keeps_its_signs(self, value):
