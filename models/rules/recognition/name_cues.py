@@ -28,8 +28,7 @@ class Cues:
     `nouns` are the kinds by noun or title, `endings` those by the end of a word (German compounds). `others` are the
     remaining words by their part in `name_cues.json`: "of" and "link" occur inside names, "at" before places, "to"
     before places of one word and before persons, "is" and "a" before the noun of a definition; "common" words never
-    begin a name, "inflected" endings exclude a word from one, a "surname" ends one, titles "after" follow one, and
-    "made" has what founders do.
+    begin a name, a "surname" ends one, titles "after" follow one, and "made" has what founders do.
     """
 
     nouns: dict[str, str]
