@@ -57,6 +57,8 @@ _WRITTEN = "|".join((
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_WRITTEN_MONTH},?\s\d{{3,4}}\b",
     rf"\b{_WRITTEN_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{3,4}}\b",
     rf"\b{_WRITTEN_MONTH},?\s{_RECENT}\b",
+    rf"(?<![\d.,-])\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_WRITTEN_MONTH}(?!\w|,?\s?\d)",
+    rf"\b{_WRITTEN_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?![\d.,:/-]*\d|\s?(?:%|per|percent))",
     rf"\b(?:\d{{1,2}}(?:er|º|\.)?\s)?(?:de\s)?(?<!\w)(?:{_OTHER_MONTH})\s(?:del?\s)?{_RECENT}\b",
     _IN_FIGURES,
     (r"(?:公元前?\d{1,4}|\d{3,4}|\d{1,2}(?=\s?年\s?\d{1,2}\s?月))\s?年(?:度|代|间)?"

@@ -12,11 +12,11 @@ Cell = tuple[str, str]
 
 _END = frozenset("，,；;。！!：:")
 _OPENING = re.compile(
-    r"(?:[•*#>-]|第[^条，]{1,8}条|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]|同[年月日]|后来|随后|此后|之后|其后|次年|不久|"
+    r"(?:[•*#>-]|这[份部项](?!的)|第[^条，]{1,8}条|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]|同[年月日]|后来|随后|此后|之后|其后|次年|不久|"
     r"于是|新款|其中|目前|现在|据悉|另外|此外|同时|并且|以及|并|又|还|也|曾|后|而)*")
 _DOUBT = re.compile(
-    r"如果|假如|假设|倘若|若|一旦|是否|否认|传[闻说]|谣言|[据相]传|有望|可能|也许|或许|[拟应须](?=[当该由在将收设成])|计划|打算|"
-    r"建议|希望|预[计期]|考虑|除非|要求|准备|申请|谈判|曾想|试图|将(?![军领士]|[于在]?.?(?:到期|届满|生效|施行|终止))")
+    r"如果|假如|假设|倘若|若|一旦|是否|否认|[以认]为|[谎声自宣]称|辟谣|[网误谣盛]传|据说|听说|传[闻说]|谣言|[据相]传|有望|可能|也许|或许|[拟应须](?=[当该由在将收设成])|计划|打算|"
+    r"建议|希望|预[计期]|考虑|除非|要求|准备|申请|谈判|曾想|试图|将(?![军领士]|[于在自]?(?:[今明]年)?.?起?(?:正式)?(?:到期|届满|生效|施行|终止))")
 _DENIED = re.compile(r"不(?![久仅但断同])|[未没]|并非|无")
 _PRONOUNS = re.compile(
     r"(?P<person>[他她](?![们的]))|(?P<thing>它(?![们的]))|"
@@ -27,14 +27,21 @@ _PRONOUNS = re.compile(
 class ClauseSplitter:
     """A splitter of sentences into the clauses that are said to hold."""
 
-    def __init__(self, names: str, date: str) -> None:
-        """Compile the expressions with the characters that stand for names, and for dates."""
+    def __init__(self, names: str, person: str, date: str) -> None:
+        """Compile the expressions with the characters that stand for names, and with those for persons and dates."""
         plain = f"[^{names}{date}的在由于与和是接替向被对给把让请见访命]"
         self._date = date
-        self._dated = re.compile(rf"[于在自从]?(?:[今去明]年)?{date}(?:起|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
+        self._dated = re.compile(
+            rf"[于在自从]?(?:[今去明]年)?{date}(?:起|开始|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
         self._own = re.compile(
-            rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌](?<![聘委选]任)|"
+            rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌](?<!^任)(?<![聘委选现历担出就兼升今曾]任)|"
             rf"{plain}{{1,7}}[部处科室系组]的)?(?P<own>[{names}](?:[、和与及同][{names}])*)")
+        self._posted = re.compile(
+            rf"[{names}]的?{plain}{{0,7}}[长监理裁任席官记授员家人](?P<person>{person})(?![的和、与])")
+        self._described = re.compile(
+            rf"(?P<said>(?:总部)?(?:位于|设在|坐落[于在]|地处|在(?=.的))[{names}]+|(?:创建|成立|创[立办]|始建|设立)|"
+            rf"(?:出?生于|毕业于|[就任供]职于|隶属于)[{names}]+[^，的]{{0,4}}|由[^，的{names}]{{0,8}}{person}[^，的]{{2,4}})的"
+            rf"{plain}{{0,6}}?(?P<own>[{names}])")
         self._made = re.compile(rf"成[{names}]$")
 
     def split(self, cells: Sequence[Cell], subject: Cell | None, kind: str) -> Iterator[list[Cell]]:
@@ -45,7 +52,7 @@ class ClauseSplitter:
             subject: what pronouns refer to.
             kind: its kind, or "".
         """
-        topic, standing = list[Cell](), list[Cell]()
+        topic, standing, before = list[Cell](), list[Cell](), list[Cell]()
         # A line under a rule's title: "2007年12月14日 国务院令第514号公布".
         ruled = [subject] if subject is not None and kind == "work" and cells[0][0] == self._date else []
         for clause in _split(cells):
@@ -60,8 +67,18 @@ class ClauseSplitter:
             when = (dates or standing) if len(dates) < 2 else []  # noqa: PLR2004
             if ruled:
                 yield [*ruled, *when, *said]
+            if described := self._described.match(_typed(said)):  # "创建于2005年的绿舟基金会"
+                own = said[described.start("own")]
+                yield [own, *when, *said[slice(*described.span("said"))]]
+                said, when = said[described.start("own") :], []
             topic, rest = self._subject(said, topic, subject, kind)
+            if before and topic:  # "从复旦大学毕业后，郑洁加入东海银行"
+                yield [*topic, *before]
+            before = [] if topic or said[-1][0] != "后" else [*when, *said]
             yield [*topic, *when, *rest] if topic else [*said, *when]  # "由法务部负责解释"
+            if posted := self._posted.match(_typed(said)):  # "东海银行行长赵倩"
+                topic = [said[posted.start("person")]]
+                yield [*topic, *when, *said[posted.end("person") :]]
             if self._made.search(_typed(said)):  # "两江汇合成甬江，流入东海"
                 topic = said[-1:]
 

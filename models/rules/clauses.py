@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Roles = Mapping[str, Sequence["Token"]]
 
 _BECOMING = words("be become remain")
+_POSTS = words("position post role office job title")
 _POSTED = words("appoint elect name make hire serve work act join return start begin succeed replace follow take "
                 "employ promote bear")
 """Verbs with a post: "was appointed head"."""
@@ -25,7 +26,15 @@ _DONE = words("complete finalize finalise close announce finish make")
 _GOING_ON = words("begin start continue")
 _APPOINTING = words("appoint elect hire name")
 _DOUBT = words("deny doubt dispute suggest propose recommend require request hope fear expect assume suppose if unless "
-               "whether")
+               "whether think believe claim allege rumour rumor imagine pretend wonder speculate guess deem "
+               "offer decline refuse reject seek consider plan block oppose cancel abandon prevent forbid "
+               "mistake myth misconception belief rumors rumours allegation suggestion speculation theory legend lie "
+               "false untrue wrong incorrect unlikely doubtful possible unclear uncertain likely probable "
+               "allegedly supposedly reportedly possibly perhaps maybe probably hardly proposed planned alleged "
+               "attempted supposed potential rumoured rumored hypothetical failed possibility idea risk chance")
+"""Words that govern what is not said to hold, or that are said of it: "the claim that", "the proposed takeover of"."""
+_NONE = words("nobody none neither no")
+"""Who or what does nothing, as a subject or before it."""
 _NAMED = frozenset({"NNP", "NNPS"})
 
 
@@ -39,8 +48,8 @@ def roles(predicate: "Token") -> Roles:
     if predicate.pos_ in {"VERB", "AUX"}:
         _add_verb(predicate, found)
     elif predicate.pos_ == "ADJ":
-        if predicate.dep_ == "acomp" or predicate.i > predicate.head.i:  # "is responsible", "the head responsible for"
-            found["subj"] += _subject(predicate.head) if predicate.dep_ == "acomp" else [predicate.head]
+        if predicate.dep_ in {"acomp", "advcl"} or predicate.i > predicate.head.i:  # "the head responsible for"
+            found["subj"] += [predicate.head] if predicate.head.pos_ in {"NOUN", "PROPN"} else _subject(predicate.head)
             _add_prepositions(predicate.head, found)
     else:
         _add_noun(predicate, found)
@@ -55,21 +64,50 @@ def is_stated(predicate: "Token", *, planned: bool) -> bool:
         predicate: a token of a parse.
         planned: whether "will" and "shall" are statements.
     """
-    verb = predicate if predicate.pos_ in {"VERB", "AUX"} else predicate.head
+    verb = predicate if predicate.pos_ in {"VERB", "AUX"} else _office(predicate).head
     for token in {predicate, verb}:
         for child in token.children:
             modal = child.tag_ == "MD" and not (planned and child.lemma_ in {"will", "shall"})
-            if child.dep_ == "neg" or modal or (child.tag_ == "TO" and child.dep_ == "aux") or (
-                    child.dep_ in {"mark", "advmod"} and child.lower_ in _DOUBT):
+            none = child.dep_ in {"nsubj", "nsubjpass"} and any(map(_is_none, (child, *child.children)))
+            if child.dep_ == "neg" or modal or none or (child.tag_ == "TO" and child.dep_ == "aux") or (
+                    child.dep_ in {"mark", "advmod", "" if predicate.dep_ == "attr" else "amod"} and (
+                        child.lower_ in _DOUBT)):
                 return False
     if verb.dep_ == "conj" and verb.head.pos_ in {"VERB", "AUX"} and not any(c.dep_ == "nsubj" for c in verb.children):
         return is_stated(verb.head, planned=planned)
-    return not (verb.dep_ in {"ccomp", "xcomp"} and verb.head.lemma_ in _DOUBT)
+    affected = predicate is not verb and _office(predicate).dep_ in {"dobj", "nsubjpass", "oprd"}
+    return not (affected and verb.lemma_ in _DOUBT) and not any(map(_is_doubtful, _governors(verb)))
+
+
+def _is_none(token: "Token") -> bool:
+    return token.lower_ in _NONE and token.pos_ not in {"NOUN", "PROPN"}  # "Sonata No. 3"
+
+
+def _office(noun: "Token") -> "Token":
+    """Return the "post" of "the post of director", or the noun."""
+    return noun.head.head if noun.dep_ == "pobj" and noun.head.lower_ == "of" and (
+        noun.head.head.lemma_ in _POSTS) else noun
+
+
+def _governors(verb: "Token") -> Iterator["Token"]:
+    """Yield the words that a clause depends on as what is thought or said: "think" in "to think that Ada Blum died"."""
+    while verb.dep_ in {"ccomp", "xcomp"} or (
+            verb.dep_ == "acl" and any(child.dep_ == "mark" for child in verb.children)):
+        verb = verb.head
+        yield verb
+
+
+def _is_doubtful(governor: "Token") -> bool:
+    return governor.lemma_ in _DOUBT or any(
+        child.dep_ == "neg" or (child.dep_ in {"mark", "attr", "acomp", "advmod"} and child.lemma_.lower() in _DOUBT)
+        for child in governor.children)
 
 
 def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
     subjects = _subject(verb)
     passive = _is_passive(verb)
+    if verb.dep_ == "ccomp" and verb.head.lemma_ == "be":  # "It was in 1970 that ..."
+        _add_prepositions(verb.head, found)
     found["obj" if passive else "subj"] += subjects
     for child in verb.children:
         if child.dep_ == "dobj":
@@ -77,7 +115,7 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
             _add_prepositions(child, found, but="of")
         elif child.dep_ == "dative" and child.pos_ != "ADP":
             found["to"].append(child)
-        elif child.dep_ in {"attr", "acomp"}:
+        elif child.dep_ in {"attr", "acomp", "oprd"}:
             found["is"].append(child)
         elif child.dep_ == "advmod":  # "dates back to"
             _add_prepositions(child, found)
@@ -88,10 +126,10 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
 
 def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
     found["subj"] += _described(noun, found) or [
-        child for child in noun.children if child.dep_ == "appos" and child.i > noun.i]
+        child for child in noun.children if child.dep_ == "appos" and child.i > noun.i] or _opened(noun)
     found["poss"] += [child for child in noun.children if child.dep_ == "poss"]
     found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
-        child.dep_ == "compound" and child.tag_ in _NAMED)]
+        child.dep_ == "compound" and child.tag_ in _NAMED and child.text[0].isupper())]
     if noun.dep_ == "nsubj" and noun.head.lemma_ == "be":
         found["is"] += [child for child in noun.head.children if child.dep_ == "attr"]
     if noun.dep_ == "dobj" and noun.head.lemma_ in _DONE:  # "completed the acquisition of"
@@ -127,6 +165,15 @@ def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
                 if one.tag_ in _NAMED and (one is child or one.dep_ == "appos")]
     named = [child for child in head.children if child.dep_ in {"dobj", "nsubj"} and child is not noun]
     return _subject(head) if linked or _is_passive(head) else named[-1:]
+
+
+def _opened(noun: "Token") -> list["Token"]:
+    """Return the name after a description that opens a sentence: "A native of Oslo, Ada Blum paints"."""
+    if noun.dep_ not in {"nsubj", "advcl"} or noun.left_edge.lower_ not in {"a", "an"}:
+        return []
+    named = [one for one in (*noun.head.children, *noun.subtree) if one.tag_ in _NAMED and one.i > noun.i and (
+        (one.dep_ == "nsubj" and one.head == noun.head) or (one.dep_ == "appos" and one.i + 1 == noun.head.i))]
+    return named[:1]
 
 
 def _holder(noun: "Token") -> "Token | None":
@@ -165,6 +212,8 @@ def _objects(preposition: "Token") -> list["Token"]:
 def _subject(verb: "Token") -> list["Token"]:
     """Return the subject of a verb as it stands, of the clause around a participle, or of the verb it is joined to."""
     own = [child for child in verb.children if child.dep_ in {"nsubj", "nsubjpass"}]
+    if not own and verb.lemma_ == "be" and verb.dep_ == "ROOT":
+        own = [child for child in verb.children if child.dep_ == "attr"]  # "In charge of sales is Ada Blum"
     if own or verb.dep_ == "ROOT":
         return own[:1]
     if verb.dep_ == "acl":

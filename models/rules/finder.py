@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage
-from ...text.dates import spell_dates
+from ...text.dates import parse_date, spell_dates
 from ...text.openings import mark_length
 from ...text.quantities import find_numbers
 from ...text.titles import plain_title
@@ -216,7 +216,7 @@ class Finder:
 
     def _spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
         kinds = KINDS[question.expected]
-        spans = ([_values(unit.text) for unit in units] if question.expected in {"date", "number"}
+        spans = ([_values(unit.text, question) for unit in units] if question.expected in {"date", "number"}
                  else self._name_spans(units))
         return [tuple(span for span in sorted(found, key=lambda span: span.start)
                       if span.kind in kinds and not has_name(question.text, unit.text[span.start : span.end]))
@@ -249,9 +249,10 @@ def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
     return asked, asked
 
 
-def _values(text: str) -> list[Span]:
-    """Return the dates of a sentence and its other numbers, including those written as words."""
-    dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date"]
+def _values(text: str, question: Question) -> list[Span]:
+    """Return the dates of a sentence that may answer, and its other numbers, including those written as words."""
+    dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date" and not (
+        "year" in question.focus and parse_date(value.text).startswith("X"))]  # 3 May is in no year
     mark = mark_length(text)
     numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True) if start >= mark]
     return [*dates, *(number for number in numbers if all(

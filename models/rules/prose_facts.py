@@ -4,11 +4,12 @@ A pattern names the words that state a fact, and the roles (`clauses.py`) and ki
 "acquire buy"`, `"head": "subj organization"` and `"tail": "obj organization"`, the buyer and the bought are the ends
 in every form of the verb. Roles with "|" are tried in order. `self` is the word's own phrase, `whole` that with all
 that belongs to it. The kind `text` takes a phrase as it stands, `phrase` one of several words or a plural that is no
-name, and `goods` a plural; `place` and `body` are what a recogniser calls a location or an organization, and `thing` is
-an idea or a substance. `"@person"` are all nouns for persons, `"@deputy"` those after "vice" or "deputy", `"@post"`
-those of "works as a", `"@is"` those that say what something is. `where` demands a noun in a role (`"@thing"`: one that
-is no name), `unless` and `without` exclude some, `finite` demands a verb with its own subject, and `planned` counts
-what "will" or "shall" be. The examples are run as tests: (sentence, head, tail).
+name, `goods` a plural and `stuff` a bare singular; `office` is a person or a body without a name, `place` and `body`
+are what a recogniser calls a location or an organization, and `thing` is an idea or a substance. `"@person"` are all
+nouns for persons, `"@deputy"` those after "vice" or "deputy", `"@post"` those of "works as a", `"@is"` and `"@an"`
+those that say what something is. `where` demands a noun in a role (`"@thing"`: one that is no name), `unless` and
+`without` exclude some, `finite` demands a verb with its own subject, and `planned` counts what "will" or "shall" be.
+The examples are run as tests: (sentence, head, tail).
 """
 
 import json
@@ -36,6 +37,12 @@ _UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\
                      r"|\A[\s*•>-]*(?:\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})[.)]\s)?\s*")
 """Marks, numbering and spaces that are no part of a sentence."""
 _ROAD = re.compile(r"\b(?:Route|Highway|Interstate|Freeway|Motorway)s?\b")
+_STAFF = words("staff lead head team group board")
+_AGENTS = ("er", "or", "ee", "ist", "ian", "ant", "man", "woman", "lord", "lady")
+"""Nouns for who does something, and the endings of others."""
+_OF_THINGS = re.compile(r"\b(?:(?P<office>responsible|accountable|manages?|administers?)|costs?|priced|fees?|effect|"
+                        r"effective|force|ends?|expires?|closes?|until)\b")
+"""Words that say something of what has no name: "The caretaker is responsible for the gate"."""
 _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
@@ -50,7 +57,8 @@ _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
 _REFERRING = words("county district municipality borough canton commune prefecture parish archipelago board "
                    "north south east west northeast northwest southeast southwest center centre heart middle coast "
-                   "shore island outskirt outskirts province region city town village headquarters headquarter seat")
+                   "shore island outskirt outskirts province region city town village headquarters headquarter seat "
+                   "quarter")
 """Nouns that stand for what they are of: "the north of Norway"."""
 _AROUND = words("country nation state region area land world continent")
 """Nouns for places around the one that a text is about."""
@@ -73,7 +81,7 @@ _TOLD = words("person organization location product")
 _LEFT_OUT = frozenset({"relcl", "acl", "advcl", "appos", "parataxis"})
 _DEPUTY = words("vice deputy assistant associate")
 """Words that make a post that of a deputy."""
-_TEXTS = frozenset({"text", "phrase", "goods"})
+_TEXTS = frozenset({"text", "phrase", "goods", "stuff"})
 """The kinds of ends that are words as they stand."""
 
 
@@ -153,8 +161,9 @@ class ProseFacts:
         read = list[_Shown]()
         for start, end in sentences:
             inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
+            told = _OF_THINGS.search(text, start, end)
             named = any(mention.kind not in VALUES for mention in inside) or (subject and inside) or (
-                _CAPITAL.search(text, start + 1, end))
+                _CAPITAL.search(text, start + 1, end)) or (told and (inside or told["office"]))
             if named and end - start < _LONGEST_TEXT:
                 read.append(_Shown(text, start, end, inside))
         read = [one for one in read if one.is_sentence]
@@ -203,6 +212,10 @@ def _keys(token: "Token") -> Iterator[str]:
         yield "@post"
     if kind := kind_of_noun(lemma):
         yield f"@{kind}"
+    first, last = token.left_edge, token.right_edge
+    if token.dep_ == "appos" and first.lower_ in {"a", "an"} and first.i and first.nbor(-1).text == "," and (
+            last.i + 1 < len(token.doc) and last.nbor().is_punct):
+        yield "@an"
     if token.dep_ == "attr" and token.head.lemma_ == "be" and not any(
             child.dep_ == "expl" for child in token.head.children) and token.n_lefts + token.n_rights > 1:
         yield "@is"
@@ -276,9 +289,10 @@ class _Sentence:
         if _TEXTS & set(end.kinds):
             words_ = self._phrase(token, own=own)
             several = (" " in words_ or token.tag_ == "NNS") and not self.covering(token) and not (
-                token.dep_ in {"nsubj", "nsubjpass"} and (token.tag_ == "NNS" or self._mention(token)))
+                token.dep_ in {"nsubj", "nsubjpass"} and self._mention(token) is not None)
             fits = {"text": own or token is not predicate or " " in words_, "phrase": several,
-                    "goods": several and token.tag_ == "NNS"}[end.kinds[0]]
+                    "goods": several and token.tag_ == "NNS",
+                    "stuff": token.tag_ == "NN" and " " not in words_ and _is_bare(token)}[end.kinds[0]]
             fits = fits and not (own and token.tag_ == "NNS")  # "anthropologists Ada Blum and Karl Blum"
             return Mention(0, 0, "", words_) if fits and words_ and _BRACKETS.isdisjoint(words_) else None
         if VALUES & set(end.kinds):
@@ -287,7 +301,7 @@ class _Sentence:
         if end.kinds[0] == "place" and not (
                 self.covering(token) or token.lower_ in PRONOUNS or kind_of_noun(token.lemma_) == "location"):
             return None
-        if mention is None and "thing" in end.kinds and (words_ := self._thing(token)):
+        if words_ := self._unnamed(predicate, token, end.kinds):
             return Mention(0, 0, "thing", words_)
         if mention is not None and mention is self.covering(predicate):
             return None  # the "Director" of "Executive Director"
@@ -299,6 +313,12 @@ class _Sentence:
             return mention._replace(kind=kind_of_noun(predicate.lemma_))  # "Radom, a city in Poland"
         kind = _kind_in(mention, end.kinds)
         return mention._replace(kind=kind) if kind else None
+
+    def _unnamed(self, predicate: "Token", token: "Token", kinds: Sequence[str]) -> str:
+        """Return the words of an idea or an office without a name, if an end of a fact takes one; else ""."""
+        if "office" in kinds and not self.covering(token) and _is_office(token) and not token.is_ancestor(predicate):
+            return self._phrase(token, own=True)
+        return self._thing(token) if "thing" in kinds and self._mention(token) is None else ""
 
     def _is_one_of(self, mention: Mention) -> bool:
         """Return True for words after "a" or "each", as the name of one thing has not."""
@@ -340,7 +360,9 @@ class _Sentence:
             if found := next(filter(None, map(self._mention, parts)), None):
                 return found
         if token.dep_ == "appos" and token.pos_ == "NOUN" and (held := self.covering(token.head)) is not None:
-            return held if kind_of_noun(token.lemma_) == held.kind else None  # "Ada Blum, a painter born in Oslo"
+            # "Ada Blum, a painter born in Oslo"
+            return held if held.kind == kind_of_noun(token.lemma_) or (
+                held.kind == "name" and token.left_edge.lower_ in {"a", "an"}) else None
         named = (child for child in token.children if child.dep_ == "appos" or (
             # "the Nile Queen pump", but not "the Acme engineer", "its Acme office" and "the API key"
             # nor "Acme projects", which are several
@@ -368,14 +390,28 @@ class _Sentence:
             if before:
                 return next(iter(before.values())) if len(before) == 1 else None
             return self._subject if self._subject is not None and self._subject.kind == "person" else None
+        if refers == "thing" and (own := self._own_subject(pronoun)) is not None:
+            return own
         opens = not any(mention.end <= pronoun.idx for mention in self._mentions
                         if mention.kind not in VALUES)
         fits = refers == "thing" and opens and self._subject is not None and self._subject.kind != "person"
         return self._subject if fits else None
 
+    def _own_subject(self, pronoun: "Token") -> Mention | None:
+        """Return the body that "its", or the "it" of what it says, refers to: "With its bank in Oslo, Acme sells"."""
+        holder = pronoun.head
+        if holder.dep_ == "conj" and holder.head.i < pronoun.i:  # "Acme and its bank"
+            subjects = [holder.head]
+        else:
+            subjects = [child for verb in pronoun.ancestors if verb.pos_ in {"VERB", "AUX"} for child in verb.children
+                        if child.dep_ in {"nsubj", "nsubjpass"} and not child.is_ancestor(pronoun) and child != pronoun]
+        held = self.covering(subjects[0]) if subjects and (pronoun.tag_ == "PRP$" or holder.dep_ == "ccomp") else None
+        return held if held is not None and held.kind == "organization" else None
+
     def _value(self, token: "Token", kind: str) -> Mention | None:
         """Return the first date or number in a token's phrase."""
-        start, end = token.left_edge.idx, token.idx + len(token)
+        last = token.right_edge if token.lower_ in CALENDAR else token  # on Friday 9 May
+        start, end = token.left_edge.idx, last.idx + len(last)
         return next((mention for mention in self._mentions if mention.kind == kind and (
             start <= mention.start <= end or mention.start <= token.idx < mention.end)), None)
 
@@ -412,8 +448,7 @@ class _Sentence:
 
     def _thing(self, token: "Token") -> str:
         """Return a phrase without an article, as ideas and substances have; "" for another."""
-        bare = not any(child.dep_ in {"det", "poss"} for child in token.children)
-        words_ = self._phrase(token, own=True) if bare else token.text if is_rare(token.text) else ""
+        words_ = self._phrase(token, own=True) if _is_bare(token) else token.text if is_rare(token.text) else ""
         return words_ if token.tag_ == "NN" and len(words_) > _LONG_WORD else ""
 
     def _describes(self, child: "Token", token: "Token") -> bool:
@@ -425,6 +460,18 @@ class _Sentence:
         former = child.lower_ in _FORMER or child.dep_ in {"poss", "cc", "conj", "prep", "punct", "det"}
         named = self.covering(child)
         return child.i < token.i and not former and (named is None or named is self.covering(token))
+
+
+def _is_office(token: "Token") -> bool:
+    """Return True for a person or a body without a name: "the caretaker"."""
+    noun = token.lemma_.lower()
+    return (token.left_edge.lower_ in _ARTICLES or token.tag_ in {"NNS", "NNPS"}) and (
+        noun in _STAFF or kind_of_noun(noun) in {"person", "organization"} or noun.endswith(_AGENTS))
+
+
+def _is_bare(token: "Token") -> bool:
+    """Return True for a noun without an article, as substances have: "milk"."""
+    return not any(child.dep_ in {"det", "poss", "conj"} for child in token.children)
 
 
 def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - a decision list

@@ -29,9 +29,46 @@ _ANY_NAME = "".join(character for kind, character in _CHARACTERS.items() if kind
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
 _THEN = re.compile(rf",? (?P<word>since|in|on|from|until) (?P<date>{_CHARACTERS['date']})(?! (?:to|until|and|or) )")
 _SUBJECT = re.compile(r"(?:Its|The(?= population))(?= )")
-_CLAUSES = ClauseSplitter(_ANY_NAME, _CHARACTERS["date"])
+_CLAUSES = ClauseSplitter(_ANY_NAME, _CHARACTERS["person"], _CHARACTERS["date"])
 _WHEN = f"[{_CHARACTERS['date']}]?"
-_ADVERBS = "(?:曾经?|现|正式|共同|联合|成功|先后|已经?|便|又|还|也|均|都|主要|开始|如今|一直|长期|才|再)*"
+_ADVERBS = "(?:曾经?|现|正式|共同|联合|成功|先后|已经?|便|又|还|也|均|都|主要|开始|如今|一直|长期|才|再|终于|最终)*"
+_BODY = _CHARACTERS["organization"]
+_MARKED = {_CHARACTERS[kind]: kind for kind in ("organization", "event")}
+_UNMARKED = tuple((kind, re.compile(form.format(
+    H="[一-鿿]", P=_CHARACTERS["person"], L=_CHARACTERS["location"], O=_BODY, A=_ANY_NAME, D=_CHARACTERS["date"],
+    N=_CHARACTERS["number"])))
+    for kind, form in (
+        ("organization", ("(?:^|(?<=[，。；、与和同向给被由为是{D}])|(?<=收购)(?!了)|(?<=收购了))"
+         "(?!国产|进口|新能源|电动|智能|开源|办公|操作|应用|商业|中央|工业|农业|专业|自由|免费|二手|私家|出租|公共|社交|金融|"
+         "[本该这那其])(?:{H}{{2,4}}?|[{A}])(?:汽车|软件|钢铁|科技|电子|食品|物流|银行|信托|能源|医药|制药|地产|重工|传媒|影业|"
+         "股份|控股|实业|航空|证券|保险|化工|机械|电器|通信|半导体|委员会|航运|餐饮|种业|茶业|酒业|乳业|药业|纸业|矿业|置业|物业|"
+         "纺织|服饰|家居|酒店|包装|制造|生物|玩具|环保|文化|租赁|水务|燃气|百货|造船|照明|光电|农机|渔业)"
+         "(?=$|[，。、的于在与和同向为被由是现共拥生销发推宣成收并创供合主副把对以已终目旗总{D}])")),
+        ("organization", ("^(?:由[^，]{{0,10}}[{P}]|总部(?:位于|设在|在)[{A}]{{1,3}}|(?:隶属于|成立于|创办于)[{A}{D}])"
+         "(?:创[办立建])?的((?![该本这一])[^，。的{A}]{{3,10}})(?=$|[，。])")),
+        ("name", "^(?:位于|坐落[于在]|地处)[{A}]{{1,3}}的((?![该本这一])[^，。的{A}]{{4,10}})(?=$|[，。])"),
+        ("organization", "[{L}](?=(?:隶属|从属|下属)于?[{O}])"),
+        ("organization", "(?<=被)(?![该本一])(?:{H}|[{A}]){{3,10}}?(?=(?:全资|成功|正式)?(?:收购|并购|兼并))"),
+        ("organization", ("(?:^|(?<=[，。；]))(?![该本这那一]){H}{{3,9}}?"
+         "(?=(?:已经?|[于在]|正式|{D})*被[{O}](?:全资|成功|正式)?(?:收购|并购|兼并))")),
+        ("organization", ("(?:(?<=创办了)|(?<=收购了)|(?<=并购了)|(?<=兼并了))(?![该本一这那新多两三数几])"
+         "(?:[^的，。；{A}]|[{O}{L}{P}]){{3,12}}(?=$|[，。])")),
+        ("organization", ("(?:(?<=单位[为是])|(?<=部门[为是]))(?![该本一各])(?:{H}|[{A}]){{3,12}}(?=$|[，。])")),
+        ("organization", ("(?<=[是为入了任])(?![该本一这其某])(?:{H}|[{A}]){{2,14}}?"
+         "(?:学会|协会|商会|联合会|同盟|联盟)(?=$|[，。的])")),
+        ("organization", ("(?:^|(?<=[，。；由]))(?![该本这那其某各每全由在])(?:{H}|[{A}]){{2,10}}?"
+         "(?:中心|部门|办公室|(?<![全干内外局])部)(?=(?:主要|具体|全面)?负责)")),
+        ("name", ("(?:^|(?<=[，。；])|(?<=新款)|(?<=[年届]的))"
+         "(?![本该这那其此每各新旧某整所全我你他她它今去]|并|按照?|可以|处以|以每)"
+         "\\w{{2,16}}?(?="
+         "[于在]?{D}?由{H}{{0,8}}[{P}{O}][^，]{{0,6}}(?:开发|研发|研制|设计|发明|撰写|编写|执导|制作)|由{P}(?:负责|领导|管理|主管|牵头)|"
+         "是[{P}{O}](?:开发|研发|研制|设计|发明)的|(?<=奖)(?:被)?(?:授予|颁给|颁发给)了?{H}{{0,8}}[{P}{O}]|"
+         "(?:耗资|造价|售价|定价|票价|价格|每[月年日次张套台件人])(?:收费)?[为是]?约?{N}|[于在]?{D}(?:正式)?上市)")),
+        ("event", ("(?:^|(?<=[，。；]))(?![该本这那此每各])(?:{H}|[{A}]){{1,10}}?"
+         "(?:[奥亚]运会|运动会|博览会|论坛|大会|峰会|锦标赛|电影节|战役|起义|战争)(?=[于在]?{D})")),
+        ("name", "(?<=[发计造明]了)(?![一这那新多])[^的，。{A}]{{3,10}}(?=$|[，。])")))
+"""The names in clauses that no tagger finds: companies without "公司", and what somebody makes, heads or receives."""
+_HONORIFIC = re.compile(f"(?<={_CHARACTERS['person']})(?:教授|院士|博士|先生|女士|同志|医生|老师|律师)")
 _PRIZE = "(?P<tail>[^，的了《》、和]{1,20}(?:奖|奖章|勋章|奖项))"
 
 
@@ -136,14 +173,16 @@ class FactForms:
             if text[end - 1] in "?？":
                 continue
             if has_han(text[start:end]):
-                yield from self._of_clauses(_mark_mentions(text, start, end, mentions), subject, start, end)
+                yield from self._of_clauses(_mark_unknown(_mark_mentions(text, start, end, mentions)), subject, start,
+                                            end)
                 continue
             cells = _mark_mentions(text, start, end, mentions, subject)
             typed = "".join(character for character, _ in cells)
             for label, form, aside in self._forms:
                 for match in form.finditer(typed):
-                    tail = "".join(words for _, words in cells[slice(*match.span("tail"))])
-                    yield Stated(cells[match.start("head")][1], label, tail,
+                    head, tail = ("".join(words for _, words in cells[slice(*match.span(end_))])
+                                  for end_ in ("head", "tail"))
+                    yield Stated(head, label, tail,
                                  "" if aside else _time(typed, match, cells), start, end)
 
     def _of_clauses(self, cells: Sequence[Cell], subject: Mention | None, start: int, end: int) -> Iterator[Stated]:
@@ -173,7 +212,7 @@ def _ends(clause: Sequence[Cell], match: re.Match[str], end: str,
     for character, words in found:
         if character in _CHARACTERS.values():
             told = kinds[end] if character == _CHARACTERS["name"] and kinds[end] != "name" else ""
-            yield words, told
+            yield words, _MARKED.get(character, told)
 
 
 def _time(typed: str, match: re.Match[str], cells: Sequence[Cell]) -> str:
@@ -210,6 +249,17 @@ def _character_class(match: re.Match[str]) -> str:
     kinds = match["kinds"].split("|")
     found = f"[{''.join(_ANY_NAME if kind == 'name' else _CHARACTERS[kind] for kind in kinds)}]"
     return f"(?P<{match['end']}>{found})" if match["end"] else found
+
+
+def _mark_unknown(cells: list[Cell]) -> list[Cell]:
+    """Mark the names in a Chinese sentence that no tagger finds, by what is said of them."""
+    for kind, form in _UNMARKED:
+        for match in reversed([*form.finditer("".join(character for character, _ in cells))]):
+            place = slice(*match.span(match.lastindex or 0))
+            cells[place] = [(_CHARACTERS[kind], "".join(words for _, words in cells[place]))]
+    for match in reversed([*_HONORIFIC.finditer("".join(character for character, _ in cells))]):
+        del cells[slice(*match.span())]
+    return cells
 
 
 def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],

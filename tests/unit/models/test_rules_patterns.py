@@ -42,6 +42,10 @@ def test_a_form_gives_the_fact_of_its_example(pattern: Pattern, sentence: str, h
     "北方泵业公司计划收购南方阀门公司。",
     "北方泵业公司的竞争对手收购了南方阀门公司。",
     "赵倩否认出任东海银行行长。",
+    "许多人误以为林溪出生于苏州。",
+    "林溪自称毕业于复旦大学。",
+    "该部门由专人负责。",
+    "研究院创建了良好的环境。",
     "东海银行的前身南山银行成立于1990年。",
     "王芳曾任职的东海银行已经关闭。",
     "他入职某科技公司。",
@@ -155,6 +159,13 @@ def test_a_pattern_reads_every_form_of_its_verb(sentence: str, parser: Parser) -
     "Acme Corporation plans to acquire Delta Bank.",
     "If Acme Corporation acquired Delta Bank, prices would rise.",
     "Karl Blum denied that Acme Corporation acquired Delta Bank.",
+    "It is a mistake to think that Acme Corporation acquired Delta Bank.",
+    "The paper withdrew its claim that Ada Blum had died in Oslo.",
+    "Some believe that Ada Blum was born in Oslo.",
+    "Neither Ada Blum nor Karl Blum studied at the University of Oslo.",
+    "Nobody at Delta Bank works for Acme Corporation.",
+    "Ada Blum was offered the post of director of Acme Corporation.",
+    "The proposed acquisition of Delta Bank by Acme Corporation was debated.",
     "Acme Corporation, Delta Bank",
     "The Executive Director of the Board",
     "Members of the Committee are Gold Members of the Board.",
@@ -208,6 +219,16 @@ def test_the_subject_of_a_participle_is_what_it_describes(parser: Parser) -> Non
 def test_a_line_of_a_name_and_a_post_states_them_without_a_verb(parser: Parser) -> None:
     found = {fact[:3] for fact in prose("Ada Blum, CTO of Acme Corporation", parser, load_patterns())}
     assert found == {("Ada Blum", "works_for", "Acme Corporation"), ("Ada Blum", "role", "CTO")}
+
+
+def test_what_a_body_says_of_itself_is_of_the_body(parser: Parser) -> None:
+    found = prose("Acme Corporation is pleased to announce that it has acquired Delta Bank.", parser, load_patterns())
+    assert [fact[:3] for fact in found] == [("Acme Corporation", "acquired", "Delta Bank")]
+
+
+def test_a_date_without_a_year_is_a_date(parser: Parser) -> None:
+    found = prose("The revised parking tariff takes effect on Monday 1 October.", parser, load_patterns())
+    assert [fact[:3] for fact in found] == [("revised parking tariff", "effective_from", "1 October")]
 
 
 def test_the_team_of_a_body_is_not_the_body(parser: Parser) -> None:
