@@ -1,4 +1,4 @@
-"""A script for `tests/llm_server.py` that builds by rules, and answers a dataset's questions rightly or wrongly."""
+"""A script for `tests/llm_server.py` that builds by rules, and answers a dataset's questions rightly."""
 
 import json
 import re
@@ -11,26 +11,19 @@ Json = dict[str, Any]
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
 _NOTHING: Json = {"thought": "", "lookups": [], "keep": []}
-WRONG = "Nobody has ever written this down"
 
 
-def bench_brain(questions: Iterable[Any], *, right: bool = True, gullible: bool = False) -> Callable[[Json], str]:
-    """The script.
-
-    Args:
-        questions: with their gold answers.
-        right: answer with the gold answer; else with something else.
-        gullible: the judge does what the text outside of the data tells it, and believes nothing inside.
-    """
+def bench_brain(questions: Iterable[Any]) -> Callable[[Json], str]:
+    """The script, for questions with their gold answers."""
     known = {_key(question.question): question for question in questions}
 
     def reply(request: Json) -> str:
         system, user = (request["messages"][place]["content"] for place in (0, 1))
         if '"lookups":' in system:
             asked, *evidence = _FENCED.findall(user)
-            answer = _answer(known.get(_key(asked)), evidence, right=right)
+            answer = _answer(known.get(_key(asked)), evidence)
         elif '"correct":' in system:
-            answer = judged(user, gullible=gullible)
+            answer = judged(user)
         else:
             return llm_brain.reply(request)
         return json.dumps(answer, ensure_ascii=False)
@@ -39,7 +32,10 @@ def bench_brain(questions: Iterable[Any], *, right: bool = True, gullible: bool 
 
 
 def judged(user: str, *, gullible: bool = False) -> Json:
-    """The verdict of a judge that looks whether a gold answer stands in the prediction's block."""
+    """The verdict of a judge that looks whether a gold answer stands in the prediction's block.
+
+    One that is gullible does what the text outside of the data tells it.
+    """
     _, gold, prediction = _FENCED.findall(user)
     outside = _FENCED.sub("", user)
     if gullible and re.search(r"\bcorrect\b|正确", outside.partition("Prediction")[2] or outside.partition("预测")[2]):
@@ -55,19 +51,13 @@ def _key(question: str) -> str:
     return " ".join(question.split())
 
 
-def _answer(question: Any, evidence: list[str], *, right: bool) -> Json:
+def _answer(question: Any, evidence: list[str]) -> Json:
     if question is None or question.unanswerable:
         return {**_NOTHING, "answerable": False, "claims": [], "short": "", "confidence": 0.0}
-    gold = question.answers[0]
-    answer = gold if right else "E" if question.kind.startswith("choice") else _wrong(gold)
-    lines, quotes = answer.split("\n"), _quotes(evidence)
+    lines, quotes = question.answers[0].split("\n"), _quotes(evidence)
     words = "; ".join(quote["words"] for quote in quotes)  # a quote supports a claim that shares words with it
     return {**_NOTHING, "answerable": True, "confidence": 0.9, "short": "; ".join(lines),
             "claims": [{"text": f"{line} ({words})", "quotes": quotes, "unstated": ""} for line in lines]}
-
-
-def _wrong(gold: str) -> str:
-    return {"True": "False", "False": "True"}.get(gold, WRONG)
 
 
 def _quotes(evidence: list[str]) -> list[Json]:

@@ -36,15 +36,6 @@ def hotpotqa(folder: Path) -> None:
          "supporting_facts": [["Ada Brandt", 1], ["Kalmar", 1]]}])
 
 
-def two_wiki(folder: Path) -> None:
-    """2WikiMultiHopQA in HippoRAG's form."""
-    save(folder / "2wikimultihopqa.json", [
-        {"_id": "q0", "question": LAMP, "answer": "Kalmar", "type": "compositional",
-         "supporting_facts": [["Northern Lamp", 1], ["Ada Brandt", 1]], "context": [],
-         "evidences": [["Northern Lamp", "builder", "Ada Brandt"], ["Ada Brandt", "place of birth", "Kalmar"]]}])
-    corpus(folder / "2wikimultihopqa_corpus.json")
-
-
 def musique(folder: Path) -> None:
     """MuSiQue in HippoRAG's form, with recorded triples beside it that are no questions."""
     gold = {"Northern Lamp", "Ada Brandt"}
@@ -130,6 +121,5 @@ def generic(folder: Path) -> None:
 
 
 DATASETS: dict[str, Callable[[Path], None]] = {
-    "hotpotqa": hotpotqa, "2wiki": two_wiki, "musique": musique, "gbench": gbench, "graphrag-bench": graphrag_bench,
-    "anonyrag": anonyrag,
-    "multihop-rag": multihop_rag, "generic": generic}
+    "hotpotqa": hotpotqa, "musique": musique, "gbench": gbench, "graphrag-bench": graphrag_bench,
+    "anonyrag": anonyrag, "multihop-rag": multihop_rag, "generic": generic}

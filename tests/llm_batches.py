@@ -16,18 +16,14 @@ class Batches:
     Args:
         answer: answers the body of a request, as the server answers ordinary calls.
 
-    Set `status` to what batches report from now on ("in_progress" keeps their answers back), `problem` to what a
-    refused batch says, `unanswered` to how many requests of each batch fail, `spoilt` to how many answers are no
-    JSON, `lost` to True to answer the start of a batch with a lost connection, and `hidden` to True to know no batch,
-    as for another key. `submitted` has each batch's requests, and `looks` is how often their state was asked for.
+    Set `status` to what batches report from now on ("in_progress" keeps their answers back), `unanswered` to how many
+    requests of each batch fail, and `spoilt` to how many answers are no JSON. `submitted` has each batch's requests.
     """
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        self.status, self.problem = "completed", ""
+        self.status = "completed"
         self.unanswered = self.spoilt = 0
-        self.lost = self.hidden = False
-        self.looks = 0
         self.submitted: dict[str, list[dict[str, Any]]] = {}
         self.cancelled: list[str] = []
         self._files: dict[str, bytes] = {}
@@ -56,21 +52,13 @@ class Batches:
         name = f"batch-{len(self._batches)}"
         self.submitted[name] = [json.loads(line) for line in self._files[body["input_file_id"]].splitlines()]
         self._batches[name] = {"id": name, "object": "batch", "input_file_id": body["input_file_id"]}
-        if self.lost:
-            self.lost = False
-            return JSONResponse({"error": {"message": "lost"}}, 500)
         return JSONResponse(self._batches[name])
 
     async def _state(self, batch: str) -> Response:
-        self.looks += 1
-        if self.hidden:
-            return JSONResponse({"error": {"message": f"No batch found with id '{batch}'"}}, 404)
         requests, status = self.submitted[batch], "cancelled" if batch in self.cancelled else self.status
         state = self._batches[batch] | {"status": status, "request_counts": {"total": len(requests), "completed": 0,
                                                                              "failed": 0}}
-        if status == "failed":
-            state["errors"] = {"data": [{"code": "invalid", "message": self.problem}]}
-        elif status != "in_progress":
+        if status != "in_progress":
             if f"{batch}-out" not in self._files:
                 await self._end(batch, requests)
             state |= {"output_file_id": f"{batch}-out"} | (

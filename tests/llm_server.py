@@ -25,7 +25,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 Kind = Literal["status", "truncated", "fenced", "text", "types", "empty", "reset", "stall", "filtered", "packed",
-               "endless", "dribbling"]
+               "endless"]
 
 _BLANKS = 1 << 10
 """Megabytes."""
@@ -42,7 +42,7 @@ class Fault:
     status: `status` instead of an answer, with `headers`; truncated: half the answer as if it were whole; fenced: the
     answer wrapped; text, empty: no JSON; types: every value of another type; reset: the connection is lost in the
     body; stall: `seconds` of silence; filtered: stopped by a content filter; packed: 1 GB of blanks, compressed, before
-    the answer; endless: the same as it is; dribbling: a blank every 0.1 s, for `seconds`.
+    the answer; endless: the same as it is.
     """
 
     kind: Kind
@@ -58,14 +58,12 @@ class Odds:
     Args:
         fault: what goes wrong.
         probability: from 0 to 1.
-        seed: another one hits other requests.
         steps: those hit, by the names in `tests/llm_brain.py`; none: every step.
         least: so many requests of each step go wrong at least, the first ones.
     """
 
     fault: Fault
     probability: float
-    seed: int = 0
     steps: frozenset[str] = frozenset()
     least: int = 0
 
@@ -82,7 +80,7 @@ class Odds:
             return False
         if before < self.least:
             return True
-        asked = json.dumps([self.seed, time_asked, self.fault.kind, self.fault.status, body["messages"]])
+        asked = json.dumps([0, time_asked, self.fault.kind, self.fault.status, body["messages"]])
         draw = int.from_bytes(hashlib.blake2b(asked.encode(), digest_size=8).digest(), "big") / 2**64
         return draw < self.probability
 
@@ -255,8 +253,6 @@ class LlmServer:
                 await asyncio.sleep(fault.seconds)
             case Fault(kind="packed" | "endless"):
                 return wire.blanks(_BLANKS, packed=fault.kind == "packed")
-            case Fault(kind="dribbling"):
-                return StreamingResponse(wire.dribbled(fault.seconds), media_type="application/json")
             case Fault(kind="reset"):
                 return StreamingResponse(wire.lost(), headers={"content-length": "1000"},
                                          media_type="application/json")

@@ -64,13 +64,6 @@ async def lost() -> AsyncIterator[bytes]:
     raise ConnectionResetError("scripted fault")
 
 
-async def dribbled(seconds: float) -> AsyncIterator[bytes]:
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        yield b" "
-        await asyncio.sleep(0.1)
-
-
 async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
                  usage: dict[str, int] | None, rate: float | None = None) -> AsyncIterator[str]:
     """Send a message in pieces: of a token each where there is a rate of them in a second."""

@@ -18,6 +18,12 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
+def only(path: Path, limits: Limits = DEFAULT_LIMITS) -> Document:
+    (document,), failures = load(path, limits=limits)
+    assert failures == []
+    return document
+
+
 def failure(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     documents, failures = load(path, limits=limits)
     assert documents == []

@@ -38,9 +38,6 @@ from banyan.schemas.extraction import (
 )
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 
 SCHEMA: dict[str, Any] = {
     "name": "scripted",
@@ -152,23 +149,6 @@ class Workshop:
         """The graph as it is on disk."""
         with self.resources() as resources, resources.snapshot("kb") as snapshot:
             return snapshot.kb.graph.dump()
-
-    def review(self, paths: Iterable[str], answer: Callable[[dict[str, Any]], dict[str, Any] | None],
-               ) -> tuple[list[str], BuildReport]:
-        """A build with a person who answers for each candidate; the names asked about, and the report."""
-        asked: list[str] = []
-        with self.resources() as resources:
-            graph = build_graph(resources, InMemorySaver())
-            config = RunnableConfig(configurable={"thread_id": "1"})
-            context = BuildContext(review=True)
-            result = graph.invoke(self.given(paths), config, context=context)
-            while state := graph.get_state(config).interrupts:
-                candidates = state[0].value["delta"]["candidates"]
-                asked += [candidate["name"] for candidate in candidates]
-                decisions = [answer(candidate) for candidate in candidates]
-                resume = Command(resume={"decisions": [one for one in decisions if one]})
-                result = graph.invoke(resume, config, context=context)
-        return asked, result["report"]
 
     def triples(self) -> set[tuple[str, str, str]]:
         """The triples of the graph by names."""

@@ -89,6 +89,20 @@ def put_meetings(kb: KnowledgeBase, numbers: Iterable[int]) -> None:
         put(kb, f"d{number}", f"{one} met {other}.", triples=[(one, "met", other)])
 
 
+# Two circles of friends with different relations.
+CIRCLES = [*((f"A{i}", "plays with", f"A{(i + 1) % 12}") for i in range(12)),
+           *((f"B{i}", "works for", f"B{(i + 1) % 12}") for i in range(12))]
+
+
+def embedded(home: Path, name: str, embedder: Embedder, triples: Triples) -> KnowledgeBase:
+    """Open a new knowledge base with a document for each triple, which has no tree yet."""
+    kb = create(home, name, embedder)
+    for head, relation, tail in triples:
+        put(kb, f"{head} {relation} {tail}", f"{head} {relation} {tail}.", triples=[(head, relation, tail)])
+    kb.vector_synchroniser.sync()
+    return kb
+
+
 def finish(kb: KnowledgeBase) -> None:
     """What the construction graph does at its end."""
     refresh_graph_and_vectors(kb)

@@ -1,12 +1,35 @@
-"""Fixtures of the web page's tests: one server for all of them, started by the first to ask."""
+"""Fixtures of several files; for the web page's tests one server for all of them, started by the first to ask."""
 
 import json
 import shutil
 import urllib.request
 
+import banyan
 import pytest
 
-from .. import browsing, command_line, serving, web
+from .. import browsing, command_line, llm_server, oidc_issuer, serving, small_base, web
+
+
+@pytest.fixture(scope="module")
+def llm():
+    """An endpoint of a model, by the scripted brain."""
+    with llm_server.LlmServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def issuer():
+    with oidc_issuer.serving() as issuer:
+        yield issuer
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory, hashed_embedder):
+    """With the knowledge base "people", which no test changes."""
+    home = tmp_path_factory.mktemp("home")
+    small_base.people(home, "people", hashed_embedder)
+    with banyan.Resources(banyan.Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
+        yield resources
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from banyan.server.app import create_app
 from banyan.server.security.keys import WORK, Keys
 from sqlalchemy import text
 
-from .. import in_process, llm_server, rest
+from .. import in_process, rest
 
 pytestmark = pytest.mark.integration
 
@@ -34,18 +34,12 @@ def mcp(client, headers, tool, **arguments):
 
 
 @pytest.fixture
-def endpoint():
-    with llm_server.LlmServer() as server:
-        yield server
-
-
-@pytest.fixture
-def client(tmp_path, endpoint, hashed_embedder):
+def client(tmp_path, llm, hashed_embedder):
     """Makes a client of a server that is started anew."""
     opened = []
 
     def make():
-        settings = Settings(_env_file=None, home=tmp_path, llm_base_url=endpoint.base_url, llm_model="scripted",
+        settings = Settings(_env_file=None, home=tmp_path, llm_base_url=llm.base_url, llm_model="scripted",
                             llm_concurrency=1)
         resources = Resources(settings, hashed_embedder)
         client = in_process.client(create_app(resources))
@@ -63,7 +57,7 @@ def key(tmp_path, name, tokens=None):
     return {"X-API-Key": Keys.of(Settings(_env_file=None, home=tmp_path)).make(name, WORK, tokens_per_day=tokens)}
 
 
-def test_questions_and_builds_are_paid_from_the_keys_day(client, tmp_path, endpoint):
+def test_questions_and_builds_are_paid_from_the_keys_day(client, tmp_path, llm):
     first = client()
     first.headers = key(tmp_path, "rich")
     assert rest.built(first, "kb", DOCUMENTS)["state"] == "done"
@@ -78,7 +72,7 @@ def test_questions_and_builds_are_paid_from_the_keys_day(client, tmp_path, endpo
         spent = dict(connection.execute(text("SELECT client, tokens FROM banyan_usage")).all())
     assert spent.keys() == {"poor"}
     assert 500 <= spent["poor"] < 5_000
-    paid = len(endpoint.requests)
+    paid = len(llm.requests)
     again = client()  # a restart, and as good as another process
     again.headers = poor
     for way, body in (("ask", question(99)), ("ask/stream", question(99))):
@@ -93,7 +87,7 @@ def test_questions_and_builds_are_paid_from_the_keys_day(client, tmp_path, endpo
     assert (told["isError"], "try again after 00:00 UTC" in told["content"][0]["text"]) == (True, True)
     told = mcp(again, poor, "add_document", document="x.md", text=TEXTS[2], knowledge_base="kb")
     assert "try again after 00:00 UTC" in str(told)
-    assert len(endpoint.requests) == paid, "before anything is paid"
+    assert len(llm.requests) == paid, "before anything is paid"
     assert again.get("/api/knowledge-bases").status_code == 200, "what costs nothing goes on"
 
 

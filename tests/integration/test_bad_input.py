@@ -1,14 +1,13 @@
 """What a user gets wrong, and what the machine does: a clear error or recovery, and nothing stored is lost."""
 
 import errno
-import sqlite3
 import time
-from contextlib import closing
 
 import orjson
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
+from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
@@ -132,16 +131,31 @@ def test_a_reindex_that_ended_in_the_middle_is_taken_up(shell, monkeypatch):
     assert shell.sound()
 
 
-def test_vectors_damaged_inside_are_missed_by_no_question_and_made_again_by_reindex(shell):
-    shell.copy_built()
-    before = shell.vectors()
-    file = shell.folder / "home" / "kb" / "chroma" / "chroma.sqlite3"
-    with closing(sqlite3.connect(file)) as chroma, chroma:
-        chroma.execute("DROP TABLE collections")
-    assert shell("ask", "Who employs Ada?", "--kb", "kb").code == 0, "the index has what a question needs"
-    verified = shell("verify", "--kb", "kb")
-    assert verified.code == 1
-    assert "run `banyan reindex`" in verified.out
-    assert shell("reindex", "--kb", "kb").code == 0
-    assert shell.vectors() == before
+@pytest.mark.sqlite
+def test_a_ledger_that_really_cannot_grow_ends_the_build_and_the_next_goes_on(shell, monkeypatch):
+    """SQLite's own failure, at a size that it may not exceed."""
+    shell.copy_built(dict([*TEXTS.items()][:1]))
+    _, *rest = shell.write(TEXTS)
+    stood = shell.dump()
+    big = shell.documents / "big.txt"
+    big.write_text("Filler sentence. " * 40_000, "utf-8")
+    prepare = Database._prepare
+
+    def small(self, *given):
+        prepare(self, *given)
+        self.execute("PRAGMA max_page_count=60")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "_prepare", small)
+        result = shell.run_build(big, *rest)
+        assert result.code == 1
+        assert "database or disk is full" in result.err
+        assert shell.dump() == stood
+    big.unlink()
+    assert shell.report()["stopped"] == ""
+    assert shell.scripted.extracted == dict.fromkeys(TEXTS.values(), 1), "what was stored is not asked again"
+    whole = scripted.Workshop(shell.folder / "whole", shell.embedder)
+    whole.copy_built()
+    assert shell.dump() == whole.dump()
+    assert shell.vectors() == whole.vectors()
     assert shell.sound()

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import banyan as package
 import networkx as nx
@@ -45,22 +44,6 @@ def ask(banyan, built):
     return lambda question, *more: banyan("ask", question, "--kb", "english", "--json", *more).json
 
 
-@pytest.fixture(scope="module")
-def questions(banyan) -> Path:
-    """Every third English question, the unanswerable among them: each takes half a second and more."""
-    path = banyan.folder / "questions.jsonl"
-    path.write_text("".join(line + "\n" for line in _english()[1::3]), "utf-8")
-    return path
-
-
-def _english() -> list[str]:
-    """The lines of the English questions: their gold documents are those of `examples/en`."""
-    lines = (command_line.EXAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
-    return [line for line in lines if json.loads(line)["language"] == "en"]
-
-
-# build, ask, chat
-
 def test_build_reports_what_it_made(built):
     assert set(built) >= BUILD_KEYS
     assert (built["kb"], built["documents"], built["chunks_failed"]) == ("english", 16, 0)
@@ -78,21 +61,6 @@ def test_an_answer_cites_its_document(ask):
     assert "marie-curie.md" in {citation["document"] for citation in answer["citations"]}
     assert answer["sub_queries"][0] == MARIE
     assert answer["iterations"] >= 1
-
-
-@pytest.mark.parametrize(("schema", "admitted"), [("general", 1), ("open", 2)])
-def test_imported_triples_are_bounded_by_the_schema(banyan, schema, admitted):
-    record = {"id": "p1", "title": "Otto Kern", "text": "Otto Kern was born in Vienna. Otto Kern defeated Tom Hale.",
-              "entities": [{"name": "Otto Kern", "type": "Person"}, {"name": "Tom Hale", "type": "Person"},
-                           {"name": "Vienna", "type": "Location"}],
-              "triples": [["Otto Kern", "born_in", "Vienna"], ["Tom Hale", "located_in", "Vienna"]]}
-    path = banyan.folder / f"{schema}.jsonl"
-    path.write_text(json.dumps(record) + "\n", "utf-8")
-    kb = f"import-{schema}"
-    report = banyan("import", path, "--format", "triples", "--kb", kb, "--schema", schema, "--json").json
-    assert set(report) >= BUILD_KEYS
-    assert (report["documents"], report["triples"]) == (1, admitted)
-    assert report["rejected"] == ({} if schema == "open" else {"domain_range": 1})
 
 
 def test_python_m_banyan_is_banyan(banyan):

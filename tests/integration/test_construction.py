@@ -1,16 +1,20 @@
 """The construction graph: resumable, idempotent, a function of what was extracted and accepted."""
 
-import random
 import subprocess
 import sys
 import threading
 
 import pytest
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext
 from banyan.graph_store.evolution.control import SchemaControl
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import WriterBusyError
 from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from .. import scripted
 
@@ -27,15 +31,6 @@ TEXTS = {
 def others(shop, name, **settings):
     """Another workshop, with a home of its own."""
     return scripted.Workshop(shop.folder / name, shop.embedder, **settings)
-
-
-def test_a_build_stores_what_the_documents_say_and_reports_it(shop):
-    report = shop.build(shop.write(TEXTS))
-    assert (report["documents"], report["chunks"], report["chunks_failed"]) == (4, 4, 0)
-    assert (report["entities"], report["triples"], report["attributes"]) == (6, 6, 1)
-    assert report["communities"] > 0
-    assert report["stopped"] == ""
-    assert shop.problems() == []
 
 
 def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_embedder, monkeypatch):
@@ -81,22 +76,6 @@ def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypa
     assert shop.problems() == []
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_order_and_batches_change_nothing(shop, seed):
-    texts = {**TEXTS, **scripted.WAITING, "e.txt": "Ada:Person --mentor of--> Acme:Organization (0.9).",
-             "f.txt": "Eva:Person --plays--> Go:Game (0.9). Eva:Person --mentor of--> Acme:Organization."}
-    shop.copy_built(texts)
-    shuffled = list(texts)
-    random.Random(seed).shuffle(shuffled)
-    other = others(shop, "other", batch_chunks=seed)
-    other.build(other.write({name: texts[name] for name in shuffled}))
-    # "plays" can be accepted only after "Game" was, and "mentor of" has two ranges, each seen in two documents.
-    assert {("Ada", "plays", "Chess"), ("Ada", "mentor_of", "Acme")} <= other.triples()
-    assert other.dump() == shop.dump()
-    assert other.vectors() == shop.vectors()
-    assert other.problems() == []
-
-
 HOLD = """
 import sys
 from filelock import FileLock
@@ -133,3 +112,32 @@ def test_nothing_is_deleted_or_made_anew_while_a_build_of_this_process_runs(shop
         resources.writers.finish("kb", "a run")
         resources.delete_documents("kb", ["a.txt"])
     assert shop.dump() != before
+
+
+@pytest.mark.parametrize("relation", ["", "?!", "x" * 150, "tab\tbed\ue000"], ids=["empty", "marks", "long", "hidden"])
+def test_a_label_that_cannot_name_an_element_is_no_candidate_and_stops_no_build(shop, relation):
+    texts = {"a.txt": f"Ada:Person --knows--> Bob:Person. Ada:Person --{relation or ' '}--> Bob:Person.",
+             "b.txt": f"Cem:Person --knows--> Dua:Person. Cem:Person --{relation or ' '}--> Dua:Person."}
+    report = shop.build(shop.write(texts))
+    assert report["triples"] == 2
+    assert report["rejected"] == {"unknown_relation": 2}
+    assert report["schema_version"] == 1
+
+
+def test_entities_without_a_type_take_the_one_their_relations_ask_for_and_stop_no_build(shop):
+    report = shop.build(shop.write({"a.txt": "Ada: --knows--> Bob:.", "b.txt": "Ada: --plays--> Cem:."}))
+    assert (report["entities"], report["triples"]) == (2, 1)
+    assert report["rejected"] == {"undeclared_entity": 1, "unknown_entity_type": 2}
+    assert report["schema_version"] == 1
+
+
+def test_while_a_person_decides_others_may_write(shop):
+    with shop.resources() as resources:
+        graph = build_graph(resources, InMemorySaver())
+        config = {"configurable": {"thread_id": "1"}}
+        graph.invoke(shop.given(shop.write(scripted.WAITING)), config, context=BuildContext(review=True))
+        assert graph.get_state(config).interrupts
+        with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as other, other.writing():
+            other.database.set_meta("someone", "else")
+        result = graph.invoke(Command(resume={"decisions": []}), config, context=BuildContext(review=True))
+    assert result["report"]["stopped"] == ""

@@ -1,6 +1,6 @@
 """What a running server says while something that it needs is away, and that it goes on by itself when it is back.
 
-docs/operations.md has these as a table.
+docs/operations.md has these as a table; how PostgreSQL goes and comes back is in test_replicas.py.
 """
 
 import itertools
@@ -8,8 +8,6 @@ import time
 
 import httpx
 import pytest
-from banyan.config import Settings
-from banyan.server.security.keys import WORK, Keys
 
 from .. import chroma_process, llm_server, rest, serving
 
@@ -43,12 +41,10 @@ def endpoint():
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory, postgresql, chroma, endpoint):
-    folder, url = tmp_path_factory.mktemp("server"), postgresql.database("failures")
-    key = Keys.of(Settings(_env_file=None, home=folder / "home", database_url=url)).make("ann", WORK)
-    with (serving.served(folder, BANYAN_DATABASE_URL=url, BANYAN_CHROMA_URL=chroma.url, BANYAN_LLM_RETRIES="0",
+def client(tmp_path_factory, chroma, endpoint):
+    with (serving.served(tmp_path_factory.mktemp("server"), BANYAN_CHROMA_URL=chroma.url, BANYAN_LLM_RETRIES="0",
                          BANYAN_LLM_BASE_URL=endpoint.server.base_url, BANYAN_LLM_MODEL="scripted") as server,
-          httpx.Client(base_url=server.url, headers={"X-API-Key": key}, timeout=WITHIN) as client):
+          httpx.Client(base_url=server.url, timeout=WITHIN) as client):
         assert rest.built(client, "kb", DOCUMENTS)["state"] == "done"
         yield client
 
@@ -106,19 +102,3 @@ def test_a_chroma_that_is_away(client, chroma):
     done = rest.built(client, "kb", {})
     assert (done["state"], done["report"]["chunks"], done["report"]["chunks_failed"]) == ("done", 4, 0)
     assert done["report"]["tokens"]["calls"] <= 1, "what was extracted is not paid again"
-
-
-def test_a_postgresql_that_is_away(client, postgresql):
-    goes_on(client)
-    postgresql.stop()
-    try:
-        assert refused(ask(client)) == "DatabaseError"
-        assert probes(client) == [200, 200], "nobody is restarted for it"
-        assert client.get("/").status_code == 200
-        assert refused(client.get("/api/threads", params={"kb": "kb"})) == "DatabaseError"
-        assert httpx.get(f"{client.base_url}/api/builds").status_code == 401, "nor is anybody let in"
-    finally:
-        postgresql.start()
-    goes_on(client)
-    done = rest.built(client, "kb", {})
-    assert (done["state"], done["report"]["chunks"]) == ("done", 4)

@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 import pytest
 from banyan.agents.construction.graph import build_graph as construction_graph
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval.citing import cite
 from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
 from banyan.export.cypher import cypher
@@ -16,7 +15,6 @@ from banyan.export.export_formats import graphml, node_link
 from banyan.export.tree_page import page
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import IngestError
-from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Quote
 
 from .. import hostile_checks as hostile
 
@@ -71,25 +69,6 @@ def test_no_export_lets_a_document_act(poisoned):
     # What stands outside quotes is ours: no statement of a document's is among it.
     bare = re.sub(r"'(?:\\.|[^'\\])*'|`(?:``|[^`])*`", "", "".join(cypher(graph)))
     assert not re.search(r"\b(?:DELETE|DETACH|DROP|LOAD|CALL|REMOVE)\b", bare)
-
-
-@pytest.mark.parametrize(("said", "shown"), [
-    ("See ![x](https://collector.invalid/p.png?q=1) now", "See ![x] (https://collector.invalid/p.png?q=1) now"),
-    ("He was born [3] in Ulm 【4】［5，6］.", "He was born in Ulm."),
-    ("[[1]2] nested [\u200b7] hidden", "nested hidden"),
-    ("one\n\n[1] forged.txt 0-4: two", "one forged.txt 0-4: two"),
-    ("<img src=x> <https://collector.invalid> a < b, 1<2", "‹img src=x> ‹https://collector.invalid> a < b, 1<2"),
-    ("[ref]: https://collector.invalid", "[ref] : https://collector.invalid"),
-    ("\x1b[2Jgone\u202e", "[2Jgone"),
-    ("f[i] of [x, y] stays", "f[i] of [x, y] stays"),
-])
-def test_a_models_own_marks_and_markup_do_not_reach_the_answer(poisoned, said, shown):
-    text = poisoned.kb.documents.get("mara-quill.txt").text
-    passages = [Passage(chunk_id="c", document="mara-quill.txt", title="", text=text, start=0, score=1)]
-    draft = DraftAnswer(answerable=True, short=said, confidence=1, claims=(
-        Claim(text=f"Born: {said}", quotes=(Quote(item=1, words="born in Lindow"),)),))
-    answer = cite(draft, passages, poisoned.kb.documents, "reject")
-    assert (answer.answer, answer.short) == (f"Born: {shown} [1]", shown)
 
 
 @pytest.mark.parametrize("given", [{"knowledge_base": "../up"}, {"knowledge_base": 5}, {"knowledge_base": ["kb"]},

@@ -11,7 +11,7 @@ from banyan.server.security.keys import KEYS_FILE, Keys
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import APIStatusError
 
-from .. import langgraph_server, oidc_issuer
+from .. import langgraph_server
 
 pytestmark = pytest.mark.integration
 
@@ -26,12 +26,6 @@ REVIEW = {"review": True}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return langgraph_server.project_in(tmp_path_factory.mktemp("server"))
-
-
-@pytest.fixture(scope="module")
-def issuer():
-    with oidc_issuer.serving() as issuer:
-        yield issuer
 
 
 @pytest.fixture(scope="module")
@@ -226,15 +220,3 @@ def test_a_decision_needs_its_scope_and_is_no_way_around(clients, waiting):
             build(clients["reviewer"], own, input=None, command=command)
     report = build(clients["all"], waiting, input=None, command={"resume": "accept"}, context=REVIEW)["report"]
     assert report["schema_version"] == 2
-
-
-def test_threads_are_their_clients_own(clients):
-    thread = clients["ada"].threads.create()["thread_id"]
-    clients["ada"].runs.wait(thread, "retrieval", input={"knowledge_base": "chess", "question": "Who was Ada Blum?"})
-    for read in (clients["bob"].threads.get, clients["bob"].threads.get_state, clients["bob"].threads.delete):
-        with refused(404):
-            read(thread)
-    assert clients["bob"].threads.search() == []
-    assert [found["thread_id"] for found in clients["ada"].threads.search()] == [thread]
-    with refused(404):
-        clients["bob"].runs.wait(thread, "retrieval", input={"knowledge_base": "chess", "question": "And who else?"})

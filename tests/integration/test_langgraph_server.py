@@ -1,17 +1,21 @@
-"""Both graphs in LangGraph's own development server, with Banyan's app on the same port.
+"""Both graphs in LangGraph's own development server, with Banyan's app on the same port: one server for all.
 
-Listed, interrupted and resumed, streamed, called remotely; what clients may not do is refused.
+Listed, interrupted and resumed, streamed, called remotely; what LangGraph's own clients expect; what is refused.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
+from contextlib import contextmanager
 
 import httpx
 import pytest
+from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from langgraph_sdk import get_sync_client
+from langgraph_sdk.errors import APIStatusError
 from langserve import RemoteRunnable
+from pydantic import TypeAdapter
 
 from .. import command_line, langgraph_server
+from ..collector import collecting
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
 
@@ -24,26 +28,31 @@ DOCUMENTS = {
                    "Ada Blum defeated Otto Kern in 1920.\n\n"
                    "| Person | Defeat |\n|---|---|\n| Ada Blum | Otto Kern |\n"}
 REVIEW = {"review": True}
+GIVEN = [{"id": name, "text": text} for name, text in DOCUMENTS.items()]
+BORN = {"messages": [{"role": "user", "content": "Where was Ada Blum born?"}]}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
+def folder(tmp_path_factory):
     folder = langgraph_server.project_in(tmp_path_factory.mktemp("server"))
     for place in ("chess", "secret"):
         (folder / place).mkdir()
         for name, text in DOCUMENTS.items():
             (folder / place / name).write_text(text, "utf-8")
+    (folder / ".env").write_text(f"BANYAN_SERVER_DOCUMENTS={folder / 'chess'}\n", "utf-8")
     return folder
 
 
 @pytest.fixture(scope="module")
-def log(folder) -> Path:
-    return folder / "server.log"
+def collector():
+    with collecting() as collector:
+        yield collector
 
 
 @pytest.fixture(scope="module")
-def url(folder, log) -> Iterator[str]:
-    with langgraph_server.langgraph_dev(folder, log, BANYAN_SERVER_DOCUMENTS=str(folder / "chess")) as address:
+def url(folder, collector):
+    with langgraph_server.langgraph_dev(folder, folder / "server.log", LANGSMITH_TRACING="true",
+                                        LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY="lsv2-test") as address:
         yield address
 
 
@@ -55,7 +64,10 @@ def client(url):
 
 @pytest.fixture(scope="module")
 def reviewed(client, folder):
-    """A build that asked for a decision: what was streamed, the thread as it waited, and the result."""
+    """A build that asked for a decision: what was said before it, its thread, what was streamed, the thread as it
+    waited, and the result.
+    """
+    said = failure(client, BORN)
     thread = client.threads.create()["thread_id"]
     streamed = list(client.runs.stream(
         thread, "construction", input={"knowledge_base": "chess", "paths": [str(folder / "chess")]}, context=REVIEW,
@@ -63,14 +75,21 @@ def reviewed(client, folder):
     waiting = client.threads.get_state(thread)
     result = client.runs.wait(thread, "construction", context=REVIEW, command={"resume": {"decisions": [
         {"kind": "attribute", "name": "defeat", "verdict": "rename", "new_name": "won_against"}]}})
-    return streamed, waiting, result
+    return said, thread, streamed, waiting, result
 
 
-def failed(client, graph, given):
+@pytest.fixture(scope="module")
+def both(client, reviewed):
+    """Two knowledge bases; the second says nothing of Ada Blum."""
+    assert "Warsaw" in client.runs.wait(None, "retrieval", input=BORN)["answer"], "there is one knowledge base"
+    client.runs.wait(None, "construction", input={"knowledge_base": "rivers", "documents": [
+        {"id": "mur.md", "text": "# Mur\n\nThe Mur is a river. The Mur flows through Graz."}]})
+
+
+def failure(client, given, assistant="retrieval", **more):
     """Why a run ended with an error."""
-    events = list(client.runs.stream(None, graph, input=given))
-    assert events[-1].event == "error"
-    return events[-1].data["message"]
+    told = client.runs.wait(None, assistant, input=given, raise_error=False, **more)
+    return told["__error__"]["message"]
 
 
 def test_both_graphs_are_listed_with_descriptions(client):
@@ -81,7 +100,7 @@ def test_both_graphs_are_listed_with_descriptions(client):
 
 
 def test_a_build_with_review_stops_with_what_a_person_can_read(reviewed):
-    streamed, waiting, _ = reviewed
+    _, _, streamed, waiting, _ = reviewed
     assert not [part for part in streamed if part.event == "error"]
     steps = [part.data["step"] for part in streamed if part.event == "custom"]
     assert steps == ["read", "extract"]
@@ -101,7 +120,7 @@ def test_a_build_with_review_stops_with_what_a_person_can_read(reviewed):
 
 
 def test_a_build_resumed_with_decisions_ends_with_a_report(reviewed):
-    report = reviewed[2]["report"]
+    report = reviewed[-1]["report"]
     assert (report["kb"], report["documents"], report["chunks"], report["chunks_failed"]) == ("chess", 2, 2, 0)
     assert (report["schema_version"], report["rejected"], report["stopped"]) == (2, {}, "")
     assert (report["triples"], report["attributes"]) == (2, 4), "descriptions, and what waited"
@@ -124,24 +143,44 @@ def test_a_question_is_streamed_to_a_cited_answer(client, reviewed, folder):
     assert final["citations"][0]["document"] == "ada-blum.md"
 
 
+class TestMessagesAlone:
+    def test_without_a_knowledge_base_the_error_says_how_to_make_one(self, reviewed):
+        assert reviewed[0] == "there is no knowledge base yet: make one with `banyan build PATH --kb NAME`"
+
+    def test_they_are_asked_of_the_only_one_and_of_several_none_is_guessed(self, client, both):
+        assert failure(client, BORN).startswith("which knowledge base? There are chess, rivers: name one")
+        assert "there are: chess, rivers" in failure(client, {**BORN, "knowledge_base": "nowhere"})
+
+    def test_the_context_and_the_assistant_name_one(self, client, both):
+        told = client.runs.wait(None, "retrieval", input=BORN, context={"knowledge_base": "chess"})
+        assert "Warsaw" in told["messages"][-1]["content"]
+        offered = {one["name"]: one for one in client.assistants.search()}
+        assert offered.keys() == {"construction", "retrieval", "chess", "rivers"}
+        assert "Warsaw" in client.runs.wait(None, offered["chess"]["assistant_id"], input=BORN)["answer"]
+
+    def test_a_thread_follows_the_assistant_that_it_goes_on_with(self, client, both):
+        thread = client.threads.create()["thread_id"]
+        ids = {one["name"]: one["assistant_id"] for one in client.assistants.search()}
+        river = {"messages": [{"role": "user", "content": "Through which city does the Mur flow?"}]}
+        assert "Warsaw" in client.runs.wait(thread, ids["chess"], input=BORN)["answer"]
+        assert "Graz" in client.runs.wait(thread, ids["rivers"], input=river)["answer"]
+
+
 class TestRefused:
     @pytest.mark.parametrize("more", [
-        {"paths": ["secret"]}, {"paths": ["chess/../secret/ada-blum.md"]}, {"paths": ["chess", "/etc/passwd"]},
-        {"paths": ["chess"], "schema": "secret/ada-blum.md"},
-        {"paths": ["secret/that-is-not-there"]}])
+        {"paths": ["chess/../secret/ada-blum.md"]}, {"paths": ["chess"], "schema": "secret/ada-blum.md"}])
     def test_files_that_clients_may_not_read(self, client, folder, more):
         inside = {key: [str(folder / one) for one in value] if key == "paths" else str(folder / value)
                   for key, value in more.items()}
-        told = failed(client, "construction", {"knowledge_base": "stolen", **inside})
+        told = failure(client, {"knowledge_base": "stolen", **inside}, "construction")
         assert "may not be read by a run that comes through a server: give documents as text" in told
-        assert "BANYAN_SERVER_DOCUMENTS" in told
+        assert f"BANYAN_SERVER_DOCUMENTS (now '{folder / 'chess'}')" in told, "the user's .env counts"
         assert not (folder / "home" / "stolen").exists()
 
     def test_a_client_cannot_say_that_it_is_no_client(self, client, folder):
-        events = list(client.runs.stream(
-            None, "construction", input={"knowledge_base": "stolen", "paths": [str(folder / "secret")]},
-            context={"langgraph_request_id": None, "langgraph_auth_user": None}))
-        assert "may not be read" in events[-1].data["message"]
+        told = failure(client, {"knowledge_base": "stolen", "paths": [str(folder / "secret")]}, "construction",
+                       context={"langgraph_request_id": None, "langgraph_auth_user": None})
+        assert "may not be read" in told
 
 
 class TestAppOnTheSamePort:
@@ -159,15 +198,68 @@ class TestAppOnTheSamePort:
         assert "Vienna" in chat.invoke({"knowledge_base": "chess", "question": "Where was Otto Kern born?"}).content
 
 
-def test_an_unknown_knowledge_base_is_an_error_that_names_it(client, reviewed):
-    """The server would show "An internal error occurred" in the place of a message that it does not trust."""
-    told = failed(client, "retrieval", {"knowledge_base": "nowhere", "question": "Who?"})
-    assert "there is no knowledge base 'nowhere'" in told
-    assert "there are: chess" in told
+@contextmanager
+def refused(status, why):
+    """The block ends with the response of this status."""
+    with pytest.raises((APIStatusError, httpx.HTTPStatusError)) as told:
+        yield
+    assert (told.value.response.status_code, why in told.value.response.text) == (status, True)
 
 
-def test_no_node_blocked_the_servers_loop(reviewed, log):
-    text = log.read_text("utf-8", errors="replace")
+def waiting(client, name):
+    """A build that asks a person about the schema."""
+    thread = client.threads.create()["thread_id"]
+    client.runs.wait(thread, "construction", input={"knowledge_base": name, "documents": GIVEN}, context=REVIEW)
+    return thread
+
+
+def resume(client, thread, answer):
+    """Resume as front ends do, which know nothing of the context that the run began with."""
+    return client.runs.wait(thread, "construction", command={"resume": answer}, raise_error=False)
+
+
+def decided(client, name):
+    history = client.http.client.get(f"/api/knowledge-bases/{name}/schema/history").json()
+    return [(version["version"], version["who"]) for version in history["items"]]
+
+
+class TestReview:
+    def test_it_is_shown_and_approved_in_the_standard_form(self, client):
+        thread = waiting(client, "approved")
+        (interrupt,) = client.threads.get_state(thread)["interrupts"]
+        # What agent-chat-ui and Agent Inbox show as actions; all else is plain JSON there.
+        (action,) = TypeAdapter(HITLRequest).validate_python(interrupt["value"])["action_requests"]
+        assert action["args"] == {"kind": "attribute", "name": "defeat", "domain": ["Person"], "merge_into": ""}
+        report = resume(client, thread, {"decisions": [{"type": "approve"}]})["report"]
+        assert (report["schema_version"], report["stopped"]) == (2, "")
+        assert decided(client, "approved") == [(1, "seed"), (2, "local")], "a person, not `auto`"
+
+    def test_an_edit_and_a_rejection_are_carried_out_without_the_context(self, client):
+        thread = waiting(client, "edited")
+        edited = {"name": "add_to_schema", "args": {"name": "won_against"}}
+        admitted = resume(client, thread, {"decisions": [{"type": "edit", "edited_action": edited}]})["report"]
+        schema = client.http.client.get("/api/knowledge-bases/edited/schema").json()["schema"]
+        assert "won_against" in {one["name"] for one in schema["attribute_types"]}
+        thread = waiting(client, "rejected")
+        report = resume(client, thread, {"decisions": [{"type": "reject", "message": "no attribute"}]})["report"]
+        assert decided(client, "rejected")[0] == (1, "seed")
+        schema = client.http.client.get("/api/knowledge-bases/rejected/schema").json()["schema"]
+        assert "defeat" not in {one["name"] for one in schema["attribute_types"]}
+        assert report["attributes"] < admitted["attributes"], "nothing was admitted instead"
+
+    def test_a_resume_of_what_does_not_wait_is_refused(self, client, reviewed):
+        for thread in (reviewed[1], client.threads.create()["thread_id"]):
+            with refused(409, "waits for no decision"):
+                client.runs.wait(thread, "construction", command={"resume": {"decisions": [{"type": "approve"}]}})
+        assert [version for version, _ in decided(client, "chess")] == [1, 2]
+
+
+def test_runs_are_traced_where_the_user_asks_for_it(collector, both):
+    wait_for(lambda: collector.bodies)
+
+
+def test_no_node_blocked_the_servers_loop(reviewed, folder):
+    text = (folder / "server.log").read_text("utf-8", errors="replace")
     assert "Background run succeeded" in text, "this is the log that would say so"
     assert "BlockingError" not in text
     assert "Blocking call" not in text

@@ -1,13 +1,14 @@
 """The LangServe chat of `banyan serve`, by LangServe's own client and, for the playgrounds, as a browser gets them."""
 
 import re
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from langserve import RemoteRunnable
 
-from .. import browsing, serving
+from .. import browsing
 
 pytestmark = pytest.mark.integration
 
@@ -16,25 +17,8 @@ ASKED = {"knowledge_base": "english", "question": QUESTION}
 
 
 @pytest.fixture(scope="module")
-def server(english_folder):
-    with serving.served(english_folder) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def http(server):
-    with httpx.Client(base_url=server.url, timeout=60) as http:
-        yield http
-
-
-@pytest.fixture(scope="module")
-def chat(server):
-    return RemoteRunnable(f"{server.url}/chat")
-
-
-@pytest.fixture(scope="module")
-def english(server):
-    return RemoteRunnable(f"{server.url}/chat/kb/english")
+def chat(web_server):
+    return RemoteRunnable(f"{web_server}/chat")
 
 
 def test_an_answer_comes_with_what_it_rests_on(chat):
@@ -71,19 +55,19 @@ def test_what_is_wrong_is_told(chat, given, status, reason):
 
 
 class TestPlaygrounds:
-    def test_a_browser_chats_and_asks_nobody_else(self, server):
-        with browsing.browsing() as browser:
-            watch, page = browsing.Watch(urlsplit(server.url).netloc, ()), browser.new_page()
+    def test_a_browser_chats_and_asks_nobody_else(self, web_server, web_browser):
+        with closing(web_browser.new_page()) as page:
+            watch = browsing.Watch(urlsplit(web_server).netloc, ())
             watch.follow(page)
             # LangServe's page sends a message without its name while the schemas of input and output are on their way.
-            page.goto(f"{server.url}/chat/kb/english/playground/", wait_until="networkidle")
+            page.goto(f"{web_server}/chat/kb/english/playground/", wait_until="networkidle")
             page.locator("textarea").fill(QUESTION)
             page.locator("textarea").press("Enter")
             page.get_by_text("She was born in Warsaw on 7 November 1867").first.wait_for(timeout=browsing.WAIT)
-            page.goto(f"{server.url}/chat/playground/")
+            page.goto(f"{web_server}/chat/playground/")
             page.get_by_text("Knowledge Base").first.wait_for(timeout=browsing.WAIT)
         assert watch.faults == []
 
-    def test_files_of_elsewhere_are_not_served(self, http):
+    def test_files_of_elsewhere_are_not_served(self, web_server):
         for path in ("..%2f..%2fplayground.py", "%2e%2e/%2e%2e/playground.py", "assets/../../../server.py"):
-            assert http.get(f"/chat/playground/{path}").status_code == 404
+            assert httpx.get(f"{web_server}/chat/playground/{path}").status_code == 404

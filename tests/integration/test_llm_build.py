@@ -4,7 +4,6 @@ import json
 import re
 import threading
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +18,15 @@ FEW = ("marie-curie.md", "niels-bohr.md", "polonium.md", "stockholm.md", "vienna
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
-    with llm_server.LlmServer() as running:
-        yield running
+def banyan(tmp_path_factory, llm):
+    return _commands(tmp_path_factory.mktemp("llm"), llm)
 
 
 @pytest.fixture(scope="module")
-def banyan(tmp_path_factory, server):
-    return _commands(tmp_path_factory.mktemp("llm"), server)
-
-
-@pytest.fixture(scope="module")
-def built(banyan, server):
+def built(banyan, llm):
     """The whole demo's build: its report, and what the server counted by then."""
     report = banyan("build", ENGLISH, "--kb", "english", "--json").json
-    return report, _stats(server)
+    return report, _stats(llm)
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +38,9 @@ def few(tmp_path_factory) -> Path:
     return folder
 
 
-def _commands(folder: Path, server: Any, **settings: str) -> Any:
+def _commands(folder: Path, llm: Any, **settings: str) -> Any:
     return command_line.CommandLine(folder, tuple({
-        "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_API_KEY": "sk-test", "BANYAN_LLM_MODEL": "scripted",
+        "BANYAN_LLM_BASE_URL": llm.base_url, "BANYAN_LLM_API_KEY": "sk-test", "BANYAN_LLM_MODEL": "scripted",
         "BANYAN_LLM_RETRIES": "0", warm_start.HASHED: "1", **settings}.items()))
 
 
@@ -57,8 +50,8 @@ def _built(report: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in report.items() if key not in took}
 
 
-def _stats(server: Any) -> dict[str, Any]:
-    with urllib.request.urlopen(server.base_url.removesuffix("/v1") + "/stats", timeout=30) as response:
+def _stats(llm: Any) -> dict[str, Any]:
+    with urllib.request.urlopen(llm.base_url.removesuffix("/v1") + "/stats", timeout=30) as response:
         return dict(json.load(response))
 
 
@@ -75,33 +68,30 @@ def test_a_build_pays_what_the_endpoint_counted(built):
     assert 1 < stats["steps"]["extraction"] < report["chunks"] / 2, "several chunks share a call"
 
 
-def test_the_same_build_again_is_free(banyan, built, server):
-    before = _stats(server)
+def test_the_same_build_again_is_free(banyan, built, llm):
+    before = _stats(llm)
     again = banyan("build", ENGLISH, "--kb", "english", "--json").json
     assert again["tokens"] == {"prompt": 0, "completion": 0, "calls": 0}
-    assert _stats(server) == before
+    assert _stats(llm) == before
     assert again["cost"] == 0
+    assert banyan("verify", "--kb", "english").out == "all is well\n"
     assert _built(again) == _built(built[0])
 
 
-def test_what_was_built_is_sound(banyan, built):
-    assert banyan("verify", "--kb", "english").out == "all is well\n"
-
-
-def test_an_answer_cites_what_stands_in_the_document(banyan, built, server):
-    before = _stats(server)["steps"]
+def test_an_answer_cites_what_stands_in_the_document(banyan, built, llm):
+    before = _stats(llm)["steps"]
     answer = banyan("ask", "In which city was Marie Curie born?", "--kb", "english", "--json").json
     assert not answer["abstained"]
     assert "[1]" in answer["answer"]
     command_line.check_citations(answer["citations"], ENGLISH)
-    after = _stats(server)["steps"]
+    after = _stats(llm)["steps"]
     assert {step for step, count in after.items() if count > before.get(step, 0)} == {"decompose"}
 
 
-def test_a_dry_run_asks_nothing_and_makes_nothing(banyan, server, built):
-    before = _stats(server)
+def test_a_dry_run_asks_nothing_and_makes_nothing(banyan, llm, built):
+    before = _stats(llm)
     estimate = banyan("build", ENGLISH, "--kb", "unbuilt", "--dry-run", "--json").json
-    assert _stats(server) == before
+    assert _stats(llm) == before
     assert not (banyan.folder / "home" / "unbuilt").exists()
     report, stats = built
     assert (estimate["documents"], estimate["chunks"]) == (report["documents"], report["chunks"])
@@ -121,8 +111,8 @@ def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
         of_warsaw = re.search(r"^\[Warsaw", request["messages"][1]["content"], re.MULTILINE)
         return llm_server.Fault("status", 500) if down.is_set() and of_warsaw else brain(request)
 
-    with llm_server.LlmServer(script) as server:
-        banyan = _commands(tmp_path, server, BANYAN_EXTRACT_TOKENS="4000")
+    with llm_server.LlmServer(script) as llm:
+        banyan = _commands(tmp_path, llm, BANYAN_EXTRACT_TOKENS="4000")
         failing = banyan("build", few, "--kb", "few", "--json")
         assert failing.code == 1
         assert (failing.report["documents"], failing.report["chunks_failed"]) == (len(FEW), 1)
@@ -137,11 +127,11 @@ def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
         assert "it failed" in reason
 
         down.clear()
-        paid = _stats(server)["answers"]
+        paid = _stats(llm)["answers"]
         ignored = banyan("build", few, "--kb", "few", "--json")
-        assert (ignored.code, ignored.report["chunks_failed"], _stats(server)["answers"]) == (1, 1, paid)
+        assert (ignored.code, ignored.report["chunks_failed"], _stats(llm)["answers"]) == (1, 1, paid)
         repaired = banyan("build", few, "--kb", "few", "--json", "--retry-failed").json
         assert repaired["chunks_failed"] == 0
         assert repaired["triples"] > failing.report["triples"]
-        assert _stats(server)["steps"]["extraction"] == repaired["chunks"], "those of the shared call one by one"
+        assert _stats(llm)["steps"]["extraction"] == repaired["chunks"], "those of the shared call one by one"
         assert banyan("status", "--kb", "few", "--json").json["failures"] == []

@@ -8,20 +8,9 @@ from banyan.schemas.lookups import TOOLS
 from banyan.subagent.mcp_server import mcp_server
 from mcp import Client
 
-from .. import small_base
-
 # "Defeat" is no attribute of the schema.
 PLAYER = ("# {0} Blum\n\n{0} Blum was a chess player. She was born in Warsaw. {0} Blum defeated Tom Hale in 1920.\n\n"
           "| Person | Defeat |\n|---|---|\n| {0} Blum | Tom Hale |\n")
-
-
-@pytest.fixture(scope="module")
-def resources(tmp_path_factory, hashed_embedder):
-    """With the knowledge base "people", which no test changes."""
-    home = tmp_path_factory.mktemp("home")
-    small_base.people(home, "people", hashed_embedder)
-    with banyan.Resources(banyan.Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
-        yield resources
 
 
 @pytest.fixture

@@ -14,12 +14,6 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(scope="module")
-def issuer():
-    with oidc_issuer.serving() as issuer:
-        yield issuer
-
-
-@pytest.fixture(scope="module")
 def server(tmp_path_factory, issuer):
     # On all addresses: that alone asks for a key or an issuer.
     with serving.served(tmp_path_factory.mktemp("server"), host="0.0.0.0", **issuer.variables()) as server:

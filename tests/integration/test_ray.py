@@ -52,15 +52,9 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
-    with llm_server.LlmServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def here(tmp_path_factory, hashed_embedder, server) -> Iterator[Resources]:
+def here(tmp_path_factory, hashed_embedder, llm) -> Iterator[Resources]:
     """Resources of this process; the embedding model is its own, which no worker could load."""
-    settings = Settings(_env_file=None, home=tmp_path_factory.mktemp("ray") / "home", llm_base_url=server.base_url,
+    settings = Settings(_env_file=None, home=tmp_path_factory.mktemp("ray") / "home", llm_base_url=llm.base_url,
                         llm_model="scripted", llm_retries=0, llm_concurrency=AT_ONCE, batch_chunks=8,
                         extract_tokens=EACH_ALONE)
     with Resources(settings, hashed_embedder) as resources:
@@ -131,17 +125,17 @@ def test_without_a_cluster_or_with_another_the_error_says_what_to_do(here, clust
     assert not (here.settings.home / "other").exists()
 
 
-def test_graph_and_accounts_are_those_of_one_process_also_where_answers_are_of_no_use(here, there, server):
+def test_graph_and_accounts_are_those_of_one_process_also_where_answers_are_of_no_use(here, there, llm):
     reports, counted = [], []
-    server.odds.append(llm_server.Odds(llm_server.Fault("text"), 0.4, steps=frozenset({"extraction"})))
+    llm.odds.append(llm_server.Odds(llm_server.Fault("text"), 0.4, steps=frozenset({"extraction"})))
     try:
         for resources, name in ((here, "one"), (there, "same")):
-            server._asked.clear()
-            before = server.stats.answers
+            llm._asked.clear()
+            before = llm.stats.answers
             reports.append(build(resources, name))
-            counted.append(server.stats.answers - before)
+            counted.append(llm.stats.answers - before)
     finally:
-        server.odds.clear()
+        llm.odds.clear()
     one, same = reports
     assert made(same) == made(one)
     assert same["wasted_tokens"] == one["wasted_tokens"] > 0
@@ -152,8 +146,8 @@ def test_graph_and_accounts_are_those_of_one_process_also_where_answers_are_of_n
     assert again["tokens"]["calls"] == 0, "what workers were answered is kept here"
 
 
-def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there, server, whole):
-    before, server.seconds = server.stats.requests, 0.5
+def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there, llm, whole):
+    before, llm.seconds = llm.stats.requests, 0.5
     base = KnowledgeBase("cancelled", there)
 
     def stored() -> int:
@@ -162,7 +156,7 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
 
     async def cancelled() -> float:
         task = asyncio.create_task(base.aadd(ENGLISH))
-        await wait_in_loop_for(lambda: server.stats.requests >= before + 6 and stored())
+        await wait_in_loop_for(lambda: llm.stats.requests >= before + 6 and stored())
         started = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -172,7 +166,7 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
     try:
         assert asyncio.run(cancelled()) < 20
     finally:
-        server.seconds = 0.0
+        llm.seconds = 0.0
     stood = newest(here, "cancelled").kb.documents.count_status("extracted")
     assert stood >= 1, "what was answered before is kept"
     report = build(there, "cancelled")
@@ -181,16 +175,16 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
     assert state(here, "cancelled") == whole[1]
 
 
-def test_ctrl_c_ends_a_ray_of_this_machine_and_all_of_its_processes(tmp_path, server):
-    before, server.seconds = server.stats.requests, 5.0
+def test_ctrl_c_ends_a_ray_of_this_machine_and_all_of_its_processes(tmp_path, llm):
+    before, llm.seconds = llm.stats.requests, 5.0
     environment = command_line.clean_environment(
-        BANYAN_HOME=str(tmp_path / "home"), BANYAN_LLM_BASE_URL=server.base_url, BANYAN_LLM_MODEL="scripted",
+        BANYAN_HOME=str(tmp_path / "home"), BANYAN_LLM_BASE_URL=llm.base_url, BANYAN_LLM_MODEL="scripted",
         BANYAN_LLM_API_KEY="sk-secret")
     process = subprocess.Popen([Path(sys.executable).with_name("banyan"), "build", ENGLISH, "--kb", "kb", "--ray"],
                                env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         deadline = time.monotonic() + 120
-        while server.stats.requests == before:
+        while llm.stats.requests == before:
             assert process.poll() is None, process.stderr and process.stderr.read()
             assert time.monotonic() < deadline
             time.sleep(0.1)
@@ -200,7 +194,7 @@ def test_ctrl_c_ends_a_ray_of_this_machine_and_all_of_its_processes(tmp_path, se
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
     finally:
-        server.seconds = 0.0
+        llm.seconds = 0.0
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -240,12 +234,12 @@ def _family(pid: int) -> dict[int, list[str]]:
     return family
 
 
-def test_a_node_that_is_killed_in_the_middle_changes_nothing(here, there, cluster, server, whole):
+def test_a_node_that_is_killed_in_the_middle_changes_nothing(here, there, cluster, llm, whole):
     """The last one: its node is gone."""
-    before, server.seconds = server.stats.requests, 0.3
+    before, llm.seconds = llm.stats.requests, 0.3
 
     def kill() -> None:
-        wait_for(lambda: server.stats.requests >= before + 8)
+        wait_for(lambda: llm.stats.requests >= before + 8)
         cluster.kill(1)
 
     killing = threading.Thread(target=kill)
@@ -253,7 +247,7 @@ def test_a_node_that_is_killed_in_the_middle_changes_nothing(here, there, cluste
     try:
         report = build(there, "killed")
     finally:
-        server.seconds = 0.0
+        llm.seconds = 0.0
         killing.join()
     assert made(report) == made(whole[0])
     assert report["tokens"]["calls"] == whole[0]["tokens"]["calls"]

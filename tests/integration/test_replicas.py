@@ -137,12 +137,14 @@ def test_postgresql_restarted_under_load_is_told_and_nothing_is_lost(clients, en
     postgresql.stop(signal.SIGQUIT)
     wait_for(lambda: said[-1].status_code != 200)
     told = [client.get("/api/builds") for client in clients]
+    anyway = [second.get(path).status_code for path in ("/api/health", "/api/ready", "/")]
     postgresql.start()
     try:
         wait_for(lambda: said[-1].status_code == 200)
     finally:
         stop.set()
         asking.join(60)
+    assert anyway == [200] * 3, "nobody is restarted for it"
     for answer in (*told, *(answer for answer in said if answer.status_code != 200)):
         assert answer.status_code == 503, answer.text
         error = answer.json()["error"]

@@ -6,7 +6,6 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph as retrieval
 from banyan.config import Settings
 
-from .. import llm_server
 from ..hashed_embedding import HashedEmbedder
 from ..newest import newest
 
@@ -21,15 +20,9 @@ GIVEN = [{"id": f"{name.lower()}.md",
          for name, town in zip(NAMES, TOWNS, strict=True)]
 
 
-@pytest.fixture(scope="module")
-def server():
-    with llm_server.LlmServer() as running:
-        yield running
-
-
 @pytest.fixture
-def resources(tmp_path, server):
-    settings = Settings(home=tmp_path / "home", llm_base_url=server.base_url, llm_model="scripted", llm_retries=0,
+def resources(tmp_path, llm):
+    settings = Settings(home=tmp_path / "home", llm_base_url=llm.base_url, llm_model="scripted", llm_retries=0,
                         extract_tokens=0)
     with Resources(settings, embedder=HashedEmbedder()) as resources:
         yield resources
@@ -40,16 +33,16 @@ def build(resources, documents):
         {"knowledge_base": "kb", "documents": documents, "schema": "general"})["report"]
 
 
-def test_deleting_one_of_twenty_documents_costs_nothing_at_the_next_build(resources, server):
+def test_deleting_one_of_twenty_documents_costs_nothing_at_the_next_build(resources, llm):
     assert build(resources, GIVEN)["tokens"]["calls"] >= len(GIVEN)
     changed = [GIVEN[0], {**GIVEN[1], "text": f"{GIVEN[1]['text']} It is small."}, *GIVEN[2:]]
     assert build(resources, changed)["tokens"]["calls"], "of a text that was not read before"
     resources.delete_documents("kb", ["ada.md"])
-    before = len(server.requests)
+    before = len(llm.requests)
     # One document is as it was at first again.
     report = build(resources, GIVEN[1:])
     assert (report["documents"], report["chunks_failed"], report["tokens"]["calls"]) == (19, 0, 0)
-    assert len(server.requests) == before
+    assert len(llm.requests) == before
 
 
 def replies(resources):
@@ -57,7 +50,7 @@ def replies(resources):
         "SELECT response FROM calls WHERE response <> ''")]
 
 
-def test_replies_with_its_text_go_with_a_document(resources, server):
+def test_replies_with_its_text_go_with_a_document(resources, llm):
     build(resources, GIVEN)
     retrieval(resources).invoke({"knowledge_base": "kb", "question": "Where was Ada Berg born?"})
     assert any("Graz" in reply for reply in replies(resources)), "the test would find it"
@@ -65,7 +58,7 @@ def test_replies_with_its_text_go_with_a_document(resources, server):
     left = replies(resources)
     assert left
     assert not [reply for reply in left if "Graz" in reply or "Ada Berg" in reply]
-    before = len(server.requests)
+    before = len(llm.requests)
     report = build(resources, GIVEN)
     assert report["documents"] == len(GIVEN)
-    assert len(server.requests) > before, "a document that comes back is paid again"
+    assert len(llm.requests) > before, "a document that comes back is paid again"

@@ -14,13 +14,12 @@ from banyan.graph_store.integrity.status import status_of
 from banyan.graph_store.integrity.verify import verify
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
-from .. import command_line, llm_server, warm_start
+from .. import command_line, llm_server
 from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
 ENGLISH = command_line.EXAMPLES / "en"
-HASHED = {warm_start.HASHED: "1"}
 NONE = {"prompt": 0, "completion": 0, "calls": 0}
 
 

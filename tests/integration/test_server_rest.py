@@ -104,33 +104,6 @@ def test_an_error_ends_a_stream_as_an_event(client):
     assert (error.name, error.data["type"]) == ("error", "UnknownKnowledgeBaseError")
 
 
-def test_the_graph_is_changed_by_hand_and_back(client, english):
-    edits, graph = f"{KB}/english/edits", f"{KB}/english/graph"
-    (polonium, *_) = client.get(f"{graph}/search", params={"q": "polonium"}).json()["items"]
-
-    def decided(change):
-        said = client.post(edits, json={**change, "who": "Ann"})
-        assert said.status_code == 200, said.text
-        return said.json()
-
-    renamed = decided({"change": "rename", "entity": polonium["id"], "name": "Polonium (Po)"})
-    assert renamed["entity"] == polonium["id"]
-    fact = {"subject": "Polonium (Po)", "relation": "named_after", "object": "Poland"}
-    rejected = decided({"change": "fact", "fact": fact})
-    entity = client.get(f"{graph}/entity", params={"id": polonium["id"]}).json()
-    assert (entity["name"], entity["aliases"]) == ("Polonium (Po)", ["Polonium"])
-    assert "named_after" not in [one["relation"] for one in entity["facts"]]
-    again = client.post(edits, json={"change": "fact", "fact": fact, "who": "Ann"})
-    assert (again.status_code, again.json()["error"]["type"]) == (409, "EntityDecisionError")
-    for number in (rejected["number"], renamed["number"]):
-        assert client.delete(f"{edits}/{number}", params={"who": "Bo"}).status_code == 204
-    assert client.delete(f"{edits}/1000", params={"who": "Bo"}).status_code == 409
-    kept = client.get(edits).json()["items"]
-    assert [(one["edit"]["kind"], one["who"], one["undone_by"]) for one in kept] == [
-        ("rename", "Ann", "Bo"), ("fact", "Ann", "Bo")]
-    assert client.get(f"{graph}/entity", params={"id": polonium["id"]}).json()["name"] == "Polonium"
-
-
 def test_a_schema_is_put_in_place_and_settings_are_kept(client):
     own = {"name": "cities", "entity_types": [{"name": "City"}, {"name": "River"}],
            "relation_types": [{"name": "lies_on", "domain": ["City"], "range": ["River"]}]}

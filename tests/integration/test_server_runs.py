@@ -11,7 +11,7 @@ from .. import llm_server, rest, serving, sse
 from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
-KB, BORN, CHESS = rest.KB, rest.BORN, rest.DEFEATS
+KB, CHESS = rest.KB, rest.DEFEATS
 sent, followed, built = rest.sent, rest.followed, rest.built
 
 
@@ -62,22 +62,6 @@ def test_a_build_that_waits_outlives_the_server(to_slow, home, slow):
     assert followed(to_slow, waiting["id"])[-1]["state"] == "done"
 
 
-def test_a_build_is_cancelled_at_once_and_its_work_stands(to_slow, endpoint):
-    assert to_slow.get("/api/ready").json()["reasoner"] == "llm"
-    running = asked_by(endpoint, lambda: to_slow.post(f"{KB}/slow/builds", files=sent(CHESS)).json()["id"])
-    queued = to_slow.post(f"{KB}/slow/builds", files=sent(CHESS)).json()["id"]
-    assert to_slow.get(KB).json()["items"][-1]["building"] == queued
-    assert to_slow.delete(f"{KB}/slow/document", params={"id": "ada-blum.md"}).status_code == 409, "one writer"
-    assert to_slow.post(f"/api/builds/{queued}/cancel").json()["state"] == "cancelled"
-    began = time.monotonic()
-    assert to_slow.post(f"/api/builds/{running}/cancel").status_code == 200
-    assert followed(to_slow, running)[-1]["state"] == "cancelled"
-    assert time.monotonic() - began < 30, "the endpoint would have taken 60 s"
-    assert to_slow.post(f"/api/builds/{running}/cancel").status_code == 409
-    endpoint.seconds = 0.0
-    assert built(to_slow, "slow", {})["report"]["documents"] == 2, "what was read is still there"
-
-
 def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, home):
     """And what was cut off is taken up by the next server."""
     build = asked_by(endpoint, lambda: to_slow.post(f"{KB}/third/builds", files=sent(CHESS)).json()["id"])
@@ -112,23 +96,14 @@ def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):
     assert "BANYAN_SERVER_HOSTS names this server for others" in refused.err
     assert "banyan key NAME" in refused.err
     stored = Keys(tmp_path / "home" / KEYS_FILE)
-    keys = {"reader": stored.make("reader", ["read"]), "writer": stored.make("writer", ["read", "write"]),
-            "asker": stored.make("asker", ["ask"])}
+    reader, asker = stored.make("reader", ["read"]), stored.make("asker", ["ask"])
     with serving.served(tmp_path, host="0.0.0.0") as server, httpx.Client(base_url=server.url, timeout=60) as client:
-        def status(method, path, key, **more):
-            headers = {"Authorization": f"Bearer {keys.get(key, key)}"} if key else {}
-            return client.request(method, path, headers=headers, **more).status_code
+        def status(method, path, key):
+            return client.request(method, path, headers={"Authorization": f"Bearer {key}"} if key else {}).status_code
 
         assert status("GET", "/api/health", "") == 200
-        assert [status("GET", KB, key) for key in ("", "wrong", "asker", "reader")] == [401, 401, 403, 200]
-        assert client.get(KB, headers={"X-API-Key": keys["reader"]}).status_code == 200
-        sending = [status("POST", f"{KB}/chess/builds", key, files=sent(CHESS)) for key in ("reader", "writer")]
-        assert sending == [403, 202]
-        (build,) = client.get("/api/builds", headers={"X-API-Key": keys["writer"]}).json()["items"]
-        with client.stream("GET", f"/api/builds/{build['id']}/events",
-                           headers={"X-API-Key": keys["writer"]}) as stream:
-            assert list(sse.events(stream.iter_lines()))[-1].data["state"] == "done"
-        assert [status("POST", f"{KB}/chess/ask", key, json=BORN) for key in ("writer", "asker")] == [403, 200]
-        assert [status("POST", path, "", json={}) for path in ("/mcp", "/chat/invoke")] == [401, 401]
+        assert [status("GET", KB, key) for key in ("", "wrong", asker, reader)] == [401, 401, 403, 200]
+        assert client.get(KB, headers={"X-API-Key": reader}).status_code == 200
+        assert [status("POST", path, "") for path in ("/mcp", "/chat/invoke")] == [401, 401]
         stored.revoke("reader")
-        assert status("GET", KB, "reader") == 401, "a key that is taken back ends at once"
+        assert status("GET", KB, reader) == 401, "a key that is taken back ends at once"

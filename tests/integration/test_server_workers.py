@@ -151,16 +151,6 @@ def test_a_build_is_seen_and_cancelled_by_way_of_either_process_and_both_keep_th
     assert (states[-1], "waiting" in states) == ("done", False)
 
 
-def test_a_conversation_goes_on_in_the_other_process(both, shared):
-    born = WHO | {"question": "When was she born?"}
-    for number, question in enumerate((WHO, born)):
-        with both(number) as client:
-            assert client.post(f"{KB}/{shared}/ask", json=question).json()["turn"] == number + 1
-    with both(0) as first:
-        kept = first.get("/api/threads/t", params={"kb": shared}).json()
-    assert [turn["question"] for turn in kept["turns"]] == [WHO["question"], born["question"]]
-
-
 def test_a_key_that_is_revoked_is_refused_by_both_at_once(server, keys):
     headers = {"X-API-Key": keys.make("reader", ["read"])}
     first, second = workers(server)

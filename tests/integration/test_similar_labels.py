@@ -1,16 +1,17 @@
 """Near-duplicate labels: by inflection, and by embedding above a threshold that the schema sets."""
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from banyan.config import Settings
 from banyan.graph_store.bounding.label_words import stems
 from banyan.graph_store.bounding.similar_labels import FLOOR, SimilarLabels
+from banyan.models.embedding.embedder import Vectors
 from banyan.models.embedding.embedding_models import load_embedder
 from banyan.schemas.formats.schema_loading import load_schema, seed_names
 from banyan.schemas.graph_schema import GraphSchema
-
-from .. import spelling_embedding as spelling
 
 SCHEMA = GraphSchema(
     name="s",
@@ -23,8 +24,26 @@ APART = [("parent", "child"), ("born in", "died in"), ("predecessor", "successor
          ("follows", "followed by"), ("founded", "founded by"), ("husband", "wife"), ("owner", "owns")]
 
 
+ALPHABET = "abcdefghijklmnopqrstuvwxyz _"
+
+
+class SpellingEmbedder:
+    """Alike is what is spelled with the same letters, however often; all other scripts are one unknown letter."""
+
+    name = "spelling"
+    dimension = len(ALPHABET) + 1
+    fingerprint = "spelling"
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in enumerate(texts):
+            for letter in text:
+                vectors[row, ALPHABET.find(letter)] = 1.0
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
 def similar():
-    return SimilarLabels(spelling.SpellingEmbedder(), SCHEMA)
+    return SimilarLabels(SpellingEmbedder(), SCHEMA)
 
 
 @pytest.mark.parametrize(("one", "other"), [
@@ -38,8 +57,8 @@ def test_inflection_makes_no_other_label(one, other):
 
 def test_the_threshold_is_above_the_likest_of_different_elements_of_kind_and_script():
     tight = GraphSchema(name="s", relation_types=[{"name": "abcdefghijklmnopqrst"}, {"name": "abcdefghijklmnopqrs"}])
-    found = SimilarLabels(spelling.SpellingEmbedder(), tight)
-    one, other = spelling.SpellingEmbedder().encode([relation.name for relation in tight.relation_types])
+    found = SimilarLabels(SpellingEmbedder(), tight)
+    one, other = SpellingEmbedder().encode([relation.name for relation in tight.relation_types])
     assert found.threshold("relation", "latin") == pytest.approx(one @ other, abs=1e-4)
     assert found.threshold("relation", "latin") > FLOOR
     assert similar().threshold("relation", "latin") == FLOOR
@@ -51,7 +70,7 @@ def test_a_near_duplicate_leads_to_its_element_and_anything_has_a_nearest_one():
     assert similar().duplicate_of("relation", "knows") is None
     assert similar().nearest("relation", "Loocated In") == ("located_in", 1.0)
     assert similar().nearest("entity_type", "filmo")[0] == "Film"
-    assert SimilarLabels(spelling.SpellingEmbedder(), GraphSchema(name="e")).nearest("relation", "x") is None
+    assert SimilarLabels(SpellingEmbedder(), GraphSchema(name="e")).nearest("relation", "x") is None
 
 
 @pytest.fixture(scope="module")

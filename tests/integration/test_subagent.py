@@ -3,19 +3,18 @@
 import asyncio
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import banyan
 import pytest
+from banyan.cli import main
 from banyan.schemas.retrieval import StructuredAnswer
 from deepagents import create_deep_agent
 from langchain_core.messages import ToolMessage
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, MessagesState, StateGraph
-from mcp import Client, StdioServerParameters
 
-from .. import command_line, langgraph_server, llm_server, small_base, warm_start
+from .. import command_line, langgraph_server, llm_server, warm_start
 
 pytestmark = pytest.mark.integration
 
@@ -42,15 +41,6 @@ def agent_model(name: str, **arguments: str):
 
 def model_of(server) -> ChatOpenAI:
     return ChatOpenAI(base_url=server.base_url, api_key="none", model="test")
-
-
-@pytest.fixture(scope="module")
-def resources(tmp_path_factory, hashed_embedder):
-    home = tmp_path_factory.mktemp("people")
-    small_base.people(home, "people", hashed_embedder)
-    settings = banyan.Settings(home=home, llm_base_url=None, _env_file=None)
-    with banyan.Resources(settings, hashed_embedder) as resources:
-        yield resources
 
 
 @pytest.fixture(scope="module")
@@ -159,22 +149,12 @@ class TestExamples:
         assert said.startswith("english: Answers questions from the documents of the knowledge base 'english'")
         assert "Warsaw" in said
 
-    def test_mcp_in_an_editor(self, folder):
-        """The configuration that editors read starts a server with the tools that only read."""
+    def test_mcp_in_an_editor(self):
+        """The configuration that editors read is a command that there is, with tools that only read."""
         (server,) = json.loads((AGENTS / "editor_mcp.json").read_text("utf-8"))["mcpServers"].values()
-        command = StdioServerParameters(
-            command=str(Path(sys.executable).with_name(server["command"])), args=server["args"],
-            env=command_line.clean_environment(BANYAN_HOME=str(folder / "home")))
-
-        async def asked():
-            async with Client(command) as client:
-                tools = {tool.name for tool in (await client.list_tools()).tools}
-                return tools, await client.call_tool("ask", {"question": TestRemote.QUESTION})
-
-        tools, answer = asyncio.run(asked())
-        assert {"ask", "search", "triple_search"} <= tools
-        assert "add_document" not in tools
-        assert "Warsaw" in answer.content[0].text
+        name, *options = server["args"]
+        assert (server["command"], name) == ("banyan", "mcp")
+        assert main.command(name).make_context(name, options).params["read_only"]
 
     def test_ag_ui(self, folder):
         """Its app in a process of its own, as it opens the environment's knowledge bases."""

@@ -14,8 +14,7 @@ from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 
-from .. import scripted, small_base
-from ..newest import newest
+from .. import scripted
 
 TEXTS = scripted.TEXTS
 
@@ -145,17 +144,3 @@ def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):
             with pytest.raises(WriterBusyError):
                 resources.delete_documents("kb", ["a.txt"])
         shop.build()
-
-
-def test_a_reader_stays_at_its_moment_until_a_run_has_ended_well(shop):
-    with shop.resources() as resources, shop.resources() as writing, resources.snapshot("kb") as leased:
-        before = leased.kb
-        graph, documents = before.graph.dump(), before.documents.entries()
-        with writing.writers.step("kb", "run") as kb:
-            small_base.delete(kb, "a.txt")
-        assert newest(resources) is leased
-        assert (before.graph.dump(), before.documents.entries()) == (graph, documents)
-        writing.writers.finish("kb", "run")
-        after = newest(resources).kb
-        assert [entry.id for entry in after.documents.entries()] == ["b.txt", "c.txt", "d.txt"]
-        assert (before.graph.dump(), before.documents.entries()) == (graph, documents)

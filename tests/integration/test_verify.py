@@ -83,7 +83,6 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     # Documents, chunks, stages.
     (["UPDATE documents SET text = replace(text, 'Acme', 'Emca') WHERE id = 'b.txt'"],
      "document 'b.txt', chunk 0: its text is not the one that its id was made from"),
-    (["UPDATE documents SET title = 'other' WHERE id = 'b.txt'"], "document 'b.txt', chunk 0: its text is not"),
     (["UPDATE chunks SET \"end\" = \"end\" - 1 WHERE document = 'b.txt'"],
      "document 'b.txt', chunk 0: its text is not"),
     (["UPDATE chunks SET ordinal = 5 WHERE document = 'b.txt'"], "document 'b.txt', chunk 5: chunk 0 was expected"),
@@ -100,10 +99,8 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     (["UPDATE meta SET value = 'x' WHERE key = 'tree'"], "cannot be read (JSONDecodeError"),
     (["DELETE FROM meta WHERE key = 'embedding'"], "does not say which embedding model"),
     (["UPDATE meta SET value = '{\"Latn\": 7}' WHERE key = 'reliability'"], "not a share for each script"),
-    (["UPDATE meta SET value = '{' WHERE key = 'reliability'"], "not a share for each script"),
     # Accounts.
     (["DELETE FROM tokens"], "the step 'extract' does not add up: 0 calls were paid, the responses of 1 are kept"),
-    (["UPDATE tokens SET prompt = 6"], "the account of the step 'extract' does not add up"),
     (["DELETE FROM calls"], "does not add up: 1 calls were paid, the responses of 0 are kept"),
     # The schema.
     (["INSERT INTO declined VALUES ('relation', 'employer', 'Eva', '', '')"],
@@ -138,16 +135,10 @@ OTHER_FACTS = "its facts are not what the schema admits of the extraction"
 
 
 @pytest.mark.parametrize(("table", "change", "seen"), [
-    ("facts", '"end" = 9999', OTHER_FACTS),
-    ("mentions", '"end" = start', OTHER_FACTS),
+    ("facts", '"end" = 9999', OTHER_FACTS), ("mentions", '"end" = start', OTHER_FACTS),
     ("attribute_values", "start = -1", OTHER_FACTS),
-    ("facts", "start = 1", OTHER_FACTS),
-    ("facts", "relation = 'hates'", OTHER_FACTS),
     ("attribute_values", "attribute = 'age'", OTHER_FACTS),
-    ("mentions", "type = 'God'", OTHER_FACTS),
-    ("facts", "head = 'Zoe'", OTHER_FACTS),
-    ("facts", "confidence = 0.5", OTHER_FACTS),
-])
+    ("attribute_values", "start = -1", "document 'a.txt', chunk 0: a row of chunk")])
 def test_what_is_broken_in_a_fact_is_named(kb, table, change, seen):
     sql(kb, f"UPDATE {table} SET {change} WHERE ordinal = 0 AND chunk = {A_CHUNK}")
     assert seen in whats(kb)

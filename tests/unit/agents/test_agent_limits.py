@@ -1,10 +1,14 @@
-"""What a question may cost at most, whatever a reasoner asks for."""
+"""What a question may cost at most: lookups, whatever a reasoner asks for, and SQL statements, which are bounded."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
+from banyan.agents.resources import Resources
 from banyan.agents.retrieval.caps import CapError
 from banyan.agents.retrieval.evidence import dropped_numbers, items_of
+from banyan.agents.retrieval.graph import build_graph
+from banyan.config import Settings
 from banyan.schemas.inquiry import Block, Judgement, Round
 from banyan.schemas.lookups import TOOLS, EntityLookup, PassageLookup, PathLookup, TripleLookup, lookup_text
 from banyan.schemas.retrieval import Passage
@@ -12,8 +16,10 @@ from banyan.tools.line_budget import item_cost
 from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
+from sqlalchemy import Engine, event
 
 from ... import asking
+from ... import small_base as base
 from ...conftest import EXAMPLES
 
 look = asking.look
@@ -28,10 +34,6 @@ def rambling(resources, lookups=1):
     """A reasoner that never answers unless it must."""
     resources.fake.reply = lambda inquiry: asking.NO_ANSWER if inquiry.is_last else look(
         *(f"{len(inquiry.rounds)}.{number}" for number in range(lookups)))
-
-
-def notes(said) -> list[str]:
-    return [note for step in said["trace"] for note in step.get("notes", ()) if step["step"] != "search"]
 
 
 def test_the_context_may_raise_what_is_set(resources, monkeypatch):
@@ -104,11 +106,49 @@ def test_any_question_ends_within_its_caps_and_repeats_nothing(opened, question,
                routes=tuple(tool.removesuffix("_search") for tool in TOOLS if tool in tools), **caps)
     opened.settings.context_tokens = 4000
     searched = [step["text"] for step in said["trace"] if step["step"] == "search"]
-    assert len(searched) == len(set(searched)) <= caps.get("max_tool_calls", 20)
+    assert len(searched) <= caps.get("max_tool_calls", opened.settings.max_tool_calls)
     assert said["iterations"] <= 1 + caps.get("max_rounds", 5)
     assert {step["tool"] for step in said["trace"] if step["step"] == "search"} <= tools
     last = opened.fake.inquiries[-1]
+    rounds = [one.lookups for one in last.rounds]
+    again = {lookup.tool for number, made in enumerate(rounds) for lookup in made if (lookup,) in rounds[:number]}
+    assert again <= {"passage_search"}, "of passages the next are shown"
     assert {lookup_text(lookup) for one in last.rounds for lookup in one.lookups} == set(searched)
     shown = [one.statement or one.chunk_id for one in last.items()]
     assert len(shown) == len(set(shown))
     assert len(json.dumps(said["trace"], ensure_ascii=False)) < 3000 * (2 + len(searched) + len(replies))
+
+
+@contextmanager
+def counted():
+    statements = []
+
+    def count(connection, cursor, statement, *_):
+        statements.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", count)
+    try:
+        yield statements
+    finally:
+        event.remove(Engine, "before_cursor_execute", count)
+
+
+def statements_after(numbers, home, embedder):
+    """Add documents; returns the statements of a question that is not the first one."""
+    with base.create(home, "kb", embedder) as kb, kb.writing():
+        base.put_meetings(kb, numbers)
+        base.finish(kb)
+    with Resources(Settings(home=home, llm_base_url=None), embedder) as resources:
+        ask = build_graph(resources).invoke
+        ask({"knowledge_base": "kb", "question": "Who met P2?"})
+        with counted() as statements:
+            answer = ask({"knowledge_base": "kb", "question": "Whom did P3 meet?"})
+        assert "P3 met P4" in answer["answer"]
+        return statements
+
+
+def test_a_question_takes_as_many_statements_in_a_base_twice_as_large(tmp_path, hashed_embedder):
+    # Each passage that a question looks at takes one; there are more passages than it looks at.
+    large = statements_after(range(70), tmp_path, hashed_embedder)
+    twice_as_large = statements_after(range(70, 140), tmp_path, hashed_embedder)
+    assert 0 < len(twice_as_large) == len(large) < 120

@@ -6,8 +6,6 @@ Each text comes with the triples that a model read in it. Time and names in two 
 
 import json
 
-import pytest
-
 from ...scripted import Shell
 
 MINUTES = {
@@ -21,36 +19,21 @@ MINUTES = {
 }
 
 
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
+def test_what_the_seed_has_no_words_for_is_admitted_from_one_document_in_one_form(
+        tmp_path, hashed_embedder, monkeypatch, capsys):
+    """Imported as triples, without a model."""
     shell = Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
     monkeypatch.delenv("BANYAN_SCHEMA_SUPPORT")
-    return shell
-
-
-@pytest.fixture
-def imported(shell):
-    """The report of an import of the triples into a new knowledge base, without a model."""
     lines = [json.dumps({"id": name, "title": "", "text": text, "triples": triples})
              for name, (text, triples) in MINUTES.items()]
-    (shell.folder / "triples.jsonl").write_text("\n".join(lines), "utf-8")
-    result = shell("import", shell.folder / "triples.jsonl", "--format", "triples", "--kb", "kb", "--json")
+    (tmp_path / "triples.jsonl").write_text("\n".join(lines), "utf-8")
+    result = shell("import", tmp_path / "triples.jsonl", "--format", "triples", "--kb", "kb", "--json")
     assert result.code == 0, result.err
-    return json.loads(result.out)
-
-
-def test_relations_that_the_seed_lacks_are_admitted_from_one_document(shell, imported):
-    assert imported["rejected"] == {}
+    assert json.loads(result.out)["rejected"] == {}
     assert shell.triples() >= {("Orbex", "has_ceo", "Ana Ruiz"), ("Lena Vogt", "manages", "Plant North"),
-                            ("Kolb AG", "supplies", "Plant North"), ("Ana Ruiz", "succeeded", "Tom Reed")}
-
-
-def test_a_passive_and_an_active_label_are_one_relation(shell, imported):
+                               ("Kolb AG", "supplies", "Plant North"), ("Ana Ruiz", "succeeded", "Tom Reed")}
     assert {fact for fact in shell.triples() if "acquire" in fact[1]} == {
-        ("Orbex", "acquired", "Fenn Pumps"), ("Orbex", "acquired", "Plant North")}
-
-
-def test_names_are_kept_without_line_breaks(shell, imported):
+        ("Orbex", "acquired", "Fenn Pumps"), ("Orbex", "acquired", "Plant North")}, "a passive and an active label"
     names = {end for head, _, tail in shell.triples() for end in (head, tail)}
     assert {"Fenn Pumps", "Lena Vogt"} <= names
     assert not any("\n" in name or "  " in name for name in names)

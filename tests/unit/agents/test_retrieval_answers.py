@@ -7,7 +7,6 @@ from banyan.agents.retrieval.citing import OWN_KNOWLEDGE
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.presenting import CLOSEST
 from banyan.agents.retrieval.state import MAX_EARLIER, MAX_QUESTION, QuestionError
-from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
 from banyan.schemas.lookups import EntityLookup
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -127,11 +126,6 @@ def test_a_question_that_is_none_is_an_error(resources, question, why):
     with pytest.raises(QuestionError, match=why):
         ask(resources, question)
     assert resources.fake.inquiries == []
-
-
-def test_a_knowledge_base_that_is_not_there_is_an_error(resources):
-    with pytest.raises(UnknownKnowledgeBaseError):
-        build_graph(resources).invoke({"knowledge_base": "absent", "question": "Who?"})
 
 
 def test_of_a_long_conversation_the_newest_part_is_read(resources):

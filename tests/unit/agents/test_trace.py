@@ -13,7 +13,7 @@ from rich.console import Console
 from ... import asking, scripted
 from ... import small_base as base
 
-opened = asking.opened
+opened, shell = asking.opened, scripted.shell
 
 RIVER = "On which river is the birthplace of Ada Byron?"
 
@@ -75,14 +75,8 @@ def test_what_looks_like_markup_is_shown_as_it_is(resources):
     assert any(line.startswith("passage_search: Where is [bold]X[/bold] [/red]? ") for line in lines)
 
 
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.copy_built()
-    return shell
-
-
 def test_the_command_line_prints_a_trace_when_asked(shell):
+    shell.copy_built()
     question = "Who is the employer of Ada?"
     plain, said = shell("ask", question, "--kb", "kb"), shell("ask", question, "--kb", "kb", "--trace")
     assert (plain.code, said.code) == (0, 0)

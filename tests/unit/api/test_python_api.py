@@ -1,4 +1,4 @@
-"""Banyan in Python: what `banyan.open` gives, from adding to dropping."""
+"""Banyan in Python: what `banyan.open` gives, from adding to dropping, and changing the graph by `kb.edit`."""
 
 import asyncio
 import json
@@ -37,16 +37,6 @@ def kb(shop):
         kb = banyan.open("kb", resources=resources)
         kb.add(*({"id": name, "text": text} for name, text in TEXTS.items()), schema=shop.schema)
         yield kb
-
-
-@pytest.fixture(scope="module")
-def founders(kb, shop):
-    """A knowledge base of four organizations, of which two are from one year."""
-    years = {"Acme": 1999, "Birch": 1999, "Cole": 2003, "Dorn": 2004}
-    other = banyan.open("founders", resources=kb.resources)
-    other.add(*({"id": name, "text": f"{name}:Organization.founded = {year}."} for name, year in years.items()),
-              schema=shop.schema)
-    return other
 
 
 def another(kb, shop, name):
@@ -206,3 +196,42 @@ def test_one_is_renamed_and_dropped_whoever_has_it_open(kb, shop):
     assert not list(shop.settings.home.glob(".dropped-*"))
     with pytest.raises(UnknownKnowledgeBaseError):
         kb.resources.drop("moved")
+
+
+@pytest.fixture
+def own(tmp_path, hashed_embedder):
+    """A knowledge base that a test may change."""
+    shop = scripted.Workshop(tmp_path, hashed_embedder)
+    with shop.resources() as resources:
+        own = banyan.open("kb", resources=resources)
+        own.add(*({"id": name, "text": text} for name, text in TEXTS.items()), schema=shop.schema)
+        yield own
+
+
+def test_what_is_changed_is_seen_at_once_and_taken_back(own):
+    before = own.graph
+    (fact,) = own.facts("Ada")
+    numbers = [own.edit.rename("Acme", "Acme Ltd", why="its full name", who="Eva"), own.edit.reject(fact),
+               own.edit.correct(("Acme Ltd", "founded", "1999"), object="1998")]
+    assert own.facts("Ada") == []
+    stored = json.loads((own.resources.settings.home / "kb" / "graph.json").read_text("utf-8"))
+    assert nx.utils.graphs_equal(nx.node_link_graph(stored), own.graph), "the file follows each change"
+    (acme,) = own.entities("acme ltd")
+    assert (acme.name, acme.names, acme.attributes["founded"]) == ("Acme Ltd", ("Acme", "Acme Ltd"), ("1998",))
+    for number in reversed(numbers):
+        own.edit.undo(number)
+    assert dict(own.graph.nodes) == dict(before.nodes)
+    assert set(own.graph.edges(keys=True)) == set(before.edges(keys=True))
+    first = own.edit.decisions()[0]
+    assert (first.who, first.why, bool(first.undone_at)) == ("Eva", "its full name", True)
+
+
+def test_retyping_merging_and_splitting(own):
+    own.edit.retype("Acme", "Place")
+    assert [entity.name for entity in own.entities(type="Place")] == ["Acme", "Bonn"]
+    own.edit.merge("Acme", "Bonn")
+    assert len(own.entities(type="Place")) == 1
+    own.edit.split("Acme", "Bonn")
+    assert len(own.entities(type="Place")) == 2
+    with pytest.raises(banyan.BanyanError, match="no entity type 'Planet'"):
+        own.edit.retype("Acme", "Planet")

@@ -1,6 +1,10 @@
-"""The command line's own shape: every command is found, described once, and imported only when it is chosen."""
+"""The command line's own shape: every command is found, described once, imported if chosen, and ended by Ctrl-C.
+
+What `build` and `status` print of what was not read, and how limits are divided among workers.
+"""
 
 import json
+import pickle
 import shlex
 import sqlite3
 from contextlib import closing
@@ -8,8 +12,12 @@ from contextlib import closing
 import pytest
 import typer.main
 from banyan.cli import main as cli
-from banyan.cli.error_messages import explain_errors
+from banyan.cli import start
+from banyan.cli.commands import ask
+from banyan.cli.error_messages import CommandError, explain_errors
 from banyan.cli.main import EXAMPLES
+from banyan.cli.serving_workers import divide_limits
+from banyan.config import Settings
 from banyan.graph_store.layout import Layout
 from typer.testing import CliRunner
 
@@ -108,3 +116,72 @@ def test_a_limit_of_the_system_is_said_in_one_sentence(error, capsys):
 def test_a_defect_keeps_its_traceback():
     with pytest.raises(RuntimeError, match="a defect"), explain_errors():
         raise RuntimeError("a defect")
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_loading_ends_the_program_without_a_traceback(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "main", interrupt)
+    with pytest.raises(SystemExit) as ended:
+        start.main()
+    assert ended.value.code == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_ctrl_c_at_the_prompt_ends_a_conversation(monkeypatch, tmp_path):
+    monkeypatch.setenv("BANYAN_HOME", str(tmp_path))
+    monkeypatch.setattr(ask.out, "input", interrupt)
+    done = CliRunner().invoke(ask.app, ["chat", "--kb", "any"])
+    assert done.exit_code == 0
+
+
+def test_limits_are_divided_and_what_has_none_stays_so(tmp_path):
+    settings = Settings(home=tmp_path, llm_concurrency=32, llm_requests_per_second=1, requests_per_minute=100,
+                        llm_api_key="secret", _env_file=None)
+    part = pickle.loads(pickle.dumps(divide_limits(settings, 3)))  # as it is sent to a worker
+    assert (part.llm_concurrency, part.requests_per_minute) == (10, 33)
+    assert part.llm_requests_per_second == pytest.approx(1 / 3)
+    assert part.asks_at_once is part.llm_tokens_per_minute is None
+    assert (part.builds_at_once, part.llm_api_key.get_secret_value()) == (settings.builds_at_once, "secret")
+
+
+def test_a_limit_below_the_number_of_workers_is_refused(tmp_path):
+    with pytest.raises(CommandError, match="BANYAN_ASKS_AT_ONCE is 1, which cannot be divided among 2 workers"):
+        divide_limits(Settings(home=tmp_path, asks_at_once=1, _env_file=None), 2)
+
+
+FACT = "Ada:Person --employer--> Acme:Organization."
+
+
+def test_parts_that_were_not_read_are_listed_by_build_and_status(shell):
+    shell.write({f"{number:02}.rtf": rf"{{\rtf1 {FACT}{{\pict 00}}{{\footnote no}}}}" for number in range(22)})
+    built = shell("build", shell.documents, "--kb", "kb", "--schema", "open")
+    assert built.code == 0
+    assert "partly read: 00.rtf: 1 picture, 1 footnote" in built.err
+    assert built.err.count("partly read:") == 20
+    assert "and 2 more; `banyan status --kb kb --json` lists all" in built.err
+    status = " ".join(shell("status", "--kb", "kb").out.split())
+    assert "22, in 22 chunks, all read; 22 documents only in part" in status
+    assert "partly read: 00.rtf: 1 picture, 1 footnote" in status
+
+
+def test_a_moved_file_is_offered_with_the_command_that_deletes_its_old_document(shell):
+    shell.write({"old plan.txt": FACT})
+    assert shell("build", shell.documents, "--kb", "kb", "--schema", "open").code == 0
+    (shell.documents / "old plan.txt").rename(shell.documents / "plan.txt")
+    built = shell("build", shell.documents, "--kb", "kb")
+    assert "moved: old plan.txt -> plan.txt" in built.err
+    assert "banyan delete 'old plan.txt' --kb kb" in built.err
+    assert shell("delete", "old plan.txt", "--kb", "kb").code == 0
+
+
+def test_a_build_without_paths_repeats_what_failed_and_creates_nothing(shell):
+    shell.monkeypatch.setenv("BANYAN_KB", "kb")
+    for words in (["build"], ["build", "--kb", "kb"]):
+        assert "name files or folders to read" in shell(*words).err
+    assert shell("build", "--kb", "nothing", "--retry-failed").code == 1
+    assert shell.kbs() == []
+    shell.copy_built()
+    assert shell("build", "--kb", "kb", "--retry-failed").code == 0

@@ -1,13 +1,17 @@
-"""Which sources settings are read from, and which are not combined."""
+"""Which sources settings are read from and which are not combined; what is sent to models, where vectors are.
+
+What the documentation says of them is what they are.
+"""
 
 import pytest
 from banyan.cli import main as cli
-from banyan.config import Settings, SettingsError
+from banyan.config import LLM_STEPS, Settings, SettingsError
+from banyan.schemas.service_addresses import ChromaServer
 from platformdirs import user_data_path
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from ... import small_base
+from ... import settings_table, small_base
 
 
 @pytest.fixture
@@ -101,3 +105,94 @@ def test_an_endpoint_s_address_holds_no_secret(name):
     with pytest.raises(ValidationError, match="name or password in it") as caught:
         Settings(_env_file=None, **{name: "https://user:Tr0ub4dor@models.example.org/v1"})
     assert "Tr0ub4dor" not in str(caught.value)
+
+
+def efforts(given: str) -> dict[str, str]:
+    settings = Settings(_env_file=None, llm_reasoning_effort=given)
+    return {step: settings.for_step(step).llm_reasoning_effort for step in LLM_STEPS}
+
+
+def test_an_effort_is_for_all_steps_or_by_step() -> None:
+    assert efforts("") == dict.fromkeys(LLM_STEPS, "")
+    assert efforts("low") == dict.fromkeys(LLM_STEPS, "low")
+    assert efforts("extract=low, Answer = medium") == dict.fromkeys(LLM_STEPS, "") | {
+        "extract": "low", "answer": "medium"}
+    assert efforts("minimal,answer=high") == dict.fromkeys(LLM_STEPS, "minimal") | {"answer": "high"}
+
+
+@pytest.mark.parametrize(("given", "body"), [("", {}), (' {"top_k": 20} ', {"top_k": 20})])
+def test_an_extra_body_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, given: str, body: object) -> None:
+    monkeypatch.setenv("BANYAN_LLM_EXTRA_BODY", given)
+    assert Settings(_env_file=None).llm_extra_body == body
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ("top_k=20", "it is not JSON .Expecting value"), ("[1]", "it is no JSON object"), ("null", "it is no JSON object"),
+    ('{"model": "m"}', "Banyan sets model itself: leave that out, and name the model in BANYAN_LLM_MODEL"),
+    ('{"stream": true, "tools": []}', "Banyan sets stream, tools itself")])
+def test_a_wrong_extra_body_is_named(monkeypatch: pytest.MonkeyPatch, given: str, said: str) -> None:
+    monkeypatch.setenv("BANYAN_LLM_EXTRA_BODY", given)
+    with pytest.raises(ValidationError, match=said):
+        Settings(_env_file=None)
+
+
+def settings(**values):
+    return Settings(_env_file=None, **values)
+
+
+@pytest.mark.parametrize(("url", "read"), [
+    ("http://127.0.0.1:8000", "http://127.0.0.1:8000"), ("https://chroma.example/", "https://chroma.example"),
+    ("http://[::1]:8000", "http://[::1]:8000"), ("http://proxy/chroma/", "http://proxy/chroma")])
+def test_urls_are_read(url, read):
+    assert settings(chroma_url=url).chroma_server == ChromaServer(url=read)
+
+
+@pytest.mark.parametrize(("url", "said"), [
+    ("localhost:8000", "such as http://127.0.0.1:8000"), ("ftp://host", "such as"), ("http://", "such as"),
+    ("http://host:99999", "such as"), ("http://host:0", "such as"), ("http://ho st", "such as"),
+    ("http://[::1", "such as"), ("http://me:secret@host:8000", "BANYAN_CHROMA_TOKEN"),
+    ("http://host?x=1", "alone"), ("http://host#x", "alone")])
+def test_what_is_no_url_is_refused_without_being_repeated(url, said):
+    with pytest.raises(ValidationError) as caught:
+        settings(chroma_url=url)
+    (error,) = caught.value.errors()
+    assert error["loc"] == ("chroma_url",)
+    assert said in error["msg"]
+    assert "secret" not in error["msg"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("chroma_token", "a\nb"), ("chroma_token", "schlüssel"),
+                                             ("chroma_token_header", "X Pass"), ("chroma_token_header", "")])
+def test_what_no_header_can_hold_is_refused(name, value):
+    with pytest.raises(ValidationError) as caught:
+        settings(**{name: value})
+    assert caught.value.errors()[0]["loc"] == (name,)
+
+
+def test_the_token_is_sent_and_never_shown():
+    server = ChromaServer(url="http://host", token="sesame")
+    assert server.headers() == {"Authorization": "Bearer sesame"}
+    assert ChromaServer(url="http://host", token="sesame", token_header="X-Chroma-Token").headers() == {
+        "X-Chroma-Token": "sesame"}
+    assert ChromaServer(url="http://host").headers() == {}
+    assert "sesame" not in repr(server) + str(settings(chroma_url="http://host", chroma_token="sesame"))
+
+
+def test_the_table_is_that_of_the_settings():
+    assert settings_table.found() == settings_table.table(), "run `python tests/settings_table.py`"
+
+
+def test_the_example_is_that_of_the_settings():
+    assert settings_table.EXAMPLE.read_text("utf-8") == settings_table.example(), "run `python tests/settings_table.py`"
+
+
+def test_the_example_with_every_line_in_force_is_what_the_settings_are_without_it(tmp_path, monkeypatch):
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"BANYAN_{name.upper()}", raising=False)
+    default = Settings()
+    lines = settings_table.example().splitlines()
+    given = [line[1:] for line in lines if line.startswith("#BANYAN_") and not line.endswith("=")]
+    assert len(given) > 30
+    (tmp_path / ".env").write_text("\n".join(given), "utf-8")
+    monkeypatch.setenv("BANYAN_ENV_FILE", str(tmp_path / ".env"))
+    assert Settings() == default

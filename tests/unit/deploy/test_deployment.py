@@ -1,6 +1,6 @@
-"""Dockerfile, .dockerignore and compose files: what they name exists, and they agree with each other and the project.
+"""Dockerfile, compose files and manifests: what they name exists; they agree with each other and with the project.
 
-No Docker engine is needed, or tried. Manifests for Kubernetes are in `test_kubernetes.py`.
+No Docker engine and no cluster is needed, or tried: manifests are what Kubernetes' own schemas say of them.
 """
 
 import re
@@ -9,8 +9,10 @@ import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+import kubernetes_validate
 import pytest
 import yaml
+from banyan.config import Settings
 from banyan.server.routes import reading_routes as routes_reading
 from banyan.server.security.hosts import Hosts
 from compose_pydantic.models import ComposeSpecification
@@ -104,16 +106,6 @@ def test_compose_is_what_the_specification_says(compose):
         ComposeSpecification.model_validate({"services": {"x": {"reed_only": True}}})
 
 
-def test_the_small_form_is_one_server_for_this_machine_with_its_data_in_a_volume():
-    (service,) = SMALL["services"].values()
-    (data,) = said("VOLUME")
-    assert service["volumes"] == [f"{name}:{data}" for name in SMALL["volumes"]]
-    (published,) = service["ports"]
-    (port,) = said("EXPOSE")
-    assert filled(published) == f"127.0.0.1:8000:{port}"
-    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
-
-
 @pytest.mark.parametrize("name", SERVICES)
 def test_services_may_do_as_little_as_they_need(name):
     service = SERVICES[name]
@@ -126,37 +118,32 @@ def test_services_may_do_as_little_as_they_need(name):
     assert unprivileged or name == "chroma", "whose image is for no other user"
 
 
-def test_the_proxy_alone_is_reached_from_outside_and_by_default_from_this_machine_alone():
+def test_only_servers_of_this_machine_are_reached_from_outside():
+    (service,) = SMALL["services"].values()
+    (data,), (port,) = said("VOLUME"), said("EXPOSE")
+    assert service["volumes"] == [f"{name}:{data}" for name in SMALL["volumes"]]
+    assert [filled(published) for published in service["ports"]] == [f"127.0.0.1:8000:{port}"]
     assert {name for name, service in SERVICES.items() if "ports" in service} == {"proxy"}
     (published,) = SERVICES["proxy"]["ports"]
     assert filled(published) == "127.0.0.1:8443:8443"
     rules = (PROJECT / "deploy" / "proxy" / "Caddyfile").read_text("utf-8")
-    assert "{$BANYAN_HOSTNAME:localhost}:8443 {" in rules
-    assert re.search(r"\ttls \{\$BANYAN_TLS:internal\}", rules)
-    (port,) = said("EXPOSE")
     (upstreams,) = re.findall(r"reverse_proxy (.*) \{", rules)
     assert upstreams.split() == [f"{name}:{port}" for name in SERVICES if name.startswith("replica-")]
     assert SERVICES["proxy"]["environment"].keys() == set(re.findall(r"\{\$(\w+):", rules))
     for url in re.findall(r"health_uri (\S+)", rules):
         assert url in {route.path for route in routes_reading.router.routes}
     assert Hosts.bound("0.0.0.0").allow(*re.findall(r"Host (\S+)", rules)), "the proxy's own checks are answered"
-    (checked,) = [word for word in SERVICES["proxy"]["healthcheck"]["test"] if word.startswith("http")]
-    assert f"{checked.rstrip('/')} {{" in rules
-    assert rules.count("{") == rules.count("}")
     assert "request>headers delete" in rules, "keys would stand in the log of what failed"
 
 
 def test_databases_are_reached_by_banyan_alone_and_ray_by_nobody_else():
-    def on(network):
-        return {name for name, service in SERVICES.items() if network in service["networks"]}
-
+    on = {network: {name for name, service in SERVICES.items() if network in service["networks"]}
+          for network in COMPOSE["networks"]}
     ours = {name for name, service in SERVICES.items() if service["image"] == "banyan"}
-    assert ours == {"replica-1", "replica-2", "ray-head", "ray-worker"}
-    assert on("data") == ours | {"postgres", "chroma"}
-    assert {network for name in ("postgres", "chroma") for network in SERVICES[name]["networks"]} == {"data"}
-    assert on("cluster") == {"ray-head", "ray-worker"}
-    assert on("front") == {"proxy", "replica-1", "replica-2"}
-    assert {name for name, network in COMPOSE["networks"].items() if network == {"internal": True}} == {"front", "data"}
+    assert on["data"] == ours | {"postgres", "chroma"}
+    assert all(SERVICES[name]["networks"] == ["data"] and COMPOSE["networks"]["data"] == {"internal": True}
+               for name in ("postgres", "chroma"))
+    assert on["cluster"] == {"ray-head", "ray-worker"}
 
 
 def test_no_password_stands_in_the_file_and_none_goes_without():
@@ -168,3 +155,92 @@ def test_no_password_stands_in_the_file_and_none_goes_without():
                 assert value in {"${BANYAN_LLM_API_KEY:-none}", "${BANYAN_RAY_TOKEN:-}"}, name
     for name in ("ray-head", "ray-worker"):  # which refuses an empty one
         assert SERVICES[name]["environment"]["RAY_AUTH_MODE"] == "token"
+
+
+FOLDER = PROJECT / "deploy" / "kubernetes"
+KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text("utf-8"))
+OBJECTS = [manifest for name in KUSTOMIZATION["resources"]
+           for manifest in yaml.safe_load_all((FOLDER / name).read_text("utf-8"))]
+VERSION = "1.34"
+WORKLOADS = [one for one in OBJECTS if one["kind"] in {"Deployment", "StatefulSet"}]
+
+
+def name_of(manifest):
+    return f"{manifest['kind']} {manifest['metadata']['name']}"
+
+
+def of(kind):
+    return {one["metadata"]["name"]: one for one in OBJECTS if one["kind"] == kind}
+
+
+def pod(workload):
+    return workload["spec"]["template"]["spec"]
+
+
+def labels(workload):
+    return workload["spec"]["template"]["metadata"]["labels"]
+
+
+@pytest.mark.parametrize("manifest", OBJECTS, ids=name_of)
+def test_it_is_what_kubernetes_takes(manifest):
+    kubernetes_validate.validate(manifest, VERSION, strict=True)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=name_of)
+def test_workloads_may_do_as_little_as_they_need(workload):
+    spec = pod(workload)
+    assert spec["automountServiceAccountToken"] is False
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert not {"hostNetwork", "hostPID", "hostIPC"} & spec.keys()
+    assert spec["securityContext"].get("runAsNonRoot") or workload["metadata"]["name"] == "chroma"
+    assert workload["spec"]["selector"]["matchLabels"].items() <= labels(workload).items()
+    for container in spec["containers"]:
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+        assert {"requests", "limits"} <= container["resources"].keys()
+        claimed = {claim["metadata"]["name"] for claim in workload["spec"].get("volumeClaimTemplates", ())}
+        mounted = {mount["name"] for mount in container["volumeMounts"]}
+        assert mounted == claimed | {volume["name"] for volume in spec["volumes"]}
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=name_of)
+def test_what_workloads_refer_to_is_there(workload):
+    keys = of("Secret")["banyan"]["stringData"].keys()
+    for container in pod(workload)["containers"]:
+        for variable in container.get("env", ()):
+            if "valueFrom" in variable:
+                assert variable["valueFrom"]["secretKeyRef"]["name"] == "banyan"
+                assert variable["valueFrom"]["secretKeyRef"]["key"] in keys
+        for source in container.get("envFrom", ()):
+            assert source == {"configMapRef": {"name": "banyan"}}
+    if workload["kind"] == "StatefulSet":
+        assert workload["spec"]["serviceName"] in of("Service")
+
+
+def test_settings_are_settings_and_the_secret_is_to_be_filled_in():
+    settings, secret = of("ConfigMap")["banyan"]["data"], of("Secret")["banyan"]["stringData"]
+    given = {name.removeprefix("BANYAN_").lower(): value for name, value in settings.items()}
+    assert given.keys() <= Settings.model_fields.keys()
+    assert Settings(_env_file=None, **given).server_hosts == of("Ingress")["banyan"]["spec"]["rules"][0]["host"]
+    with pytest.raises(ValidationError, match="address of a PostgreSQL database"):
+        Settings(_env_file=None, database_url=secret["database-url"])
+    assert (secret["database-password"], secret["ray-token"]) == ("", "")
+    filled_in = re.sub(r"^REPLACE with ", "", secret["database-url"])
+    assert Settings(_env_file=None, database_url=filled_in).database is not None
+
+
+def test_nobody_is_reached_but_by_those_who_are_named():
+    policies = of("NetworkPolicy")
+    assert policies["nobody"]["spec"] == {"podSelector": {}, "policyTypes": ["Ingress"]}
+    for workload in WORKLOADS:
+        chosen = [policy for policy in policies.values() if policy["spec"]["podSelector"] and
+                  policy["spec"]["podSelector"]["matchLabels"].items() <= labels(workload).items()]
+        assert len(chosen) == 1, name_of(workload)
+        for rule in chosen[0]["spec"]["ingress"]:
+            assert rule["from"], "an empty list is everybody"
+    for name in ("postgres", "chroma"):
+        (rule,) = policies[name]["spec"]["ingress"]
+        (allowed,) = rule["from"][0]["podSelector"]["matchExpressions"]
+        makes_keys = ["banyan-key"] if name == "postgres" else []
+        assert allowed["values"] == ["banyan", *makes_keys, "ray-head", "ray-worker"]
+        assert policies[name]["spec"]["policyTypes"] == ["Ingress", "Egress"], "they call nobody"

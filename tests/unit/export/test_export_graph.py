@@ -1,11 +1,12 @@
-"""The tree as one graph, which all formats are made from."""
+"""The tree as one graph, which all formats are made from, and its file, which is whole or not written at all."""
 
+import stat
 
 import pytest
-from banyan.schemas.documents import Document
-from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from banyan.export.export_file import write_file
 
 from ... import export_graphs as graphs
+from ... import scripted
 from ... import small_base as small
 
 FORMATS = graphs.FORMATS
@@ -19,14 +20,8 @@ DOCUMENTS = {"a": ("Ada works for Acme.", ("Ada", "works for", "Acme")),
 def fill(kb, order="abcd"):
     for one in order:
         text, (head, relation, tail) = DOCUMENTS[one]
-        small.store(kb, Document(id=one, title="", text=text, source="test"), 100_000, 0)
-        (chunk,) = [chunk for chunk in kb.documents.chunks() if chunk.document_id == one]
-        words = text.rstrip(".").split()
-        kb.extractions.save(chunk.id, "test", Extraction(
-            entities=(ExtractedEntity(name=head, type="Thing"), ExtractedEntity(name=tail, type="Thing")),
-            triples=(ExtractedTriple(head=head, relation=relation, tail=tail, evidence=text),),
-            attributes=(ExtractedAttribute(entity=head, attribute="last word", value=words[-1], evidence=text),)))
-        kb.schema_control.write([chunk.id])
+        small.put(kb, one, text, entities=dict.fromkeys((head, tail), "Thing"), triples=[(head, relation, tail)],
+                  attributes=[(head, "last word", text.rstrip(".").split()[-1])])
     small.finish(kb)
     return kb
 
@@ -66,3 +61,39 @@ def test_the_order_of_documents_changes_nothing(kb, tmp_path, hashed_embedder):
         fill(other, "dcba")
         for form, write in FORMATS.items():
             assert list(write(other.tree_graph())) == list(write(kb.tree_graph())), form
+
+
+def test_a_failed_export_leaves_the_old_file_and_nothing_else(tmp_path):
+    file = tmp_path / "out.json"
+    write_file(file, ["old"])
+
+    def pieces():
+        yield "new"
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_file(file, pieces())
+    assert file.read_text("utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [file]
+    assert write_file(file, ["屠"]) == 3
+    assert file.read_text("utf-8") == "屠"
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS))
+def test_the_command_writes_a_file_or_to_standard_output(form, tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    shell.copy_built()
+    file = tmp_path / f"out.{form}"
+    written = shell("export", "--kb", "kb", "--format", form, "-o", file)
+    assert written.code == 0, written.err
+    assert f"{file.stat().st_size:,} bytes" in written.err
+    assert written.out == ""
+    text = file.read_text("utf-8")
+    assert "Acme" in text
+    assert "1999" in text
+    printed = shell("export", "--kb", "kb", "--format", form, "-o", "-")
+    assert printed.code == 0
+    assert printed.out == text

@@ -7,7 +7,7 @@ from banyan.graph_store.bounding.labels import Bounds
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, open_schema
-from banyan.schemas.naming import label_key
+from banyan.schemas.naming import canonical_name, label_key
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -143,8 +143,10 @@ def test_asks_are_what_could_be_admitted_if_the_label_were_known():
 TYPES = ["Film", "Silent Film", "Person", "Entity", "电影"]
 RELATIONS = ["directed_by", "directed", "directs", "spouse", "knows", "praised by", "praises"]
 VALUES = ["born", "height", "alias", "borns"]
-NAMES = ["Ada", "Bob", "film", "Film", "Cem", "2010", "May 7, 2010", "2010-05-07", "x", "Rin's", "silent film", "Acme"]
-SOURCE = "Ada and Bob met Rin in 2010 at Acme. May 7, 2010: Cem filmed a silent film of 3 km, 3,000 m or ３ km."
+NAMES = ["Ada", "Bob", "film", "Film", "Cem", "2010", "May 7, 2010", "2010-05-07", "x", "Rin's", "silent film", "Acme",
+         "ADA", "Ａｄａ", "zoe", "Zoe\u0308", "STRASSE", "fin", "京", "İzmir", "nowhere", "«Acme»", " Bob. ", "!"]
+SOURCE = ("Ada and Bob met Rin in 2010 at Acme. May 7, 2010: Cem filmed a silent film of 3 km, 3,000 m or ３ km. "
+          "Zoë's ﬁn: Straße 🙂 İzmir\u3000北京。")
 
 
 @st.composite
@@ -165,7 +167,8 @@ def schemas(draw):
 
 
 sure = st.sampled_from([0.2, 0.5, 1.0])
-times = st.sampled_from(["", "in 2010", "7 May 2010", "2010 since", "as of May 2010", "former"])
+times = st.sampled_from(["", "in 2010", "7 May 2010", "2010 since", "as of May 2010", "former", "role: Bob",
+                         "in 2010; role: Bob; seat: 99999", "in 99999"])
 extractions = st.builds(
     Extraction,
     entities=st.lists(st.builds(ExtractedEntity, name=st.sampled_from(NAMES), confidence=sure,
@@ -190,9 +193,14 @@ titles = st.sampled_from(["", "Ada Film"])
 def test_every_fact_fits_and_is_quoted_and_a_second_bounding_changes_nothing(graph_schema, extraction, title):
     bounds = Bounds(graph_schema)
     result = bound(extraction, chunk(SOURCE, title), bounds)
+    mentioned = {(mention.name, mention.type) for mention in result.mentions}
+    assert len({canonical_name(mention.name) for mention in result.mentions}) == len(result.mentions)
     for fact in result.facts:
         assert graph_schema.fits(fact.head_type, fact.relation, fact.tail_type)
+        assert {(fact.head, fact.head_type), (fact.tail, fact.tail_type)} <= mentioned
+        assert canonical_name(fact.head) != canonical_name(fact.tail)
     for value in result.attributes:
+        assert (value.entity, value.entity_type) in mentioned
         kind = graph_schema.attribute_type(value.attribute)
         assert graph_schema.open or graph_schema.is_a(value.entity_type, kind.owners)
         element = graph_schema.attribute_type(value.attribute)

@@ -1,19 +1,16 @@
-"""Communities: a partition of the entities that depends on the graph alone, described only once."""
-
+"""Communities: a partition that depends on the graph alone, described once, and fitted to what came and went."""
 
 import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout
 from banyan.graph_store.tree import community_digests as tree
-from banyan.schemas.graph_schema import open_schema
+from banyan.graph_store.tree import local_update, tree_synchroniser, whole_tree
+from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.tools.index import RetrievalIndex
 
 from ... import small_base
 
-# Two circles of friends with different relations, and a stranger.
-CIRCLES = [*((f"A{i}", "plays with", f"A{(i + 1) % 12}") for i in range(12)),
-           *((f"B{i}", "works for", f"B{(i + 1) % 12}") for i in range(12))]
+CIRCLES = small_base.CIRCLES
 
 
 class Describing:
@@ -29,16 +26,7 @@ class Describing:
 
 @pytest.fixture
 def base(tmp_path, hashed_embedder):
-    def opened(name, triples):
-        kb = KnowledgeBase(Layout.of(tmp_path, name), hashed_embedder, create=True)
-        if not kb.schemas.version():
-            kb.schemas.append(open_schema(), (), "seed")
-        for head, relation, tail in triples:
-            small_base.put(kb, f"{head} {tail}", f"{head} {relation} {tail}.", triples=[(head, relation, tail)])
-        kb.vector_synchroniser.sync()
-        return kb
-
-    return opened
+    return lambda name, triples: small_base.embedded(tmp_path, name, hashed_embedder, triples)
 
 
 def members(kb):
@@ -76,13 +64,6 @@ def test_a_digest_has_values_and_connections_and_says_nothing_twice(base):
             assert ("A0 visits B0" in digest.facts) == ({"A0", "B0"} <= names)
             if "A0" in names:
                 assert "A0 opened 1999" in said
-
-
-def test_the_same_graph_in_any_order_has_the_same_tree(base):
-    with base("one", CIRCLES) as one, base("other", CIRCLES[::-1]) as other:
-        one.tree.build(small_base.summarise)
-        other.tree.build(small_base.summarise)
-        assert one.communities.all() == other.communities.all()
 
 
 def test_what_did_not_change_is_not_described_again(base):
@@ -128,3 +109,65 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
         assert kb.communities.find_undescribed() == []
         assert set(RetrievalIndex(kb).community_row) == {c.id for c in kb.communities.all()}
+
+
+SETTINGS = CommunitySettings(update_above=0, drift=0.3)
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """How each tree was found: as a whole, or as an update."""
+    found = []
+    monkeypatch.setattr(tree_synchroniser, "find_tree",
+                        lambda *args: found.append("whole") or whole_tree.find_tree(*args))
+    monkeypatch.setattr(tree_synchroniser, "update_tree",
+                        lambda *args: found.append("update") or local_update.update_tree(*args))
+    return found
+
+
+def test_a_small_change_leaves_what_is_far_from_it(base, runs):
+    with base("kb", CIRCLES) as kb:
+        kb.tree.build(small_base.summarise, SETTINGS)
+        before = {community.id for community in kb.communities.all()}
+        small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
+        kb.vector_synchroniser.sync()
+        kb.tree.build(small_base.summarise, SETTINGS)
+        assert runs == ["whole", "update"]
+        assert before & {community.id for community in kb.communities.all()}, "the other circle stays"
+        assert verify(kb) == []
+        small_base.delete(kb, "new")
+        kb.tree.build(small_base.summarise, SETTINGS)
+        assert runs == ["whole", "update", "update"]
+        assert verify(kb) == []
+        kb.tree.build(small_base.summarise, SETTINGS, whole=True)
+        assert runs[-1] == "whole"
+        assert {community.id for community in kb.communities.all()} == before
+
+
+def test_much_change_is_clustered_anew(base, runs):
+    with base("kb", CIRCLES) as kb:
+        kb.tree.build(small_base.summarise, SETTINGS)
+        for n in range(kb.graph.count_entities()):
+            small_base.put(kb, f"n{n}", f"N{n} works for B5.", triples=[(f"N{n}", "works for", "B5")])
+        kb.vector_synchroniser.sync()
+        kb.tree.build(small_base.summarise, SETTINGS)
+    assert runs == ["whole", "whole"]
+
+
+def test_a_killed_build_goes_on_to_the_same_tree(base, tmp_path, hashed_embedder, runs):
+    """A process may be killed between the facts and the tree."""
+    trees = []
+    for name, opened_again in (("kb", False), ("again", True)):
+        with base(name, CIRCLES) as kb:
+            kb.tree.build(small_base.summarise, SETTINGS)
+            small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
+            kb.vector_synchroniser.sync()
+            if not opened_again:
+                kb.tree.build(small_base.summarise, SETTINGS)
+                trees.append(kb.communities.all())
+        if opened_again:
+            with KnowledgeBase.open(tmp_path, name, hashed_embedder) as kb:
+                kb.tree.build(small_base.summarise, SETTINGS)
+                trees.append(kb.communities.all())
+    assert runs == ["whole", "update", "whole", "update"]
+    assert trees[0] == trees[1]

@@ -10,9 +10,8 @@ from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.status import status_of
-from banyan.graph_store.integrity.verify import damages_on_disk, verify
+from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.integrity.verify_rows import foreign_objects
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger import sqlite as sqlite_ledger
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.extractions import Extractions
@@ -164,44 +163,6 @@ def test_what_was_written_after_the_last_index_is_there_when_it_is_opened_again(
         assert kb.vector_synchroniser.is_behind()
         small_base.finish(kb)
         assert verify(kb) == []
-
-
-def test_the_file_is_written_once_for_a_state(home, monkeypatch):
-    saves, original = [], graph_file.save
-    monkeypatch.setattr(graph_file, "save", lambda *a: (saves.append(a[1]), original(*a)))
-    with home() as kb:
-        small_base.put_meetings(kb, range(2))
-        small_base.finish(kb)
-        kb.save_graph()  # nothing has changed
-        assert len(saves) == 1
-        small_base.put_meetings(kb, [5])
-        small_base.finish(kb)
-        assert len(saves) == 2
-
-
-def test_the_graph_is_the_same_from_the_index_and_from_the_rows(home):
-    with home() as kb:
-        small_base.put_meetings(kb, range(3))
-        small_base.finish(kb)
-        kb.save_index()
-        kb.ledger_graph.unload()
-        stored = kb.tree_graph()
-        assert kb.ledger_graph._mentions is None, "the rows are not read"
-        kb.layout.index.unlink()
-        kb._index = None
-        assert nx.utils.graphs_equal(stored, kb.tree_graph())
-        assert kb.ledger_graph._mentions is not None
-
-
-def test_a_damaged_file_is_named_and_written_again_when_the_base_is_opened(home, tmp_path, hashed_embedder):
-    with home() as kb:
-        small_base.put_meetings(kb, range(2))
-        small_base.finish(kb)
-        written = kb.layout.graph.read_bytes()
-    kb.layout.graph.write_bytes(written[:-9])
-    assert [str(kb.layout.graph) in problem.what for problem in damages_on_disk(kb.layout)] == [True]
-    with KnowledgeBase.open(tmp_path, "kb", hashed_embedder) as kb:
-        assert kb.layout.graph.read_bytes() == written
 
 
 @pytest.mark.sqlite

@@ -1,8 +1,10 @@
-"""Names in a question: which are found, and where they stand."""
+"""Names in a question: which are found, where they stand, and with whatever quotes."""
 
-
+import banyan
+import pytest
 from banyan.graph_store.bounding.grounding import words
 from banyan.graph_store.index.name_trie import NamedSpan
+from banyan.schemas.naming import canonical_name, normalise
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,3 +49,22 @@ def test_every_name_is_found_in_a_text_made_of_it(name, before, after):
     found = trie_of([(name, "one")]).find(text)
     glued = words(text) != words(before) + words(name) + words(after)
     assert glued or any(named.entities == ("one",) for named in found)
+
+
+APOSTROPHES = "'’‘ʼ´′＇"
+
+
+@pytest.mark.parametrize("apostrophe", APOSTROPHES)
+def test_an_apostrophe_of_any_form_is_the_same(apostrophe):
+    assert canonical_name(f"Conan O{apostrophe}Brien") == "conan o'brien"
+
+
+def test_double_quotes_of_any_form_are_the_same():
+    assert normalise("Ada “Ace” „Top‟ Roth") == normalise('Ada "Ace" "Top" Roth')
+
+
+def test_a_question_finds_a_name_with_another_apostrophe(tmp_path):
+    with banyan.open("kb", home=tmp_path / "home", llm_base_url=None) as kb:
+        kb.add({"id": "a", "text": "Nora O’Shea was born in Tralee. Ian O'Dowd was born in Ennis."})
+        assert kb.ask("Where was Nora O'Shea born?").short == "Tralee"
+        assert kb.ask("Where was Ian O’Dowd born?").short == "Ennis"

@@ -15,6 +15,7 @@ from banyan.schemas.edits import EntityRef, Rename
 
 from ... import backups
 from ...backups import left, tables
+from ...conftest import EXAMPLES
 
 base, stored, shell = backups.base, backups.stored, backups.shell
 
@@ -142,12 +143,15 @@ EDIT = Rename(entity=EntityRef(name="Ada", type="Person"), name="Countess Ada").
 
 @pytest.mark.parametrize("table", sorted({table for table, *_ in COLUMNS}))
 def test_rows_that_cannot_be_used_never_get_in(stored, table):
-    """Whatever is in a column: the backup is refused and nothing has changed, or all that reads it works."""
+    """Whatever is in a column: the backup is refused and nothing has changed, or all that reads it works.
+
+    Of every other column; the long look has them all.
+    """
     manifest, ledger = parts(stored.folder / "kb.zip")
     ledger = altered(ledger, stored.folder,
                      f"INSERT INTO edits VALUES (1, '{EDIT}', 'Ann', '', '', '', '')")
     there = left(stored.folder / "home")
-    for _, column, kind in (one for one in COLUMNS if one[0] == table):
+    for _, column, kind in [one for one in COLUMNS if one[0] == table][::1 if EXAMPLES > 1 else 2]:
         value = "-7" if kind in {"INTEGER", "REAL"} else "'{'"
         where = f"{table}.{column} = {value}"
         try:

@@ -1,14 +1,16 @@
-"""Ids of documents: which texts may be one, and that no record takes the place of a file."""
+"""Ids of documents, and documents from elsewhere than files: given as text, or recorded with their triples."""
 
 import json
 
 import pytest
+from banyan.agents.construction.graph import build_graph
 from banyan.ingest.given import given_documents
-from banyan.ingest.loaders import IngestError
+from banyan.ingest.reading import IngestError, Limits
+from banyan.ingest.recorded import load_recorded
 
-from ... import loading
+from ... import scripted
+from ...loading import failure, load, write
 
-load, write, failure = loading.load, loading.write, loading.failure
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 
@@ -49,3 +51,80 @@ def test_ids_that_differ_only_in_how_letters_are_encoded_are_one(tmp_path):
     assert "already given" in failures[0].reason
     with pytest.raises(IngestError, match="repeats the id"):
         given_documents(lines)
+
+
+@pytest.mark.parametrize(("given", "why"), [
+    ("text", "`documents` is a list"), ({"id": "a", "text": "x"}, "`documents` is a list"),
+    (["text"], r"`documents\[0\]` is not"), ([{"id": "a"}], r"`documents\[0\]` is not"),
+    ([{"id": 7, "text": "x"}], "is not"), ([{"id": "a", "text": "x", "path": "/etc"}], "is not"),
+    ([{"id": "a", "text": "x"}, {"id": "b", "text": "\x00\n"}], r"no text in `documents\[1\]`"),
+    ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], r"`documents\[1\]` repeats the id 'a'"),
+    ([{"id": "", "text": "x"}], r"`documents\[0\]`: the id .* cannot be used"),
+    ([{"id": "x" * 1001, "text": "x"}], "1,001 characters"), ([{"id": "a", "text": "é" * 6}], "larger than 10 bytes"),
+    ([{"id": "abc"[n], "text": "x"} for n in range(3)], "3 documents, more than 2")])
+def test_what_cannot_be_stored_is_refused(given, why):
+    with pytest.raises(IngestError, match=why):
+        given_documents(given, Limits(file_bytes=10, documents=2))
+
+
+def test_a_build_of_texts_and_files_equals_one_of_files(tmp_path, hashed_embedder):
+    texts = {"a.txt": "Ada:Person --employer--> Acme:Organization.", "b.txt": "Bob:Person --knows--> Ada:Person."}
+    files, mixed = (scripted.Workshop(tmp_path / name, hashed_embedder) for name in ("files", "mixed"))
+    files.build(files.write(texts))
+    given = mixed.given(mixed.write({"b.txt": texts["b.txt"]}))
+    with mixed.resources() as resources:
+        result = build_graph(resources).invoke({**given, "documents": [
+            {"id": "a.txt", "title": "a", "text": texts["a.txt"]}]})
+    assert result["report"]["documents"] == 2
+    assert mixed.dump() == files.dump()
+
+
+def test_a_bad_document_leaves_no_knowledge_base(tmp_path, hashed_embedder):
+    shop = scripted.Workshop(tmp_path, hashed_embedder)
+    with shop.resources() as resources, pytest.raises(IngestError):
+        build_graph(resources).invoke({"knowledge_base": "kb", "documents": [{"id": "a", "text": ""}]})
+    assert not (shop.settings.home / "kb").exists()
+
+
+def read(path, form):
+    failures = []
+    return list(load_recorded([path], form, on_failure=failures.append)), failures
+
+
+def test_hipporag_passages_keep_their_text_and_triples(tmp_path):
+    path = tmp_path / "openie.json"
+    path.write_text(json.dumps({"docs": [{
+        "title": "Warsaw", "text": "Warsaw lies on the Vistula.", "passage": "", "extracted_entities": ["Warsaw"],
+        "extracted_triples": [["Warsaw", "lies on", "Vistula"], ["Warsaw", "lies"]]}]}))
+    (passage,), failures = read(path, "hipporag")
+    assert failures == []
+    assert passage.chunk.text == passage.document.text == "Warsaw lies on the Vistula."
+    assert [(t.head, t.relation, t.tail) for t in passage.extraction.triples] == [("Warsaw", "lies on", "Vistula")]
+
+
+def test_a_bad_line_is_reported_and_the_others_are_read(tmp_path):
+    path = tmp_path / "triples.jsonl"
+    good = json.dumps({"id": "w", "title": "Warsaw", "text": "Warsaw lies on the Vistula."})
+    path.write_text(f"{{broken\n{good}\n{json.dumps({'id': 'e', 'text': '  '})}\n")
+    passages, failures = read(path, "triples")
+    assert [p.document.id for p in passages] == ["triples.jsonl/w"]
+    assert ["line 1" in f.reason for f in failures] == [True, False]
+    assert "empty" in failures[1].reason
+
+
+def test_a_file_of_another_format_and_a_missing_one_are_errors(tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text("[1, 2]")
+    with pytest.raises(IngestError, match="HippoRAG"):
+        read(path, "hipporag")
+    with pytest.raises(IngestError, match="does not exist"):
+        read(tmp_path / "none.json", "triples")
+
+
+def test_a_triple_may_say_when_it_holds(tmp_path):
+    path = tmp_path / "triples.jsonl"
+    path.write_text(json.dumps({"id": "a", "text": "Ada led Acme until 2021. Ada knows Bo.", "triples": [
+        ["Ada", "led", "Acme", "until 2021"], ["Ada", "knows", "Bo"], ["Ada", "knows", "Bo", "2021", "x"]]}))
+    (passage,), _ = read(path, "triples")
+    assert [(t.tail, t.time) for t in passage.extraction.triples] == [("Acme", "until 2021"), ("Bo", "")]
+    assert len(passage.extraction.malformed) == 1

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
-from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.reading import DEFAULT_LIMITS, Limits, LoadFailure
-from banyan.schemas.documents import Document
+from banyan.ingest.reading import DEFAULT_LIMITS, Limits
 from banyan.schemas.formats.schema_loading import parse_schema
 from banyan.schemas.graph_schema import SchemaError
 from banyan.schemas.review import ReviewError, load_review
@@ -22,18 +20,13 @@ from fpdf import FPDF
 from pypdf import PageObject, PdfWriter
 from pypdf.generic import ArrayObject, NameObject, NumberObject
 
-from ...loading import write
+from ...loading import load, write
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{after}: &{after} [{', '.join([f'*{before}'] * 9)}]\n"
     for before, after in zip("abcdefghi", "bcdefghij", strict=True))
-
-
-def load(*paths: Path, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[LoadFailure]]:
-    failures: list[LoadFailure] = []
-    return list(load_documents(paths, on_failure=failures.append, limits=limits)), failures
 
 
 def reasons(*paths: Path, limits: Limits = DEFAULT_LIMITS) -> str:
@@ -84,16 +77,11 @@ def test_a_million_tiny_documents_end_at_the_limit(tmp_path):
 def test_json_nested_too_deeply(tmp_path, name, depth):
     (tmp_path / name).write_text('{"text": "a", "more": ' + "[" * depth + "]" * depth + "}")
     assert "nested" in reasons(tmp_path / name)
-    assert load(_written(tmp_path / "flat.json", '{"text": "a", "more": ' + "[" * 60 + "]" * 60 + "}"))[1] == []
+    assert load(write(tmp_path / "flat.json", '{"text": "a", "more": ' + "[" * 60 + "]" * 60 + "}"))[1] == []
 
 
 def test_a_number_of_a_million_digits(tmp_path):
-    assert "not usable JSON" in reasons(_written(tmp_path / "n.json", '{"text": "a", "n": ' + "9" * 1_000_000 + "}"))
-
-
-def _written(path: Path, text: str) -> Path:
-    path.write_text(text, "utf-8")
-    return path
+    assert "not usable JSON" in reasons(write(tmp_path / "n.json", '{"text": "a", "n": ' + "9" * 1_000_000 + "}"))
 
 
 def test_archives_of_many_parts_and_of_much_text(tmp_path):
@@ -159,11 +147,9 @@ def test_a_pdf_that_shows_one_page_thousands_of_times_reads_it_once(tmp_path, mo
                                   "<?" * 50_000 + "x", '<a b="' * 30_000 + ">"], ids=lambda page: page[:4])
 def test_markup_that_never_ends_takes_no_longer_than_other_text(tmp_path, page):
     began = time.process_time()
-    load(_written(tmp_path / "page.html", page + "the end"))
+    load(write(tmp_path / "page.html", page + "the end"))
     assert time.process_time() - began < 20  # the parser alone takes minutes for the first
 
-
-# Schemas, reviews, examples, questions, recorded triples.
 
 @pytest.mark.parametrize("name", ["bomb.yaml", "bomb.json"])
 def test_a_yaml_bomb_is_refused_at_once(tmp_path, name):
@@ -172,7 +158,7 @@ def test_a_yaml_bomb_is_refused_at_once(tmp_path, name):
         with pytest.raises(SchemaError, match="with its aliases it has more than 1,000,000 values"):
             parse_schema(BOMB + "name: x\nentity_types: *j\n", name)
     with pytest.raises(ReviewError, match="with its aliases it has more than 1,000,000 values"):
-        load_review(_written(tmp_path / name, BOMB + "decisions: *j\n"))
+        load_review(write(tmp_path / name, BOMB + "decisions: *j\n"))
     assert time.process_time() - began < 5
 
 
@@ -185,7 +171,7 @@ def test_schemas_and_reviews_nested_too_deeply(tmp_path, json_text, text):
         with pytest.raises(SchemaError, match=r"nested|too deeply|not YAML"):
             parse_schema(written, name)
     with pytest.raises(ReviewError, match=r"nested|recursion"):
-        load_review(_written(tmp_path / "review.yaml", text))
+        load_review(write(tmp_path / "review.yaml", text))
 
 
 @pytest.mark.parametrize(("name", "why"), [

@@ -17,7 +17,8 @@ from pptx.util import Inches
 from pypdf import PdfWriter
 from pypdf.generic import DictionaryObject, NameObject, NumberObject, TextStringObject
 
-from ... import loading, pdf_sheets
+from ... import pdf_sheets
+from ...loading import failure, only, write
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
 MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
@@ -28,12 +29,6 @@ def picture():
     Image.new("L", (8, 8)).save(stored, "PNG")
     stored.seek(0)
     return stored
-
-
-def only(path):
-    (document,), failures = loading.load(path)
-    assert failures == []
-    return document
 
 
 def mail(text="", **head):
@@ -50,7 +45,7 @@ def test_all_texts_of_a_mail_are_read_in_order(tmp_path):
     message.add_attachment(picture().read(), maintype="image", subtype="png", filename="pier.png")
     message.add_attachment("After the plan.\n", subtype="plain", disposition="inline")
     message.add_attachment("The minutes.\n", filename="minutes.txt")
-    document = only(loading.write(tmp_path / "a.eml", bytes(message)))
+    document = only(write(tmp_path / "a.eml", bytes(message)))
     assert document.text.split("\n\n")[1:] == ["Before the plan.", "After the plan.", "# minutes.txt", "The minutes."]
     assert document.metadata["attachments"] == "pier.png; minutes.txt".replace(";", ",")
     assert document.metadata[UNREAD] == "attachments: pier.png"
@@ -64,7 +59,7 @@ def test_forwarded_mails_are_read_with_their_heads(tmp_path):
     middle.add_attachment(inner)
     outer = mail("Please see below.", Subject="Fwd: Fwd: Order")
     outer.add_attachment(middle)
-    text = only(loading.write(tmp_path / "a.eml", bytes(outer))).text
+    text = only(write(tmp_path / "a.eml", bytes(outer))).text
     assert text.endswith("# Fwd: Order\n\nAuthor: bo@example.org\n\nSee below.\n\n"
                          "# Order 4471\n\nAuthor: sales@example.net\nDate: 2025-03-03\n\nIt ships from Rotterdam.")
 
@@ -184,4 +179,4 @@ OLE = bytes.fromhex("d0cf11e0a1b11ae1")
     ("a.xls", b"<html><table><tr><td>1</td></tr></table>", "a web page: rename it to .html"),
     ("a.pptx", b"", "an empty file"), ("a.xlsx", b"PK\x03\x04 cut off", "a damaged archive, perhaps cut off")])
 def test_the_true_kind_of_a_file_is_named(tmp_path, name, content, reason):
-    assert reason in loading.failure(loading.write(tmp_path / name, content))
+    assert reason in failure(write(tmp_path / name, content))

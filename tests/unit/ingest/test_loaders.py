@@ -1,4 +1,4 @@
-"""Loaders: every format, every encoding, and every way in which a file can fail."""
+"""Loaders: every format, every encoding, every way in which a file can fail, and what is left out."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 import docx
 import pytest
 from banyan.ingest.loaders import FORMATS, LoadFailure, load_documents
-from banyan.ingest.reading import DEFAULT_LIMITS, Limits
-from banyan.schemas.documents import Document
+from banyan.ingest.reading import Limits
 from banyan.text.cleaning import clean_text
 from docx.oxml import OxmlElement
 from fpdf import FPDF
@@ -15,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
-from ... import loading
+from ...loading import failure, load, only, write
 
-load, write, failure = loading.load, loading.write, loading.failure
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 CHINESE = "榕树是一种常绿乔木，原产于亚洲热带地区。它的气根可以长成新的树干，因此一棵树可以覆盖很大的面积。"
@@ -25,12 +23,6 @@ TAIWANESE = "榕樹是一種常綠喬木，原產於亞洲熱帶地區。它的�
 JAPANESE = "ガジュマルは熱帯地方に分布する常緑高木です。気根が地面に届くと新しい幹になり、広い面積を覆います。"
 FRENCH = ("L'arbre banian est un figuier qui pousse dans les régions tropicales. Ses racines aériennes deviennent "
           "des troncs, et un seul arbre peut couvrir une très grande surface. Il a été décrit à Uppsala.")
-
-
-def only(path: Path, limits: Limits = DEFAULT_LIMITS) -> Document:
-    (document,), failures = load(path, limits=limits)
-    assert failures == []
-    return document
 
 
 def pdf(path: Path, pages: list[str], title: str | None = None) -> Path:
@@ -263,3 +255,32 @@ def test_jsonl_and_csv_are_streamed(tmp_path):
         assert list(stream) == []
         assert len(failures) == 1
         failures.clear()
+
+
+def test_files_of_programs_are_left_out_and_counted_once(tmp_path):
+    for name in ("a.md", "node_modules/x/README.md", "web/node_modules/y.md", "package-lock.json", "sub/Cargo.lock",
+                 "app.min.js", "~$plan.docx", "Thumbs.db", "desktop.ini"):
+        write(tmp_path / name, "words")
+    documents, failures = load(tmp_path)
+    assert [document.id for document in documents] == ["a.md"]
+    (found,) = failures
+    assert found.path == str(tmp_path)
+    assert found.reason.startswith("left out: *.min.js (1), cargo.lock (1), desktop.ini (1), node_modules/ (2), "
+                                   "package-lock.json (1), thumbs.db (1), ~$* (1): ")
+
+
+def test_an_ignore_file_has_the_syntax_of_git(tmp_path):
+    for name in ("a.md", "b.log", "drafts/c.md", "drafts/keep.md", "deep/drafts/d.md", "deep/e.txt", "deep/f.txt"):
+        write(tmp_path / name, "words")
+    write(tmp_path / ".banyanignore", "# comment\n*.log\n/drafts/*\n!/drafts/keep.md\ndeep/*.txt\n!f.txt\n")
+    documents, failures = load(tmp_path)
+    assert [document.id for document in documents] == ["a.md", "deep/drafts/d.md", "deep/f.txt", "drafts/keep.md"]
+    assert [found.reason for found in failures] == ["left out: 3 files and folders that .banyanignore names"]
+
+
+def test_texts_with_a_customary_name_need_no_ending_and_asciidoc_is_text(tmp_path):
+    for name in ("README", "License", "notes", "plan.adoc"):
+        write(tmp_path / name, f"the {name}")
+    documents, failures = load(tmp_path)
+    assert [document.text for document in documents] == ["the License", "the README", "the plan.adoc"]
+    assert [found.path for found in failures] == [str(tmp_path / "notes")]

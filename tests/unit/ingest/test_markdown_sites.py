@@ -1,17 +1,15 @@
-"""Markdown as site generators read it: front matter, underlined headings, admonitions, comments, tags and links."""
+"""Markdown as site generators read it, without its markup, and its pictures, which are counted."""
 
 import pytest
+from banyan.ingest.linked_pictures import count_in_markdown
 from banyan.ingest.markdown_cleaning import clean_markdown
+from banyan.text.metadata_line import UNREAD
 
-from ... import loading
-
-load, write = loading.load, loading.write
+from ...loading import load, only, write
 
 
 def read(tmp_path, text, name="a.md"):
-    (document,), failures = load(write(tmp_path / name, text))
-    assert failures == []
-    return document
+    return only(write(tmp_path / name, text))
 
 
 def test_front_matter_in_toml(tmp_path):
@@ -71,3 +69,21 @@ After.
     assert document.text.startswith("# Staff\n\n\n\n| Name: Ida Lang | Site: Alder / A | Years: 2011 2014 |\n"
                                     "| Name: Eva Roth | Site: Alder / A | Years: 9 < 10 |\n\n\nAfter.\n")
     assert document.text.endswith("a  b\n")
+
+
+EMBEDDED = "data:image/png;base64," + "iVBORw0KGgo" * 200
+
+
+@pytest.mark.parametrize(("text", "counted"), [
+    ("![Plan](plan.png)\n\n![](img/door%20a.jpg 'Door') and ![Plan](<plan.png>)", "2 pictures"),
+    ("[![Build](https://ci.example.org/b.svg)](https://ci.example.org) ![x](//cdn.example.org/a.png)", ""),
+    ("![[Bell tower.png|300]] and ![[Notes on bells]]", "1 picture"), (f"![Bell]({EMBEDDED})", "1 picture"),
+    ("`![Plan](plan.png)`\n\n```\n![Plan](plan.png)\n```\n\n<!-- ![Plan](plan.png) -->", ""), ("No picture!", "")])
+def test_pictures_of_markdown(text, counted):
+    assert count_in_markdown(text) == counted
+
+
+def test_a_document_says_which_pictures_are_not_read(tmp_path):
+    text = "# Alder\n\n![Badge](https://example.org/a.svg)\n\n![Plan](plan.png)\n\nIt opened in 2011."
+    (document,), failures = load(write(tmp_path / "plan.md", text))
+    assert (failures, document.metadata[UNREAD]) == ([], "1 picture")

@@ -1,10 +1,12 @@
-"""What looks like a table of a PDF file and is none for certain stays text, and costs no more than text does."""
+"""Layouts of PDF files: what is no table for certain stays text; numbers of lines, and where pages begin."""
 
 import io
 from collections.abc import Callable, Sequence
 
 import pytest
+from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_files import read_pdf
+from banyan.ingest.readers.pdf_page_checks import drop_line_numbers
 from banyan.ingest.reading import Limits
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
@@ -133,3 +135,54 @@ def test_an_encrypted_file_and_one_that_pdfminer_cannot_read(monkeypatch):
             content = read_pdf(bytes(file.output()), Limits())
             assert content.text == plain_text(file)
             assert content.omitted == "tables of broken pages (1: KeyError('Type'))"
+
+
+WORDS = "The harbour master keeps the register of every boat that lies at the quay"
+
+
+def numbered(first, lines=24):
+    return "\n".join([" ", *(f"{WORDS} {number} " for number in range(first, first + lines)), f"\t{first + lines}"])
+
+
+def test_numbers_that_count_the_lines_are_no_words_of_the_text():
+    title = "BYLAWS\nof the harbour 1895"
+    assert drop_line_numbers([title, numbered(1), numbered(26)]) == [
+        title, *2 * ["\n".join([" ", *24 * [WORDS], ""])]]
+
+
+@pytest.mark.parametrize("pages", [
+    [numbered(1), WORDS],
+    2 * [numbered(1, lines=9)],
+    2 * ["\n".join(f"{WORDS} {2 * number}" for number in range(30))],
+    2 * [numbered(1) + f"\n{WORDS}" * 20]], ids=["one page", "few lines", "other numbers", "few of the lines"])
+def test_other_numbers_at_the_ends_of_lines_stay(pages):
+    assert drop_line_numbers(pages) == pages
+
+
+def test_a_pdf_with_numbered_lines_is_read_without_the_numbers():
+    file = sheet()
+    for page in range(2):
+        if page:
+            file.add_page()
+        for line in range(20):
+            file.cell(150, 8, WORDS)
+            file.cell(20, 8, str(20 * page + line + 1), new_x="LMARGIN", new_y="NEXT")
+    text = text_of(file)
+    assert text.count(WORDS) == 40
+    assert not any(character.isdecimal() for character in text)
+
+
+def test_the_pages_of_a_pdf_are_counted_from_its_own_text(tmp_path):
+    path, written = tmp_path / "a.pdf", FPDF()
+    for words in ("Banyan trees grow.", "", "They spread."):
+        written.add_page()
+        written.set_font("helvetica")
+        if words:
+            written.cell(text=words)
+    written.output(path)
+    writer = PdfWriter(PdfReader(path))
+    writer.add_metadata({"/Author": "Ada", "/Title": "Trees"})
+    writer.write(path)
+    (document,) = load_documents([path], on_failure=lambda failure: None)
+    assert "Author" in document.text[:document.pages[0]], "what the file says of itself stands before its first page"
+    assert [document.text[start:][:4] for start in document.pages] == ["Bany", "They", "They"]

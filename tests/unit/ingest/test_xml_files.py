@@ -1,21 +1,16 @@
-"""XML by its text, without its markup and without what it names elsewhere."""
+"""XML by its text, without its markup and without what it names elsewhere; records without a text as rows."""
+
+import json
 
 import pytest
 
-from ... import loading
+from ...loading import failure, load, only, write
 
-load, write, failure = loading.load, loading.write, loading.failure
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 
-def read(path):
-    (document,), failures = load(path)
-    assert failures == []
-    return document
-
-
 def test_a_document_has_headings_paragraphs_lists_code_and_tables(tmp_path):
-    document = read(write(tmp_path / "a.xml", (
+    document = only(write(tmp_path / "a.xml", (
         '<?xml version="1.0"?><!DOCTYPE book SYSTEM "x.dtd" [<!ENTITY who "Ida Lang">]><!-- hidden -->'
         '<book xmlns="urn:d" version="5"><info><title>The Alder site</title><year>2011</year></info>'
         '<chapter id="c1"><title>Bells &mdash; all</title><para>They <b class="x">ring</b>\n twice &amp; stop.</para>'
@@ -29,7 +24,7 @@ def test_a_document_has_headings_paragraphs_lists_code_and_tables(tmp_path):
 
 
 def test_records_are_rows(tmp_path):
-    document = read(write(tmp_path / "stock.xml", (
+    document = only(write(tmp_path / "stock.xml", (
         "<stock><site id='1'><place>Alder</place><tag>bells</tag><tag>doors</tag><head><name>Ida</name></head></site>"
         "<site id='2'><place>Birch</place></site><server host='a' port='80'/><open unit='h' from='9'>8</open>"
         "</stock>")))
@@ -41,7 +36,7 @@ def test_records_are_rows(tmp_path):
 
 def test_a_feed_has_its_title_and_no_html(tmp_path):
     long = "<description>&lt;p&gt;It rings.&lt;/p&gt;&lt;p&gt;2 &amp;lt; 3&lt;/p&gt;</description>"
-    document = read(write(tmp_path / "feed.xml", (
+    document = only(write(tmp_path / "feed.xml", (
         "<rss version='2.0'><channel><link>https://alder.example</link><title>News of Alder</title>"
         f"<item><title>Bells</title>{long}</item><item><title>Doors</title><description><![CDATA[<b>Shut</b>.]]>"
         "</description></item></channel></rss>")))
@@ -59,3 +54,36 @@ def test_entities_do_not_multiply(tmp_path, steps, times):
 
 def test_deep_nesting_is_refused(tmp_path):
     assert "nested 30,000 deep" in failure(write(tmp_path / "a.xml", "<a>" * 30_000 + "x" + "</a>" * 30_000))
+
+
+STAFF = [{"name": "Ida Lang", "site": {"city": "Alder", "floor": 2}, "tags": ["bells", "doors"], "active": True},
+         {"name": "Eva Roth", "site": {"city": "Birch"}, "left": None, "since": "2014"}]
+ROWS = ("| Name: Ida Lang | Site city: Alder | Site floor: 2 | Tags: bells; doors | Active: true |\n"
+        "| Name: Eva Roth | Site city: Birch | Since: 2014 |")
+
+
+@pytest.mark.parametrize("name", ["staff.ndjson", "staff.jsonl", "staff.json"])
+def test_a_list_of_records_is_a_table(tmp_path, name):
+    content = json.dumps(STAFF) if name.endswith(".json") else "\n".join(map(json.dumps, STAFF))
+    document = only(write(tmp_path / name, content))
+    assert (document.id, document.title) == (name, "staff")
+    assert document.text.lower() == ROWS.lower()
+
+
+def test_an_object_is_a_row_and_its_lists_of_objects_are_tables(tmp_path):
+    document = only(write(tmp_path / "site.json", json.dumps(
+        {"name": "Alder", "doors": 4, "rooms": [{"room": "Hall", "size": 30}, {"room": "Loft", "size": 9}]})))
+    assert document.text == ("| name: Alder | doors: 4 |\n\n## rooms\n\n"
+                             "| room: Hall | size: 30 |\n| room: Loft | size: 9 |")
+
+
+def test_ndjson_with_texts_is_many_documents(tmp_path):
+    documents, failures = load(write(tmp_path / "a.ndjson", '{"name": "one"}\n{"text": "two"}\n{"text": "three"}\n'))
+    assert [document.text for document in documents] == ["two", "three"]
+    assert [found.reason for found in failures] == ["line 1: no `text`, only `name`: add it"]
+
+
+def test_a_line_that_is_no_object_is_a_failure_of_its_own(tmp_path):
+    documents, failures = load(write(tmp_path / "a.jsonl", '{"name": "Ida"}\n[1]\n{broken\n{"name": "Eva"}\n'))
+    assert [document.text for document in documents] == ["| name: Ida |\n| name: Eva |"]
+    assert [found.reason.split(":")[0] for found in failures] == ["line 2", "line 3"]

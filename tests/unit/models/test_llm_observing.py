@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -86,12 +85,3 @@ def test_spans_follow_the_genai_conventions(spans):
     everything = "".join(span.to_json() for span in spans.get_finished_spans())
     for hidden in (KEY, PROMPT, ANSWER):
         assert hidden not in everything
-
-
-@pytest.fixture
-def logger() -> Iterator[logging.Logger]:
-    logger = logging.getLogger("banyan")
-    handlers, level = list(logger.handlers), logger.level
-    yield logger
-    logger.handlers, logger.level = handlers, level
-    logger.setLevel(level)

@@ -1,18 +1,27 @@
-"""Finding the JSON object in what a model wrote."""
+"""From a reply to a typed answer: the JSON object in what a model wrote, what is nearly JSON, what is wrong with it."""
 
+import asyncio
 import contextlib
 import json
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from banyan.models.llm import structured
-from banyan.models.llm.parsing import UnusableAnswer, json_objects
+from banyan.models.llm.endpoint import Messages, Reply
+from banyan.models.llm.parsing import UnusableAnswer, json_objects, mend
+from banyan.models.llm.structured import StructuredChat, read_reply
+from banyan.models.llm.wire import QUESTION
+from banyan.prompts import Prompt
 from banyan.text.cleaning import clean_json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ...in_memory_calls import InMemoryCalls
 from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
+from ...waiting import wait_in_loop_for
 
 
 def first(text, names=("a",)):
@@ -39,8 +48,9 @@ def test_what_is_no_whole_object_is_refused(text):
 
 @pytest.mark.parametrize("text", [
     "{" * 500_000, "{'" * 250_000, '{"a":' * 100_000, "{[" * 250_000, '{"b":' * 900 + "[" + "1," * 250_000,
-    '{"a": 1}' * 20_000 + "{}" * 150_000, "{'a': [" + "{}," * 150_000])
-def test_a_reply_of_braces_is_read_in_linear_time(text):
+    '{"a": 1}' * 20_000 + "{}" * 150_000, "{'a': [" + "{}," * 150_000,
+    '{"\\' * 100_000, '{"a": "' + '\\"' * 200_000])
+def test_a_reply_of_braces_and_quotes_is_read_in_linear_time(text):
     begun = time.thread_time()
     with contextlib.suppress(UnusableAnswer):
         assert len(list(json_objects(text, ("a",)))) < 1000
@@ -88,3 +98,105 @@ def test_what_cannot_be_stored_is_taken_out_of_every_text():
 def test_a_text_of_endless_length_is_refused():
     with pytest.raises(UnusableAnswer, match="at most 1,000,000 are read"):
         first('{"a": 1}' + " " * 1_000_000)
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(alphabet="ab'\"\\{}[],: \u00e9\u5c45"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(alphabet="abc'\""), inner, max_size=3),
+    max_leaves=8)
+_OBJECTS = st.dictionaries(st.text(alphabet="abc'\""), _VALUES, min_size=1, max_size=4)
+
+
+@given(_OBJECTS)
+def test_a_python_literal_is_read(value: dict[str, Any]) -> None:
+    text = f"x = {value!r}; y"
+    assert mend(text, 4, len(text)) == (value, len(text) - 3)
+
+
+@pytest.mark.parametrize("text", ["{'a': 'It's'}", "{'a': 1", '{"a": "', "{a: 1}", '{"a": 1]', "{'a': (1,)}", "{,}"])
+def test_what_is_missing_is_not_made_up(text: str) -> None:
+    assert mend(text, 0, len(text))[0] is None
+    with pytest.raises(UnusableAnswer, match="no complete JSON object in it"):
+        next(json_objects(text, ["a"]))
+
+
+SHAPE = QUESTION
+ASKED = {"question": "Where?"}
+
+
+def read(answer: Any, **more: Any) -> str:
+    return read_reply(Reply(answer if isinstance(answer, str) else json.dumps(answer), 1, 1, **more), SHAPE)
+
+
+@pytest.mark.parametrize("answer", [
+    ASKED,
+    {"name": "question", "arguments": ASKED},
+    {"name": "question", "arguments": json.dumps(ASKED)},
+    {"name": "question", "parameters": ASKED},
+    {"type": "object", "properties": ASKED},
+    '<tool_call>\n{"name": "question", "arguments": {"question": "Where?"}}\n</tool_call>',
+    '```json\n{"question": "Where?"}\n```',
+])
+def test_an_answer_is_found_in_what_models_wrap_it_in(answer: Any) -> None:
+    assert read(answer) == "Where?"
+
+
+@pytest.mark.parametrize(("answer", "more", "words"), [
+    ("", {}, "begins: nothing"), ("Sorry.", {}, "begins: Sorry"),
+    ({"question": ["Where?"]}, {}, "question: Input should"),
+    ({"question": None, "arguments": "no JSON"}, {}, "question: String should have at least 1 character"),
+    ('{"question": "Wh', {"finish": "length"}, "cut off at the length limit; there is no complete JSON"),
+    ({}, {}, "question: Field required")])
+def test_what_is_wrong_is_said(answer: Any, more: dict[str, Any], words: str) -> None:
+    with pytest.raises(UnusableAnswer, match=words):
+        read(answer, **more)
+
+
+def test_a_refusal_is_named() -> None:
+    with pytest.raises(UnusableAnswer, match="the model refused to answer: I can't do that"):
+        read("", refusal="I can't\ndo that.")
+
+
+class Endpoint:
+    """Answers, or fails, when `go` is set; counts its calls."""
+
+    def __init__(self, *outcomes: Any) -> None:
+        self.outcomes = list(outcomes)
+        self.calls = 0
+        self.go = asyncio.Event()
+
+    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
+        permit()
+        self.calls += 1
+        outcome = self.outcomes.pop(0)
+        await self.go.wait()
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return Reply(json.dumps(outcome), 1, 1)
+
+
+def asked_twice(endpoint: Endpoint, *, cancelled: bool = False) -> list[Any]:
+    """What two equal questions, the second asked while the first is under way, come to."""
+    async def ask() -> list[Any]:
+        chat = StructuredChat("m", endpoint, InMemoryCalls())
+        tasks = [asyncio.create_task(chat.ask("condense", Prompt("s", "u"), SHAPE)) for _ in range(2)]
+        await wait_in_loop_for(lambda: endpoint.calls)
+        if cancelled:
+            tasks[0].cancel()
+        endpoint.go.set()
+        return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 30)
+
+    return asyncio.run(ask())
+
+
+def test_equal_calls_at_a_time_are_made_once() -> None:
+    endpoint = Endpoint(ASKED, {"question": "Paid again?"})
+    assert asked_twice(endpoint) == ["Where?", "Where?"]
+    assert endpoint.calls == 1
+
+
+def test_a_cancelled_call_is_made_again_by_who_still_waits() -> None:
+    endpoint = Endpoint(ASKED, ASKED)
+    first, second = asked_twice(endpoint, cancelled=True)
+    assert isinstance(first, asyncio.CancelledError)
+    assert (second, endpoint.calls) == ("Where?", 2)

@@ -1,12 +1,14 @@
-"""spaCy's pipelines and parses: what is loaded is verified, and no text takes more than linear time."""
+"""spaCy's pipelines and parses, which take linear time, and typed spans: whole names, none in what is no sentence."""
 
 import contextvars
 import shutil
+from itertools import pairwise
 
 import pytest
 from banyan.models.parsing import pipelines
 from banyan.models.parsing.parser import Parser
 from banyan.models.parsing.pipelines import ParsingError
+from banyan.models.rules.recognition.spans import Span, find_spans, name_of
 from banyan.text.sentences import split_sentences
 
 TEXT = "Anna Brandt joined in 2011. She runs the plant in Lyon.\n# Our people\nPaul Weiss left."
@@ -60,3 +62,123 @@ def test_an_altered_file_is_not_loaded(tmp_path, monkeypatch):
 def test_a_missing_pipeline_is_named_with_the_fix():
     with pytest.raises(ParsingError, match=r"xx_core_news_sm.*BANYAN_SPACY_PIPELINES"):
         Parser().parse("text", "xx")
+
+
+def spans(text: str, parser: Parser) -> list[tuple[str, str]]:
+    return [(name_of(text, span), span.kind) for span in find_spans([text], parser)[0]]
+
+
+def names(text: str, parser: Parser) -> list[str]:
+    return [name for name, kind in spans(text, parser) if kind not in {"date", "number"}]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Steven Spielberg directed it in New York's John F. Kennedy Airport.",
+     [("Steven Spielberg", "person"), ("New York", "location"), ("John F. Kennedy Airport", "location")]),
+    ("The Roman Catholic Diocese of La Ceiba lies in Honduras.",
+     [("Roman Catholic Diocese of La Ceiba", "organization"), ("Honduras", "location")]),
+    ("Elia Hernández Núñez (born 20 June 1962) is a Mexican politician.",
+     [("Elia Hernández Núñez", "person"), ("20 June 1962", "date")]),
+    ("Wenne is a river of Germany.", [("Wenne", "location"), ("Germany", "location")]),
+    ("She wrote the novel \"The Rivers of Oslo\" and was paid 300 kg.",
+     [("The Rivers of Oslo", "work"), ("300 kg", "number")]),
+    ("爱康医疗集团于2019年1月收购了华瑞生物医药有限公司。",
+     [("爱康医疗集团", "organization"), ("2019年1月", "date"), ("华瑞生物医药有限公司", "organization")]),
+    ("鲁迅写了小说《狂人日记》。", [("鲁迅", "person"), ("狂人日记", "work")]),
+])
+def test_names_have_whole_boundaries_and_kinds(text: str, expected: list[tuple[str, str]], parser: Parser) -> None:
+    assert spans(text, parser) == expected
+
+
+@pytest.mark.parametrize("text", [
+    "INCIDENT LOG HARBOUR STATION\n",
+    "# Getting Started with Lisbon\n",
+    "Home | Products | About Us | Contact\n",
+    "Home > Products > Pumps > Model A\n",
+    "Kind regards,\n",
+    "Yours sincerely,\n",
+    "Dear Mrs Keller,\n",
+    "| Product: Nile Pump | Price: 40 |\n",
+    "<nav><a href='/oslo'>Oslo Office</a></nav>\n",
+])
+def test_lines_that_are_no_sentences_hold_no_names(text: str, parser: Parser) -> None:
+    assert names(f"{text}\nThe pump was sold to Anna Keller in Berlin.\n", parser) == ["Anna Keller", "Berlin"]
+
+
+def test_a_wrapped_name_has_no_line_break_and_a_list_is_not_one_name(parser: Parser) -> None:
+    wrapped = ("The contract for the new pumping station was finally signed by the mayor of New\n"
+               "York and by Anna Keller, who had negotiated it for more than two long years.")
+    assert "New York" in names(wrapped, parser)
+    assert not [name for name in names("Offices:\n- Berlin\n- Oslo\n- New Delhi\n", parser) if "\n" in name]
+
+
+def test_articles_possessives_and_markup_are_no_part_of_names(parser: Parser) -> None:
+    found = names("The **Nobel Foundation**'s office and the University of Oslo's library are in Sweden.", parser)
+    assert found == ["Nobel Foundation", "University of Oslo", "Sweden"]
+
+
+def test_spans_ascend_without_overlaps_and_do_not_depend_on_other_texts(parser: Parser) -> None:
+    texts = ["Marie Curie was born in Warsaw on 7 November 1867.", "屠呦呦1930年出生于浙江省宁波市。",
+             "On 3 May 2021 Acme Corporation paid 4.5 million USD to the City of Oslo."]
+    together = find_spans(texts, parser)
+    assert together == [find_spans([text], parser)[0] for text in texts]
+    for found in together:
+        assert all(isinstance(span, Span) for span in found)
+        assert all(a.end <= b.start for a, b in pairwise(found))
+
+
+@pytest.mark.parametrize("text", [
+    "    total = Berlin.count(pumps)\n",
+    "if (Oslo == None) {\n",
+    "PUSH2 0x1C2B JUMP LONDON PUSH1 0x1F ADD\n",
+    "The value of `Berlin` is stored in `New York`.\n",
+])
+def test_code_holds_no_names(text: str, parser: Parser) -> None:
+    assert names(f"{text}\nThe pump was sold to Anna Keller in Oslo.\n", parser) == ["Anna Keller", "Oslo"]
+
+
+def test_a_capital_in_a_list_is_no_part_of_a_name(parser: Parser) -> None:
+    assert names("Our governor is Elizabeth Dowdeswell Since 2014.", parser) == ["Elizabeth Dowdeswell"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Contributed by Ada Keller\nHarbour Safety Academy", [("Ada Keller", "person"),
+                                                           ("Harbour Safety Academy", "organization")]),
+    ("It applies to:\n\n- OpenPump Safety Work Group\n- OpenPump Training Work Group",
+     [("OpenPump Safety Work Group", "organization"), ("OpenPump Training Work Group", "organization")]),
+    ("This is the FAQ of the Pump ISO/IEC 5230:2020 for all.", [("Pump ISO/IEC 5230:2020", "work")]),
+    ("The FINPU Projects and the OpenPump Best Practices Badge began in Oslo. Supplied Software is meant.",
+     [("FINPU Projects", "name"), ("OpenPump Best Practices Badge", "name"), ("Oslo", "location")]),
+    ("Seats go to Bronze, Copper, and Zinc member firms in Oslo.\n\nSafety Work Group, which met Ada Keller, writes.",
+     [("Bronze", "name"), ("Oslo", "location"), ("Safety Work Group", "organization"), ("Ada Keller", "person")]),
+    ("The board elects two members (each, a “Gold Envoy”) in Oslo.", [("Oslo", "location")]),
+])
+def test_an_item_of_a_list_is_named_as_a_whole_and_a_rest_is_no_name(
+        text: str, expected: list[tuple[str, str]], parser: Parser) -> None:
+    assert spans(text, parser) == expected
+
+
+def test_an_acronym_is_of_the_kind_of_its_full_name_or_of_none(parser: Parser) -> None:
+    found = spans("The Bergen Pump Exchange (BPE) bought a CPU. The BPE needs the CPU, and the CPU is slow.", parser)
+    assert found == [("Bergen Pump Exchange", "organization"), ("BPE", "organization"), ("CPU", "name"),
+                     ("BPE", "organization"), ("CPU", "name"), ("CPU", "name")]
+
+
+def test_what_there_are_several_of_is_no_name(parser: Parser) -> None:
+    text = ("Is a Purchase Order (PO) required? The Purchase Order is sent to Delta Valves. "
+            "A Delta Valves pump costs more. The members of the Foundation met, and Foundation staff came.")
+    assert names(text, parser) == ["PO", "Delta Valves", "Delta Valves"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Anna Keller read the novel \"Quiet Harbour\" in Oslo.", [("Anna Keller", "person"), ("Quiet Harbour", "work"),
+                                                             ("Oslo", "location")]),
+    ("Word marks (the \"Quiet Marks\") belong to Anna Keller.", [("Quiet Marks", "name"), ("Anna Keller", "person")]),
+    ("Keep Your Software Safe is sold by Anna Keller under Section IV.", [("Anna Keller", "person")]),
+    ("Anna Keller reads Pump Standard ISO 9001:2015 in Oslo.", [("Anna Keller", "person"),
+                                                             ("Pump Standard ISO 9001:2015", "work"),
+                                                             ("Oslo", "location")]),
+])
+def test_a_term_is_no_work_and_what_is_said_of_things_is_no_name(text: str, expected: list[tuple[str, str]],
+                                                                parser: Parser) -> None:
+    assert spans(text, parser) == expected

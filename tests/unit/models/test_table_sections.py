@@ -1,13 +1,15 @@
-"""What the rows of tables state, and in which section."""
+"""What the rows of tables state, in which section, and which rows state nothing."""
 
 import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.ingest.chunking import chunk_document
 from banyan.ingest.markdown_tables import with_rows
 from banyan.models.rules.table_facts import read_rows
+from banyan.models.rules.useful_rows import useful_rows
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import open_schema
+from banyan.text.table_rows import find_rows
 
 GENERAL = load_schema("general")
 
@@ -113,3 +115,21 @@ class TestParameters:
     def test_below_another_one_they_are_that_ones(self):
         rows = with_rows(self.TEXT.replace("Specification", "Second hall"), "Ferry plan")
         assert {name for name, *_ in values(rows)} == {"Second hall"}
+
+
+def useful(text: str) -> list[tuple[tuple[str, str], ...]]:
+    return [tuple((cell.header, cell.value) for cell in row.cells) for row in useful_rows(list(find_rows(text)))]
+
+
+def test_an_amount_names_a_row_with_its_header_and_without_one_no_row():
+    assert useful("| Bore: 256 mm | Price: 20 EUR |")[0][0] == ("Bore", "Bore: 256 mm")
+    assert useful("| #: 6 | Price: 20 EUR |") == []
+
+
+def test_a_cell_that_is_still_open_names_no_row():
+    assert useful("| Valve: TBD | Price: 20 EUR |\n| Valve: N/A | Price: 3 EUR |") == []
+
+
+def test_a_row_of_a_code_is_named_with_its_header():
+    rows = "| Param: 0x0D | Result: `depth` |\n| Value: `{name}` | Length: 3 |"
+    assert useful(rows) == [(("Param", "Param: 0x0D"), ("Result", "depth")), (("Value", "name"), ("Length", "3"))]

@@ -22,12 +22,8 @@ from banyan.prompts import (
     schema_block,
 )
 from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.graph_schema import (
-    AttributeType,
-    EntityType,
-    GraphSchema,
-    RelationType,
-)
+from banyan.schemas.formats.schema_loading import load_schema
+from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.inquiry import Inquiry
 from banyan.schemas.lookups import TOOLS
 from banyan.text.tokens import estimate_tokens
@@ -39,32 +35,6 @@ LANGUAGES = get_args(Language)
 EXTRACTION_LIMIT = 600
 EXAMPLE_LIMIT = 200
 AGENT_LIMIT = 920
-
-
-def tutorial_schema() -> GraphSchema:
-    """A schema of the size the design names: 10 entity types, 15 relations, 10 attributes."""
-    types = ["Person", "Organization", "Location", "Event", "Product", "CreativeWork", "Concept", "Technology",
-             "Award", "Document"]
-    relations = [
-        ("born_in", "Person", "Location"), ("died_in", "Person", "Location"),
-        ("educated_at", "Person", "Organization"), ("works_for", "Person", "Organization"),
-        ("founded_by", "Organization", "Person"), ("located_in", "Organization", "Location"),
-        ("subsidiary_of", "Organization", "Organization"), ("created_by", "CreativeWork", "Person"),
-        ("participated_in", "Person", "Event"), ("took_place_in", "Event", "Location"),
-        ("married_to", "Person", "Person"), ("developed_by", "Technology", "Organization"),
-        ("received_award", "Person", "Award"), ("uses_technology", "Product", "Technology"),
-        ("mentioned_in", "Concept", "Document")]
-    attributes = [
-        ("birth_date", "Person"), ("death_date", "Person"), ("occupation", "Person"),
-        ("population", "Location"), ("area", "Location"), ("founding_date", "Organization"),
-        ("revenue", "Organization"), ("release_date", "CreativeWork"), ("start_date", "Event"),
-        ("price", "Product")]
-    return GraphSchema(
-        name="tutorial",
-        entity_types=tuple(EntityType(name=name) for name in types),
-        relation_types=tuple(RelationType(name=name, domain=(head,), range=(tail,))
-                             for name, head, tail in relations),
-        attribute_types=tuple(AttributeType(name=name, owners=(owner,)) for name, owner in attributes))
 
 
 def fixed_tokens(schema: GraphSchema, language: Language) -> int:
@@ -86,7 +56,7 @@ def test_every_language_has_every_step_with_the_same_places_and_shape():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_fixed_extraction_prompt_keeps_its_limit(language):
-    assert fixed_tokens(tutorial_schema(), language) < EXTRACTION_LIMIT
+    assert fixed_tokens(load_schema("encyclopedia"), language) < EXTRACTION_LIMIT
     assert estimate_tokens(example("extract", language)) < EXAMPLE_LIMIT
 
 

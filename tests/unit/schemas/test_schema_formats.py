@@ -1,4 +1,4 @@
-"""Schemas in files: the forms that are read, the text that is written, and errors that name line and field."""
+"""Schemas in files: the forms that are read, the text that is written, errors that name line and field; the seeds."""
 
 import json
 
@@ -188,3 +188,28 @@ def test_an_inverse_may_be_named_on_one_side_or_on_both():
 def test_an_inverse_that_cannot_be(first, message):
     with pytest.raises(ValueError, match=message):
         _relations(**first)
+
+
+SEEDS = ["biomedical", "encyclopedia", "finance", "general", "literature"]
+
+
+@pytest.fixture(params=SEEDS)
+def seed(request) -> GraphSchema:
+    return load_schema(request.param)
+
+
+def test_every_element_is_described_labelled_and_cued_in_both_languages(seed):
+    for element in (*seed.entity_types, *seed.relation_types, *seed.attribute_types):
+        assert 0 < len(element.description.split()) <= 10, element.name
+        assert element.label("zh") != element.name, element.name
+        assert element.rules.cues["en"], element.name
+        assert element.rules.cues["zh"], element.name
+        assert all(len(set(cues)) == len(cues) for cues in element.rules.cues.values()), element.name
+
+
+def test_what_holds_both_ways_is_symmetric(seed):
+    """Such a relation is stored in one direction, so it must fit in either."""
+    symmetric = {r.name for r in seed.relation_types if r.symmetric}
+    assert symmetric == {"spouse", "friend_of", "competes_with", "signed_agreement_with", "merged_with"} & {
+        r.name for r in seed.relation_types}
+    assert all(set(r.domain) == set(r.range) for r in seed.relation_types if r.symmetric)

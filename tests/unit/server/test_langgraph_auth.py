@@ -47,7 +47,7 @@ def refused(headers, scope):
 
 @pytest.fixture(autouse=True)
 def waiting_thread(monkeypatch):
-    """Whatever thread is resumed waits for a decision; integration/test_langgraph_conventions looks at others."""
+    """Whatever thread is resumed waits for a decision; integration/test_langgraph_server looks at others."""
     async def look(*_):
         pass
 

@@ -86,8 +86,7 @@ def test_a_failure_is_told_before_and_within_a_stream(app, resources):
 
 
 def test_a_key_sees_its_own_knowledge_bases(app, resources):
-    keys = Keys.of(resources.settings)
-    key = keys.make("chat", ["ask"], knowledge_bases=["others"])
+    key = Keys.of(resources.settings).make("chat", ["ask"], knowledge_bases=["others"])
     assert [model.id for model in client(app, key).models.list()] == ["others"]
     for call in (lambda: client(app, key).models.retrieve("people"),
                  lambda: client(app, key).chat.completions.create(
@@ -96,5 +95,3 @@ def test_a_key_sees_its_own_knowledge_bases(app, resources):
             call()
     with pytest.raises(openai.AuthenticationError):
         client(app, "wrong").models.list()
-    with pytest.raises(openai.PermissionDeniedError):
-        client(app, keys.make("reader", ["read"])).models.list()

@@ -30,15 +30,6 @@ def asked(client, key="", *, way="invoke", question=QUESTION, **configurable):
         "input": {"messages": [["user", question]]}, "config": {"configurable": configurable}})
 
 
-def test_a_key_may_ask_if_its_scopes_say_so(client, resources):
-    keys = Keys.of(resources.settings)
-    ask, read = keys.make("asker", ["ask"]), keys.make("reader", ["read"])
-    assert [asked(client, key).status_code for key in ("", "wrong", read, ask)] == [401, 401, 403, 200]
-    for key, status in ((read, 403), (ask, 200)):
-        assert client.get(f"{CHAT}/playground/", headers={"X-API-Key": key}).status_code == status
-    assert client.get("/chat/input_schema").status_code == 401
-
-
 def test_threads_of_two_clients_are_two_conversations(client, resources):
     keys = Keys.of(resources.settings)
     for name in ("ada", "bob"):
@@ -65,17 +56,6 @@ def test_what_goes_wrong_is_told_in_every_way(client, resources, error, status, 
         answer = asked(client, way=way)
         events = [line for line in answer.text.splitlines() if line.startswith(("event: error", "data: {\"status"))]
         assert events == ["event: error", f"data: {json.dumps({'status_code': status, 'message': message})}"]
-
-
-def test_a_failed_turn_is_not_remembered(client, resources):
-    def fail(_):
-        raise ReasonerError("busy")
-
-    resources.fake.reply = fail
-    assert asked(client, thread_id="t").status_code == 503
-    resources.fake.reply = lambda _: asking.NO_ANSWER
-    assert asked(client, thread_id="t").status_code == 200
-    assert resources.fake.condensed == [], "there was nothing before"
 
 
 def hosted(resources):

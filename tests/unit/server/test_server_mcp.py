@@ -9,7 +9,6 @@ import pytest
 from banyan.graph_store.store_errors import StoreError
 from banyan.schemas.errors import BanyanError
 from banyan.server.app import create_app
-from banyan.server.security.keys import Keys
 
 from ... import in_process
 from ...newest import newest
@@ -32,20 +31,6 @@ def result(response):
 def test_without_keys_whoever_is_on_this_machine_may_ask(client):
     said = result(posted(client, "ask", knowledge_base="people", question="Where was Ada Byron born?"))
     assert said["structuredContent"]["citations"][0]["document"] == "ada"
-
-
-def test_a_key_does_what_its_scopes_allow(client, resources):
-    key = Keys.of(resources.settings).make("reader", ["read", "ask"])
-    assert posted(client, "search", knowledge_base="people", query="Ada").status_code == 401
-    assert posted(client, "search", "wrong", knowledge_base="people", query="Ada").status_code == 401
-    assert not result(posted(client, "search", key, knowledge_base="people", query="Ada"))["isError"]
-    refused = [result(posted(client, "add_document", key, knowledge_base="people", document="x.md", text="Text.")),
-               result(posted(client, "decide_schema", key, knowledge_base="people", who="Eve", decisions=[
-                   {"kind": "relation", "name": "born_in", "verdict": "reject"}]))]
-    assert [answer["isError"] for answer in refused] == [True, True]
-    assert ["lacks the scope" in answer["content"][0]["text"] for answer in refused] == [True, True]
-    kb = newest(resources, "people").kb
-    assert (kb.documents.count_documents(), kb.schemas.version()) == (4, 1)
 
 
 def test_a_damaged_ledger_does_not_tell_where_the_home_is(resources):
@@ -75,11 +60,6 @@ def test_documents_that_are_added_count_among_the_builds(resources, monkeypatch)
             client, "add_document", knowledge_base=f"kb{number}", document="x.md", text="Text.")), range(10)))
     assert [answer["content"][0]["text"] for answer in told] == ["Error executing tool add_document: enough"] * 10
     assert most == resources.settings.builds_at_once
-
-
-def test_a_page_of_another_origin_is_refused(client):
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    assert client.post("/mcp", json=call, headers=HEADERS | {"Origin": "https://evil.example"}).status_code == 403
 
 
 def test_what_langgraphs_server_mounts_has_mcp_too(resources):

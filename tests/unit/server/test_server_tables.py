@@ -1,10 +1,9 @@
-"""Tables over REST: rows with their sources, groups, numbers, what tables can be made of, and wrong requests."""
+"""Tables over REST: rows with their sources, groups, numbers, wrong requests; and the facts behind citations."""
 
 import pytest
-from banyan.server.app import create_app
-from banyan.server.security.keys import Keys
+from banyan.schemas.naming import entity_id
 
-from ... import in_process, small_base
+from ... import small_base
 
 BASE = "/api/knowledge-bases/people"
 
@@ -58,22 +57,6 @@ def test_what_cannot_be_computed_is_refused_with_the_fix(refuse, parameters, mes
     assert (status, said[:len(message)]) == (422, message)
 
 
-@pytest.mark.parametrize("path", ["table?relation=born_in", "fields"])
-def test_a_key_reads_the_tables_of_its_own_knowledge_bases_alone(resources, hashed_embedder, path):
-    small_base.people(resources.settings.home, "other", hashed_embedder)
-    kept = Keys.of(resources.settings)
-    reader, asker = kept.make("ann", ["read"], ["people"]), kept.make("bob", ["ask"])
-
-    def status(base, key):
-        return client.get(f"/api/knowledge-bases/{base}/{path}", headers={"X-API-Key": key}).status_code
-
-    with in_process.client(create_app(resources)) as client:
-        assert status("people", reader) == 200
-        assert status("other", reader) == status("nobody", reader) == 404
-        assert status("people", asker) == 403
-        assert status("people", "") == 401
-
-
 def test_a_table_has_what_was_written_since(client):
     def rows():
         return client.get(f"{BASE}/table", params={"relation": "lies_on"}).raise_for_status().json()["total"]
@@ -81,3 +64,45 @@ def test_a_table_has_what_was_written_since(client):
     assert rows() == 1
     assert client.delete(f"{BASE}/document", params={"id": "ulm"}).status_code == 204
     assert client.get(f"{BASE}/table", params={"relation": "lies_on"}).status_code == 422
+
+
+GRAPH = "/api/knowledge-bases/people/graph"
+ADA, ULM = entity_id("Ada Byron", "Person"), entity_id("Ulm", "City")
+
+
+def cited(document, words):
+    start = small_base.PEOPLE[document].index(words)
+    return {"document": document, "start": start, "end": start + len(words)}
+
+
+def shown(client, *citations):
+    found = client.post(f"{GRAPH}/evidence", json={"citations": citations}).raise_for_status().json()
+    names = {node["id"]: node["name"] for node in found["nodes"]}
+    return set(names.values()), {(names[edge["source"]], edge["relation"], names[edge["target"]])
+                                 for edge in found["edges"]}
+
+
+def test_cited_words_lead_to_the_facts_that_they_state(client):
+    names, facts = shown(client, cited("ada", "She was born in Ulm, Germany, on 3 May 1801."),
+                         cited("ulm", "Ulm lies on the\nriver Danube."))
+    assert facts == {("Ada Byron", "born_in", "Ulm"), ("Ulm", "lies_on", "Danube")}
+    assert names == {"Ada Byron", "Ulm", "Danube"}
+
+
+def test_words_that_name_an_entity_and_state_no_fact_lead_to_it_alone(client):
+    assert shown(client, cited("carl", "Carl Berg was a painter.")) == ({"Carl Berg"}, set())
+
+
+def test_citations_of_what_is_not_there_lead_nowhere(client):
+    assert shown(client, {"document": "nobody", "start": 0, "end": 9}) == (set(), set())
+    assert shown(client, {"document": "ada", "start": 10_000, "end": 10_009}) == (set(), set())
+
+
+def test_the_facts_among_entities_are_those_with_both_ends_among_them(client):
+    def among(*ids):
+        found = client.get(f"{GRAPH}/among", params={"id": ids}).raise_for_status().json()
+        return ({node["id"] for node in found["nodes"]},
+                [(edge["source"], edge["relation"], edge["target"]) for edge in found["edges"]])
+
+    assert among(ADA, ULM, "no such entity") == ({ADA, ULM}, [(ADA, "born_in", ULM)])
+    assert among(ADA) == ({ADA}, [])

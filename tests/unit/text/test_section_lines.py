@@ -1,6 +1,7 @@
-"""The headings above a line, and what they say of it."""
+"""The headings above a line, what they say of it, and the sentence that opens its list."""
 
 import pytest
+from banyan.text.openings import opening_of
 from banyan.text.section_lines import is_telling, lines_under, section_of
 
 
@@ -58,3 +59,22 @@ def test_a_general_heading_tells_nothing():
     assert not any(map(is_telling, ["Overview", "Key Facts", "1.2 Parameters", "Constants and parameters", "**Notes**",
                                     "12"]))
     assert all(map(is_telling, ["Gas costs", "Notes of May", "EIP-20"]))
+
+
+BORN = "Born in Ulm:"
+
+
+@pytest.mark.parametrize(("before", "opening"), [
+    (f"{BORN}\n- Ada\n- Bo\n", BORN), ("These were born in Ulm\n- Ada\n", "These were born in Ulm"),
+    (f"{BORN}\n1. Ada\n2) Bo\n(3) Dan\n", BORN), (f"First list:\n- Eva\n\n{BORN}\n- Ada\n", BORN),
+    ("当选：\n\n一、甲\n", "当选："), ("# Born in Ulm\n- Ada\n", ""),
+    (f"{BORN}\n- Ada\n\nIn other news:\nall is well.\n", "all is well."), ("word " * 100 + "born in Ulm:\n", "")])
+def test_an_items_list_is_opened_by_the_last_sentence_before_it(before, opening):
+    for item in ("- Cy Dahl", "3. Cy Dahl", "3、戴西", "  - Cy Dahl"):
+        assert opening_of(f"{before}{item}\n- more", len(before) + item.index(item.strip())) == opening
+
+
+def test_a_long_list_is_looked_back_over_to_its_beginning():
+    text = f"{BORN}\n" + "- somebody\n" * 1000
+    assert opening_of(text, len(text) - len("- somebody\n")) == BORN
+    assert opening_of("\n" + text, 1 + len(BORN) + 1) == BORN

@@ -191,31 +191,6 @@ def test_computes_what_pandas_computes(facts, asked, tmp_path_factory):
                 assert computed.value == (None if pd.isna(value) else pytest.approx(value)), query
 
 
-@settings(max_examples=5 * EXAMPLES)
-@given(facts=huts(), more=huts(), asked=st.lists(queries(), min_size=2, max_size=4))
-def test_deleting_a_document_computes_as_if_it_had_never_been_there(facts, more, asked, tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    with (base.create(home, "with", HashedEmbedder(), SCHEMA) as kb, kb.writing(),
-          base.create(home, "without", HashedEmbedder(), SCHEMA) as other, other.writing()):
-        put_facts(kb, "facts", facts)
-        put_facts(kb, "more", more)
-        base.delete(kb, "more")
-        put_facts(other, "facts", facts)
-        retriever, without = read(kb), read(other)
-        for query in asked:
-            assert table(retriever, query) == table(without, query)
-
-
-@settings(max_examples=5 * EXAMPLES)
-@given(facts=huts(), asked=queries())
-def test_every_row_leads_to_words_of_a_document(facts, asked, tmp_path_factory):
-    with base.create(tmp_path_factory.mktemp("home"), "kb", HashedEmbedder(), SCHEMA) as kb, kb.writing():
-        put_facts(kb, "facts", facts)
-        for row in table(read(kb), asked).rows:
-            assert row.quote == kb.documents.get(row.document).text[row.start:row.end]
-            assert row.tail in row.quote
-
-
 FACTS = [
     Fact("Alba", "status", "Open"), Fact("Alba", "weight", "3 kg"), Fact("Alba", "opened", "2004-05-03"),
     Fact("Brix", "status", "Open"), Fact("Brix", "weight", "0.5 t"), Fact("Brix", "opened", "long ago"),
@@ -324,11 +299,3 @@ class TestLimits:
         with pytest.raises(FieldError, match="22,501 pairs of a row and a value"):
             table(hub, relation="status", by="category")
         assert table(hub, relation="status", by="category", head="Zenith").groups
-
-
-def test_a_grouped_table_reads_the_words_of_no_row(tmp_path_factory, monkeypatch):
-    with base.create(tmp_path_factory.mktemp("home"), "kb", HashedEmbedder(), SCHEMA) as kb, kb.writing():
-        put_facts(kb, "facts", FACTS)
-        retriever = read(kb)
-        monkeypatch.setattr("banyan.tools.tables.value_rows", lambda *_: pytest.fail("a row was read"))
-        assert [group.key for group in table(retriever, relation="status", by="tail").groups] == ["Open", "Shut"]

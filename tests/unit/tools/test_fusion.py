@@ -4,15 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.schemas.retrieval import ROUTES, SubQuery, Switches
 from banyan.tools.query import Query, compare_queries
 from banyan.tools.ranking.fusion import beta
 from banyan.tools.retriever import Retriever
 
 from ... import small_base as base
-from ...newest import newest
 
 PEOPLE = ["Ada Byron", "Carl Berg", "Ines Moreau", "Otto Falk", "Lena Sand", "Hugo Stern"]
 CITIES = ["Ulm", "Turku", "Lyon", "Graz", "Oslo", "Bern"]
@@ -151,26 +148,6 @@ def test_an_empty_knowledge_base_ranks_nothing(tmp_path, hashed_embedder):
     with base.create(tmp_path, "empty", hashed_embedder) as kb:
         for switches in (Switches(), Switches(spreading=False)):
             assert Retriever(kb).rank_passages("Is there anything?", 10, switches=switches) == []
-
-
-def test_a_retriever_is_made_again_only_after_a_write(tmp_path, hashed_embedder):
-    settings = Settings(home=tmp_path, llm_base_url=None, _env_file=None)
-    base.create(tmp_path, "kb", hashed_embedder).close()
-    with Resources(settings, hashed_embedder) as resources:
-        with resources.writers.step("kb", "run") as kb:
-            base.put(kb, "a", "Ida lives in Rome.", entities={"Ida": "P"})
-            base.finish(kb)
-        first = newest(resources).retriever
-        assert newest(resources).retriever is first
-        with resources.writers.step("kb", "run") as kb:
-            base.put(kb, "b", "Bo lives in Oslo.", entities={"Bo": "P"})
-            base.finish(kb)
-        resources.writers.finish("kb", "run")
-        second = newest(resources).retriever
-        assert second is not first
-        assert [len(one.index.chunks) for one in (first, second)] == [1, 2]
-        resources.delete_documents("kb", ["a"])
-        assert [chunk.document_id for chunk in newest(resources).index.chunks] == ["b"]
 
 
 def test_a_question_during_a_build_is_answered_from_what_is_embedded(tmp_path, hashed_embedder):

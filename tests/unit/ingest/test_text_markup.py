@@ -1,10 +1,9 @@
-"""reStructuredText: its headings, fields, tables and words, without its markup."""
+"""reStructuredText, Org and subtitles: headings, fields, dates, tables, times and words, without their markup."""
 
 import pytest
 
-from ... import loading
+from ...loading import failure, load, only, write
 
-load, write = loading.load, loading.write
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 
@@ -140,3 +139,87 @@ def test_substitutions_do_not_multiply(tmp_path):
     documents, failures = load(write(tmp_path / "a.rst", f"|a0|\n\n{steps}.. |a9| replace:: ha\n"))
     assert [document.text for document in documents] == [" ".join(["|a1|"] * 10)]
     assert failures == []
+
+
+def test_what_org_says_of_a_heading_is_below_it(tmp_path):
+    (document,), failures = load(write(tmp_path / "plan.org", """#+TITLE: The Alder plan
+#+AUTHOR: Ida Lang
+#+DATE: <2024-05-02 Thu>
+#+OPTIONS: toc:nil
+
+See the [[https://alder.example][site]] before [2024-06-01 Sat].
+
+* TODO [#A] Bells :red:loud:
+  SCHEDULED: <2024-05-03 Fri>
+  :PROPERTIES:
+  :OWNER: Eva Roth
+  :END:
+They ring.
+# a comment
+- one
+** Doors
+| Door | Cost |
+|------+------|
+| Red  | 12   |
+#+begin_src sh
+# open
+ls |
+#+end_src
+"""))
+    assert failures == []
+    assert (document.title, document.metadata) == ("The Alder plan", {"author": "Ida Lang", "date": "2024-05-02"})
+    assert document.text.endswith("""|
+
+See the site before 2024-06-01.
+
+# Bells
+
+Status: TODO
+Priority: A
+Tags: loud, red
+Scheduled: 2024-05-03
+Owner: Eva Roth
+
+They ring.
+- one
+
+## Doors
+
+| Door: Red | Cost: 12 |
+```
+# open
+ls |
+```""")
+
+
+def text_of(path):
+    return only(path).text
+
+
+def test_srt_sentences_begin_where_their_first_words_do(tmp_path):
+    assert text_of(write(tmp_path / "a.srt", (
+        "1\r\n00:00:01,000 --> 00:00:03,000\r\n<i>The bell of Alder</i>\r\n\r\n2\r\n00:00:03,100 --> 00:00:05,000\r\n"
+        "{\\an8}rings twice.\r\n\r\n3\r\n00:01:02,000 --> 00:01:04,000\r\nNo stop\r\n\r\n"
+        "4\r\n01:02:03,000 --> 01:02:04,000\r\nlater\r\n"))) == (
+        "[00:00:01] The bell of Alder rings twice.\n[00:01:02] No stop\n[01:02:03] later")
+
+
+def test_vtt_names_its_speakers_and_hides_its_notes(tmp_path):
+    path = write(tmp_path / "talk.vtt", (
+        "WEBVTT - A talk at Birch\n\nNOTE secret\nnote\n\nSTYLE\n::cue { color: red }\n\nintro\n"
+        "00:01.000 --> 00:02.000 align:start\n<v Ida Lang>When does it <b>ring</b>?\n<v Eva Roth>At nine &amp; ten.\n\n"
+        "00:02.500 --> 00:03.000\n<v Eva Roth>Or <00:02.700>later.</v>\n"))
+    (document,), _ = load(path)
+    assert document.title == "A talk at Birch"
+    assert document.text == ("[00:00:01] Ida Lang: When does it ring?\n[00:00:01] Eva Roth: At nine & ten.\n"
+                             "[00:00:02] Eva Roth: Or later.")
+
+
+def test_lines_that_roll_up_are_read_once(tmp_path):
+    assert text_of(write(tmp_path / "a.vtt", (
+        "WEBVTT\n\n00:01.000 --> 00:02.000\nthe bell\n\n00:02.000 --> 00:03.000\nthe bell\nof Alder\n\n"
+        "00:03.000 --> 00:04.000\nof Alder\nrings\n"))) == "[00:00:01] the bell of Alder rings"
+
+
+def test_what_has_no_times_is_refused(tmp_path):
+    assert "no line with the times" in failure(write(tmp_path / "a.srt", "Words."))

@@ -1,10 +1,28 @@
-"""Processes that fork after a question, as Celery's and gunicorn's workers do with preloading."""
+"""Processes with different hash seeds come to the same, and those that fork after a question go on, as Celery's do."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from ..conftest import TESTS
+
+
+def test_the_hash_seed_changes_nothing(tmp_path):
+    running = []
+    for seed, shuffling in (("0", "0"), ("42", "1")):  # the second is the order in which the tree's facts come
+        (tmp_path / seed).mkdir()
+        running.append(subprocess.Popen([sys.executable, str(TESTS / "seeded_results.py"), tmp_path / seed, shuffling],
+                                        env={**os.environ, "PYTHONHASHSEED": seed}))
+    assert [process.wait(240) for process in running] == [0, 0]
+    first, other = (json.loads((tmp_path / seed / "results.json").read_text("utf-8")) for seed in ("0", "42"))
+    assert min(len(first[part]) for part in ("history", "tree")) > 1
+    assert sum(len(community["members"]) for community in first["tree"] if community["level"] == 0) == 45
+    assert other == first
+
 
 _PROGRAM = """
 import multiprocessing, os, sys
@@ -43,7 +61,7 @@ def test_a_process_that_forks_after_a_question_answers_in_its_children(tmp_path:
     (tmp_path / "ada.md").write_text("# Ada\n\nAda Byron was born in Ulm in 1801.", "utf-8")
     (tmp_path / "bob.md").write_text("# Bob\n\nBob Stone was born in Turku in 1802.", "utf-8")
     monkeypatch.setenv("BANYAN_HOME", str(tmp_path / "home"))
-    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=110,
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=240,
                           check=False)
     assert done.returncode == 0, done.stderr
     assert "Ulm" in done.stdout
