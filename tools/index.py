@@ -4,12 +4,11 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 import orjson
-from cachetools import LRUCache, cachedmethod
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from ..graph_store.bounding.grounding import words
@@ -72,7 +71,7 @@ class RetrievalIndex:
         """The row of an entity; None where there is none."""
         self.about = lru_cache(_KEPT)(self.graph.about)
         """The name, the type and the other names of the entity of a row."""
-        self._columns: LRUCache[object, FieldColumn] = LRUCache(_COLUMNS_KEPT)
+        self._columns: LRUCache[str, FieldColumn] = LRUCache(_COLUMNS_KEPT)
         self._lock = threading.Lock()
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
@@ -143,9 +142,17 @@ class RetrievalIndex:
         texts = self.graph.columns.texts
         return {texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
 
-    @cachedmethod(attrgetter("_columns"), lock=attrgetter("_lock"))
     def column(self, name: str) -> FieldColumn:
         """Return the rows of a relation or attribute by its name; with "<" before the name, turned round."""
+        with self._lock:
+            column = self._columns.get(name)
+        if column is None:
+            column = self._read_column(name)
+            with self._lock:
+                self._columns[name] = column
+        return column
+
+    def _read_column(self, name: str) -> FieldColumn:
         if name.startswith("<"):
             return replace(self._relation_column(name.removeprefix("<"), 2, 0), name=name)
         columns = []

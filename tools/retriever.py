@@ -4,11 +4,10 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
-from cachetools import LRUCache, cachedmethod
+from cachetools import LRUCache
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.document_rows import Documents
@@ -96,14 +95,20 @@ class Retriever:
             return self.ranking(scores, limit)
         return self.reorder(reranker, wordings, self.ranking(scores, max(limit, best)), best)[:limit]
 
-    @cachedmethod(attrgetter("_weighed"), lock=attrgetter("_lock"))
     def _weigh(self, question: str, switches: Switches, decompose: bool) -> tuple[list[str], Scores]:
         """Return the wordings that wait for no answer, and the chunks' weights; those of the last questions are kept.
 
         A question is asked of the whole first and then of the documents that it names.
         """
-        queries = self.queries(self.sub_queries(question, decompose=decompose))
-        return [query.embedded.text for query in queries if not query.follows], self.rank(queries, switches)
+        asked = question, switches, decompose
+        with self._lock:
+            weighed = self._weighed.get(asked)
+        if weighed is None:
+            queries = self.queries(self.sub_queries(question, decompose=decompose))
+            weighed = [query.embedded.text for query in queries if not query.follows], self.rank(queries, switches)
+            with self._lock:
+                self._weighed[asked] = weighed
+        return weighed
 
     def sub_queries(self, question: str, *, decompose: bool = True) -> list[SubQuery]:
         """Return what is searched for a question: itself first, then its steps or its second hop."""
