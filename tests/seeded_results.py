@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import scripted
+from admitted import graph_of
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.graph_store.tree.whole_tree import find_tree
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from hashed_embedding import HashedEmbedder
 from newest import newest
-
-from .admitted import graph_of
 
 SPAN = Span(start=0, end=1, quote="x")
 

@@ -72,13 +72,13 @@ def test_multihop_rag_has_facts_metadata_and_null_questions(tmp_path):
     ("multihop-rag", "corpus.json", {"title": "T", "text": "?"}, "body: Field required"),
     ("generic", "questions.jsonl", {"id": "x", "question": "Q?", "gold": ["a"], "answers": ["A"], "kind": "song"},
      "kind: ")])
-def test_a_malformed_record_is_refused_by_line_and_field(tmp_path, name, file, record, said):
+def test_a_malformed_record_is_refused_by_its_place_and_field(tmp_path, name, file, record, said):
     files.DATASETS[name](tmp_path)
     path = tmp_path / file
     records = [json.loads(line.strip("[],")) for line in path.read_text("utf-8").splitlines()]
     files.save(path, [*records, record])
-    with pytest.raises(DatasetError, match=f"{re.escape(str(path))}: line {len(records) + 1}, record {len(records)}.*"
-                                           f"{re.escape(said)}"):
+    place = f"line {len(records) + 1}, record" if path.suffix == ".jsonl" else f"record {len(records)}"
+    with pytest.raises(DatasetError, match=f"{re.escape(str(path))}: {place}.*{re.escape(said)}"):
         load_dataset(name, tmp_path)
 
 
