@@ -1,11 +1,11 @@
 """`banyan sync`: a knowledge base follows a folder, whose new files are added and whose deleted ones deleted."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from watchfiles import DefaultFilter
+from watchfiles import Change, DefaultFilter
 from watchfiles import watch as watch_files
 
 from ...agents.construction.document_files import FolderChanges
@@ -24,6 +24,8 @@ _SHOWN = 10
 """The most files of a kind that are named before a sync; of more, their number is."""
 _QUIET_MILLISECONDS = 2000
 """How long a watched folder must rest before it is read: editors and copies write in several steps."""
+_LOOK_MILLISECONDS = _QUIET_MILLISECONDS // 2
+"""Time between two looks for changes."""
 
 
 @app.command()
@@ -53,7 +55,9 @@ def sync(  # noqa: PLR0913  (its options)
 
 
 def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
-    """Yield at once, then whenever files of a folder changed: the first sync misses nothing that happens meanwhile.
+    """Yield once the folder is watched, then whenever its files changed.
+
+    So the first sync misses nothing that happens meanwhile.
 
     Args:
         folder: the folder.
@@ -61,12 +65,17 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
     """
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: name one that is there")
-    is_watched, own = DefaultFilter(), str(home.absolute())
-    changes = watch_files(folder, watch_filter=lambda kind, path: is_watched(kind, path) and not path.startswith(own),
-                          debounce=_QUIET_MILLISECONDS, step=_QUIET_MILLISECONDS // 2, yield_on_timeout=True,
-                          rust_timeout=_QUIET_MILLISECONDS // 2)
+    # Without changes the watch yields an empty set after each timeout: the first one tells that it has begun.
+    changes = watch_files(folder, watch_filter=_outside(home), yield_on_timeout=True, rust_timeout=_LOOK_MILLISECONDS,
+                          debounce=_QUIET_MILLISECONDS, step=_LOOK_MILLISECONDS)
     yield next(changes)
     yield from filter(None, changes)
+
+
+def _outside(home: Path) -> Callable[[Change, str], bool]:
+    """Return a filter of the changes that count: not those of temporary files, nor of files in the home folder."""
+    is_watched, own = DefaultFilter(), home.absolute()
+    return lambda kind, path: is_watched(kind, path) and not Path(path).is_relative_to(own)
 
 
 def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildContext, *, dry_run: bool, yes: bool,

@@ -18,7 +18,7 @@ ADA = "Ada:Person --employer--> Acme:Organization."
 
 @pytest.fixture
 def folder(tmp_path):
-    folder = tmp_path / "notes"
+    folder = tmp_path / "home-notes"  # beside the home folder, whose name begins its own
     folder.mkdir()
     for name in ("ada", "bob"):
         (folder / f"{name}.txt").write_text(ADA.replace("Ada", name.title()))
