@@ -146,7 +146,7 @@ class Layout:
                     raise busy from error
             yield
 
-    def remove_remains(self) -> None:
+    def remove_lone_lock(self) -> None:
         """Remove a folder with only a lock: a process that waited for a dropped one's lock created it again."""
         if self.root.is_dir() and not self.exists() and all(entry == self.lock for entry in self.root.iterdir()):
             shutil.rmtree(self.root, ignore_errors=True)

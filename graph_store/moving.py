@@ -39,7 +39,7 @@ def drop(layout: Layout) -> None:
             layout.root.rename(grave / layout.name)
         audit.record(layout.root.parent, "drop", layout.name)
     _bury(grave)
-    layout.remove_remains()
+    layout.remove_lone_lock()
 
 
 def _bury(grave: Path) -> None:
@@ -53,28 +53,39 @@ def _bury(grave: Path) -> None:
 
 
 def rename(layout: Layout, new: str) -> Layout:
-    """Give a knowledge base another name; returns its new layout. Vectors on a server stay its own.
+    """Give a knowledge base another name, and return its new layout.
+
+    Vectors on a server go by the ids of the ledger and its folder, which stay, so they need no renaming.
 
     Raises:
         UnknownKnowledgeBaseError: there is none of the old name.
         KnowledgeBaseNameError: the new name is taken, or cannot be one.
         WriterBusyError: something is writing to it.
-        OSError: its folder cannot be moved.
+        OSError: its folder cannot be moved; it keeps its name.
     """
     renamed = Layout.of(layout.root.parent, new, layout.server, layout.database)
     _check_there(layout)
-    renamed.remove_remains()
+    renamed.remove_lone_lock()  # of a dropped knowledge base; it would take the name
     if renamed.exists() or renamed.root.exists():
         raise KnowledgeBaseNameError(f"there is a knowledge base {new!r} already: choose another name, or drop "
                                      "it first")
     with layout.alone():
         layout.graph.unlink(missing_ok=True)  # it has the name in it, and is made again when it is opened
-        if not isinstance(layout.ledger, Path):
-            layout.ledger.rename(new)
-        if layout.root.is_dir():
-            layout.root.rename(renamed.root)
+        _rename_ledger(layout, new)
+        try:
+            if layout.root.is_dir():
+                layout.root.rename(renamed.root)
+        except OSError:
+            _rename_ledger(renamed, layout.name)
+            raise
         audit.record(renamed.root.parent, "rename", layout.name, f"to {renamed.name}")
     return renamed
+
+
+def _rename_ledger(layout: Layout, new: str) -> None:
+    """Rename a ledger in PostgreSQL; one in SQLite is in the folder and goes with it."""
+    if not isinstance(layout.ledger, Path):
+        layout.ledger.rename(new)
 
 
 def _check_there(layout: Layout) -> None:
