@@ -63,14 +63,15 @@ def fitting_labels(column: FieldColumn, condition: Condition,
     Args:
         column: the field's column.
         condition: what it has to be.
-        names: returns further names of the entity of a row.
+        names: returns further names of an entity by its row, for labels that are entities; others are values.
     """
     if condition.sign in _COMPARED:
         return _compared(column, condition)
     found = np.zeros(len(column.texts), bool)
-    also = [[label_key(name) for name in names(end)] if end >= 0 else () for end in column.ends.tolist()]
+    other_names = [[label_key(name) for name in names(entity)] if entity >= 0 else ()
+                   for entity in column.label_entities.tolist()]
     for value in condition.values:
-        found |= _named(column, value, also)
+        found |= _named(column, value, other_names)
     return found
 
 

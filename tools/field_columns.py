@@ -36,7 +36,7 @@ class FieldColumn:
         heads: the entity's row of each row, shape (n,), ascending.
         labels: the number of each row's label, shape (n,): what it leads to.
         texts: the labels, names of entities or values.
-        ends: the entity's row of each label, -1 of a value, shape (labels,).
+        label_entities: the entity's row of each label, -1 of a value, shape (labels,).
         triples: the triple's row of each row, -1 of a value, shape (n,).
     """
 
@@ -44,7 +44,7 @@ class FieldColumn:
     heads: Rows
     labels: Rows
     texts: Sequence[str]
-    ends: Rows
+    label_entities: Rows
     triples: Rows
 
     @cached_property
@@ -79,7 +79,7 @@ class FieldColumn:
 
     def tails(self) -> Rows:
         """Return the entity's row that each row leads to, -1 for values, shape (n,)."""
-        found: Rows = self.ends[self.labels]
+        found: Rows = self.label_entities[self.labels]
         return found
 
 
@@ -93,7 +93,7 @@ def join_columns(parts: Sequence[FieldColumn]) -> FieldColumn:
     labels = np.concatenate([part.labels + first for part, first in zip(parts, before, strict=False)])
     return FieldColumn(
         parts[0].name, heads[order], labels[order],
-        [text for part in parts for text in part.texts], np.concatenate([part.ends for part in parts]),
+        [text for part in parts for text in part.texts], np.concatenate([part.label_entities for part in parts]),
         np.concatenate([part.triples for part in parts])[order])
 
 

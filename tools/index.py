@@ -169,17 +169,20 @@ class RetrievalIndex:
         rows = rows[np.argsort(self.triples[rows, start], kind="stable")]
         ends, labels = np.unique(self.triples[rows, end], return_inverse=True)
         names, texts = self.graph.columns.names[ends], self.graph.columns.texts
-        return FieldColumn(name, self.triples[rows, start].astype(np.intp), labels,
-                           [texts[number] for number in names.tolist()], ends.astype(np.intp), rows)
+        return FieldColumn(name=name, heads=self.triples[rows, start].astype(np.intp), labels=labels,
+                           texts=[texts[number] for number in names.tolist()],
+                           label_entities=ends.astype(np.intp), triples=rows)
 
     def _attribute_column(self, name: str) -> FieldColumn:
+        """Return the distinct pairs of an entity and a value of an attribute; -1 stands for no entity and no triple."""
         values, texts = self.graph.columns.values, self.graph.columns.texts
         stated = select_rows(values, values.attribute == self.graph.columns.number_of(name))
         stated = select_rows(stated, find_firsts(stated.entity, stated.value))
-        held, labels = np.unique(stated.value, return_inverse=True)
-        none = np.full(len(labels), -1, np.intp)
-        return FieldColumn(name, stated.entity.astype(np.intp), labels, [texts[number] for number in held.tolist()],
-                           none[:len(held)], none)
+        distinct_values, labels = np.unique(stated.value, return_inverse=True)
+        return FieldColumn(name=name, heads=stated.entity.astype(np.intp), labels=labels,
+                           texts=[texts[number] for number in distinct_values.tolist()],
+                           label_entities=np.full(len(distinct_values), -1, np.intp),
+                           triples=np.full(len(labels), -1, np.intp))
 
     @cached_property
     def _aliases(self) -> dict[int, list[str]]:

@@ -82,7 +82,7 @@ class _Asked:
         nouns = self._mentions.subjects() if lookup.head and "|" not in lookup.head and not lookup.by else set()
         if not nouns:
             return True
-        browsing, ends = self._index.browsing, self._index.column(lookup.relation).ends
+        browsing, ends = self._index.browsing, self._index.column(lookup.relation).label_entities
         kinds = {browsing.types[int(kind)] for kind in np.unique(browsing.type_of[ends[ends >= 0]])}
         term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
         known = {part for label in (*kinds, *names_of(self._schema, term)) for part in content_words(label)}
@@ -221,9 +221,10 @@ class _Asked:
 
     def _asked_end(self, text: str, one: Mentioned, most: re.Match[str]) -> str:
         """Return the end that is asked for: of "has the most authors" the head, of "is in most lists" the tail."""
-        column, before = self._index.column(one.name), self._mentions.before(one)
-        if said.WHO.match(text.strip()) and column.ends.max(initial=-1) >= 0:
-            kind = self._index.browsing.types[int(self._index.browsing.type_of[column.ends.max()])]
+        last_entity = int(self._index.column(one.name).label_entities.max(initial=-1))
+        before = self._mentions.before(one)
+        if said.WHO.match(text.strip()) and last_entity >= 0:
+            kind = self._index.browsing.types[int(self._index.browsing.type_of[last_entity])]
             return "tail" if kind_of_noun(normalise(kind)) in {"person", ""} else "head"
         passive = one.end <= most.start() and re.search(r"\b(?:in|by|of)\b", text[one.end:most.start()])
         return "tail" if passive or said.WHICH_BEFORE.search(before) or said.PROLIFIC.search(text) else "head"
