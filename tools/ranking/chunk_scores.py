@@ -35,7 +35,7 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
     Args:
         index: the knowledge base in memory.
         query: the sub-query.
-        beta: beta(q).
+        beta: the share of the graph's evidence against the chunks' own in this query, beta(q) of UniAI-GraphRAG.
         switches: what is left out.
         kept: so many of the best scores are exact; others may be off as far as chunks are compared nearly
             (tools/nearness.py), but stay below those.
@@ -52,8 +52,10 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
     if switches.dense and len(scores):
         dense, share = _Dense(query.embedded.chunks), np.float32(trust)
         scores += share * dense.nearly
-        below = floor(scores, min(kept, len(scores))) - share * np.float32(2 * dense.bound)
-        rows = np.flatnonzero(scores >= below)
+        # An approximate cosine is off by at most `bound` either way, so a row further than twice that below the last of
+        # the `kept` best cannot be among them. All others get their exact cosine.
+        margin = share * np.float32(2 * dense.bound)
+        rows = np.flatnonzero(scores >= floor(scores, min(kept, len(scores))) - margin)
         scores[rows] += share * (dense.at(rows) - dense.nearly[rows])
     np.maximum(scores, 0, out=scores)
     return scores
