@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
 from ..schemas.formats.small_files import json_records, validate_record
-from ..schemas.references import literal, reference
+from ..schemas.references import escape_references, reference
 
 _Item = TypeVar("_Item")
 _HASH = re.compile(r"#([0-9]{1,3})(?![0-9])")
@@ -206,7 +206,7 @@ def with_references(question: str, earlier: int) -> str:
         earlier: the number of earlier steps.
     """
     return _HASH.sub(lambda match: reference(int(match[1])) if 0 < int(match[1]) <= earlier else match[0],
-                     literal(question))
+                     escape_references(question))
 
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..agents.resources import Resources
 from ..schemas.documents import Chunk, Frozen
-from ..schemas.references import literal, replace_references
+from ..schemas.references import escape_references, replace_references
 from ..schemas.retrieval import EVERYTHING, ROUTES, SubQuery, Switches
 from ..tools.retriever import Retriever
 from .baselines import Baseline, baselines
@@ -100,9 +100,9 @@ def _gold_search(retriever: Retriever, switches: Switches) -> Search:
 def _fill_steps(question: DatasetQuestion) -> Iterator[str]:
     """Yield the steps of the gold decomposition with earlier answers filled in, or the question if there are none."""
     if not question.steps:
-        yield literal(question.question)
+        yield escape_references(question.question)
     for step in question.steps:
-        yield replace_references(step.question, lambda number: literal(question.steps[number - 1].answer))
+        yield replace_references(step.question, lambda number: escape_references(question.steps[number - 1].answer))
 
 
 def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:

@@ -1,6 +1,6 @@
 """References of a sub-query to earlier answers: `{answer 1}` is the answer of the first sub-query.
 
-Questions and names from documents never contain this form, because both pass through `literal` first.
+Questions and names from documents never contain this form, because both pass through `escape_references` first.
 """
 
 import re
@@ -29,6 +29,6 @@ def replace_references(question: str, by: Callable[[int], str]) -> str:
     return _REFERENCE.sub(lambda match: by(int(match[1])), question)
 
 
-def literal(text: str) -> str:
+def escape_references(text: str) -> str:
     """Escape references in an external text by writing them in round brackets."""
     return replace_references(text, "(answer {})".format)

@@ -15,7 +15,7 @@ from ..models.embedding.embedder import Embedder, Vectors, as_queries
 from ..models.parsing.parser import Parser
 from ..models.reranking.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
-from ..schemas.references import literal
+from ..schemas.references import escape_references
 from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches
 from ..text.metadata_line import metadata_line
 from .best import best_rows
@@ -112,7 +112,7 @@ class Retriever:
 
     def sub_queries(self, question: str, *, decompose: bool = True) -> list[SubQuery]:
         """Return what is searched for a question: itself first, then its steps or its second hop."""
-        question = literal(question)
+        question = escape_references(question)
         if not decompose:
             return with_second_hop(question, self.index.names.find)
         return split_question(question, self.models.parser, self.index.names.find)

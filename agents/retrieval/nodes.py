@@ -14,7 +14,7 @@ from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, lookup_text
-from ...schemas.references import literal
+from ...schemas.references import escape_references
 from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...schemas.trace import StepName
 from ...tools.first_look import first_look
@@ -31,7 +31,7 @@ from .citing import cite
 from .claims import showing_claims
 from .conversation import read_conversation
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_chunks, split_repeated
-from .presenting import is_hinted, present_quotes, with_notes, with_spelling
+from .presenting import has_model_hint, present_quotes, with_notes, with_spelling
 from .schema_terms import terms_text
 from .spelling import respelt
 from .state import MAX_QUESTION, AskContext, AskState, LookupFindings, LookupInput
@@ -42,7 +42,7 @@ class RetrievalNodes:
 
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
-        self._hinted = False
+        self._gave_model_hint = False
         """Whether this process was already informed that a model would help."""
 
     @property
@@ -111,13 +111,21 @@ class RetrievalNodes:
 
     def _start_question(self, state: AskState, name: str, snapshot: Snapshot, question: str,
                         earlier: list[tuple[str, str]]) -> AskState:
-        """Return the state of a new question."""
-        question, replaced = respelt(literal(question), snapshot.index)
+        """Return the state of a new question.
+
+        Args:
+            state: the thread's state.
+            name: the knowledge base.
+            snapshot: its state that this question reads to the end.
+            question: as it was asked, or rewritten to make sense alone.
+            earlier: the messages before it, as (role, text).
+        """
+        question, replaced = respelt(escape_references(question), snapshot.index)
         # The thread's state still has the trace of an earlier question that asked for one.
         emptied: AskState = {"trace": []} if state.get("trace") else {}
         revision = self._resources.snapshots.begin_question(snapshot)
         return {"knowledge_base": name, "revision": revision,
-                "question": question, "respelt": replaced, "hinted": is_hinted(earlier), "rounds": [],
+                "question": question, "respelt": replaced, "hinted": has_model_hint(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "kept": [], "dropped": [], "draft": None,
                 "iterations": 0, "steps": [trace_steps.data(trace_steps.trace_question(question))], **emptied}
 
@@ -251,8 +259,8 @@ class RetrievalNodes:
                 shown = present_quotes(question, self._resources.finder.find(question, items), items, documents, 1.0)
                 checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
         if checked.abstained:
-            hint = not (self._hinted or state["hinted"] or self._resources.settings.llm_base_url)
-            self._hinted = self._hinted or hint
+            hint = not (self._gave_model_hint or state["hinted"] or self._resources.settings.llm_base_url)
+            self._gave_model_hint = self._gave_model_hint or hint
             checked = with_notes(checked, question, snapshot.retriever, hint=hint)
         return with_spelling(checked, state["respelt"], question)
 

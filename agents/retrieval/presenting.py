@@ -87,6 +87,6 @@ def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question:
     return answer.model_copy(update={"answer": "\n".join([answer.answer, *notes])})
 
 
-def is_hinted(messages: Sequence[tuple[str, str]]) -> bool:
+def has_model_hint(messages: Sequence[tuple[str, str]]) -> bool:
     """Return True if a conversation already has the hint that a model would help."""
     return any(said["hint"] in text for said in _WORDS.values() for _, text in messages)
