@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from ...graph_store.bounding.grounding import SourceText
 from ...graph_store.ledger.document_rows import Documents
@@ -19,8 +20,8 @@ NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
 
 _NOTES: dict[Language, dict[str, str]] = {
-    "en": {"inferred": "(Inferred; not stated: {})", "left": "(Claims left out, as no document states them: {}.)"},
-    "zh": {"inferred": "（推断；文档未说明：{}）", "left": "（有 {} 条结论文档没有说明，已略去。）"}}
+    "en": {"inferred": "(Inferred; not stated: {})", "left_out": "(Claims left out, as no document states them: {}.)"},
+    "zh": {"inferred": "（推断；文档未说明：{}）", "left_out": "（有 {} 条结论文档没有说明，已略去。）"}}
 _MOST_CITED, _FIRST_CITED = 12, 3
 """Places of one line that a claim cites: of the members that it names, or of the first ones."""
 _METADATA = 1000
@@ -57,16 +58,22 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mod
     lines = [line for _, line in checked]
     if quoted:  # several rows may quote one sentence
         lines = [*dict.fromkeys(lines)]
-    if left := len(claims) - len(checked):
-        lines.append(_words(lines[0], "left").format(left))
+    if left_out := len(claims) - len(checked):
+        lines.append(_note("left_out", left_out, lines[0]))
     survivors = [claim for claim, _ in checked]
-    said = [text for claim in survivors for text in (claim.text, *_cited_words(claim, items))]
-    # A chain that lost a link no longer leads to the short answer.
-    is_whole = mode != "strict" or not any(map(is_inferred, claims))
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
-                  short=(_as_shown(draft.short) if quoted
-                         else plain_text(draft.short) if is_whole and follows(draft.short, said) else ""),
-                  grade=_grade(survivors, lines), rows=_rows(survivors, items))
+                  short=_short_answer(draft, survivors, items, mode), grade=_grade(survivors, lines),
+                  rows=_rows(survivors, items))
+
+
+def _short_answer(draft: DraftAnswer, survivors: Sequence[Claim], items: Sequence[Passage], mode: Mode) -> str:
+    """Return the draft's short answer as it is shown, or "" if it does not follow from the claims that are left."""
+    if isinstance(draft, QuotedDraft):
+        return _as_shown(draft.short)
+    if mode == "strict" and any(map(is_inferred, draft.claims)):
+        return ""  # the chain to the short answer lost the inferred link, whatever else is left
+    said = [text for claim in survivors for text in (claim.text, *_cited_words(claim, items))]
+    return plain_text(draft.short) if follows(draft.short, said) else ""
 
 
 def _rows(claims: Iterable[Claim], items: Sequence[Passage]) -> tuple[AnswerRow, ...]:
@@ -116,13 +123,14 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mod
     text = (_show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
             if quoted and numbers else plain_text(claim.text))
     if numbers:
-        note = f" {_words(text, 'inferred').format(plain_text(claim.unstated))}" if is_inferred(claim) else ""
+        note = f" {_note('inferred', plain_text(claim.unstated), text)}" if is_inferred(claim) else ""
         return f"{text}{note} {''.join(f'[{n}]' for n in numbers)}"
     return f"{text} {OWN_KNOWLEDGE}" if mode == "open" else ""
 
 
-def _words(text: str, what: str) -> str:
-    return _NOTES[language_of(text)][what]
+def _note(about: Literal["inferred", "left_out"], what: object, text: str) -> str:
+    """Return a note to the reader in the language of a text."""
+    return _NOTES[language_of(text)][about].format(what)
 
 
 def _show_source(text: str, cited: Sequence[Citation], item: Passage) -> str:
