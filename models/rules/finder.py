@@ -70,14 +70,15 @@ KINDS: dict[str, frozenset[str]] = {
 class Found:
     """A unit and how well it answers.
 
-    `covered` is the share of the question's words in it, 0 to 1. `least` is the certainty of its least certain question
-    word, without names. `score` ranks the units. `spans` are the spans of the expected kind that the question does not
-    contain. `says` is what each word of the question adds to `covered`, by the unit and the sentences beside it.
+    `covered` is the share of the question's words in it, 0 to 1. `least_certain_word` is the certainty of the question
+    word, names aside, that is least certainly in it. `score` ranks the units. `spans` are the spans of the expected
+    kind that the question does not contain. `says` is what each word of the question adds to `covered`, by the unit
+    and the sentences beside it.
     """
 
     unit: Unit
     covered: float
-    least: float
+    least_certain_word: float
     score: float
     spans: tuple[Span, ...] = ()
     says: tuple[float, ...] = ()

@@ -21,7 +21,7 @@ from .units import Unit
 
 _COVERED = 0.55
 """The share of a question's words that a sentence must contain for its only span to be the answer."""
-_LEAST = 0.4
+_LEAST_CERTAIN_WORD = 0.4
 """The least certainty of each of these words except names, by a similar word or an adjacent sentence."""
 _LIMITING = re.compile(
     r"\b(?:first|second|third|last|next|previous|former|before|after|earlier|later|until|only|new|old|acting|deputy|"
@@ -130,20 +130,24 @@ def _from_field(question: Question, found: Sequence[Found], passages: Sequence[P
 def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> Short | None:
     """Return the only span of the expected kind in the best sentence, if the sentence covers the question."""
     unit = best.unit
-    is_list = question.lists and question.expected != "number"
-    if best.covered < _COVERED or best.least < _LEAST or is_list or not _speaks_of(question, unit, passages):
+    if best.covered < _COVERED or best.least_certain_word < _LEAST_CERTAIN_WORD:
+        return None
+    if question.lists and question.expected != "number":
+        return None  # one value does not answer a question for several
+    if not _speaks_of(question, unit, passages):
         return None
     values = _distinct_values(question, best)
     if len(values) != 1:
         return None
     (value,) = values
-    at, is_answer = unit.text.index(value), True
+    start = unit.text.index(value)
+    end = start + len(value)
     if question.expected == "number":
-        is_answer = _is_measured(question, value, unit.text[at + len(value):][:_AFTER])
-    elif question.expected == "date" or not any(map(str.isdigit, value)):
-        is_answer = _is_same_clause(question, unit, at, len(value))
+        is_answer = _is_measured(question, value, unit.text[end:end + _AFTER])
+    elif question.expected != "date" and any(map(str.isdigit, value)):
+        is_answer = False  # with digits it is a code, a date or an amount rather than a name
     else:
-        is_answer = False
+        is_answer = _is_same_clause(question, unit, start, len(value))
     return Short(" ".join(value.split()), unit) if is_answer else None
 
 

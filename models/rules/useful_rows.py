@@ -26,7 +26,7 @@ _DATES = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\
 _RANGE = re.compile(r"(?:between|from|up to|over|under|above|below|more than|less than|at least) [$€£]?\d[\d,. –-]*"
                     r"(?:(?:and|to) [$€£]?\d[\d,.]*)?", re.IGNORECASE)
 _NUMBER_OF = re.compile(f"{NUMBER_OF}$")
-_OPEN = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
+_PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                    re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
 _TASK = words(
@@ -47,7 +47,7 @@ _PLACES = words("field parameter param key variable property attribute argument 
 """Headers of columns of labels: a common noun in them names something only with its header, "Field: nonce"."""
 _COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
 _NUMBERED = re.compile(r"\d{1,2}[.)]\s")
-_MARK = re.compile(r"[01xX✓✗☐☑]|yes|no", re.IGNORECASE)
+_TICK = re.compile(r"[01xX✓✗☐☑]|yes|no", re.IGNORECASE)
 """What is ticked or scored in a checklist."""
 _LONGEST_HEADER, _LONGEST_NAME = 8, 14
 """The most words of a header, and of a name."""
@@ -115,16 +115,19 @@ def _called(cell: Cell) -> str:
 
 def _may_name(cell: Cell, row: Row) -> bool:
     """Return True if a cell can name the subject of a row."""
-    if _NUMBERED.match(cell.value) and any(_MARK.fullmatch(other.value) for other in row.cells):
-        return False  # an item of a checklist
+    if _NUMBERED.match(cell.value) and any(_TICK.fullmatch(other.value) for other in row.cells):
+        return False  # an item of a checklist: "3. Backups are tested | ✓"
     first, _, rest = cell.value.partition(" ")
     if rest and first.istitle() and first.lower() in _TASK and all(
             len(other.value) > _LONG_SAID or _SENTENCE.search(other.value) for other in row.cells[1:]):
         return False  # a task or a goal, of which the row only tells how
-    if _OPEN.fullmatch(cell.value) or (_is_bare(cell) and not any(map(str.isalpha, cell.header))):
-        return False
-    return len(cell.value.split()) <= _LONGEST_NAME and not (
-        _PROMPT.search(cell.value) or _SENTENCE.search(cell.value))
+    if _PLACEHOLDER.fullmatch(cell.value):
+        return False  # still to be filled in: "TBD"
+    if _is_bare(cell) and not any(map(str.isalpha, cell.header)):
+        return False  # a mere number, with a header such as "#" that does not say of what
+    if _PROMPT.search(cell.value) or _SENTENCE.search(cell.value):
+        return False  # a question or blank of a form, as "Signed by:", or a sentence
+    return len(cell.value.split()) <= _LONGEST_NAME
 
 
 def _repeats(cell: Cell) -> bool:
