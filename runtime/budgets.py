@@ -34,7 +34,7 @@ class Allowance(Protocol):
             AllowanceSpent: the allowance is used up, as far as this process knows.
         """
 
-    def look(self) -> None:
+    def read_spending(self) -> None:
         """Read what other processes have counted, before work starts. May wait for a database."""
 
     def spend(self, tokens: int) -> None:
@@ -191,10 +191,10 @@ class Charge:
     allowance: Allowance | None = None
     """The allowance of the client that makes the request."""
 
-    def look(self) -> None:
+    def read_spending(self) -> None:
         """Read the client's allowance before work starts. May wait for a database."""
         if self.allowance is not None:
-            self.allowance.look()
+            self.allowance.read_spending()
 
     def check(self) -> None:
         """Check the allowance and the budget before a paid call.

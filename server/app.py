@@ -55,7 +55,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     @asynccontextmanager
     async def build_turn(kb: str) -> AsyncIterator[None]:
         async with service.builds.turn(kb):
-            await anyio.to_thread.run_sync(charge().look)
+            await anyio.to_thread.run_sync(charge().read_spending)
             yield
 
     # The gate has already checked the request's host and origin.

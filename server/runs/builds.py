@@ -18,7 +18,7 @@ from typing import Any, cast
 import anyio
 import anyio.to_thread
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
+from langgraph.types import Command, StateSnapshot
 
 from ...agents.construction.graph import build_graph
 from ...agents.resources import Resources
@@ -243,37 +243,53 @@ class Builds:
         return job.having(state="failed", error=BuildError(type=detail.type, message=message))
 
     async def _run_graph(self, running: _Running) -> Job:
+        """Run the graph once; a build that a person has answered first runs again to its question.
+
+        Raises:
+            WriterBusyError: another process is writing to the knowledge base.
+        """
         job, build, folder = running.job, running.job.build, ""
         config: Any = {"configurable": {"thread_id": build.id, "resumes": job.run}}
         async with AsyncExitStack() as stack:
             await self._allowances.refresh()
             stack.enter_context(self._allowances.spending(job.client))
-            await anyio.to_thread.run_sync(charge().look)
+            await anyio.to_thread.run_sync(charge().read_spending)
             # Compiled for each build, because the number of parallel nodes depends on the model, which may change.
             graph = build_graph(self._resources, InMemorySaver())
-            step: Any = {"knowledge_base": build.kb, "schema": job.options.schema_name}
+            given: Any = {"knowledge_base": build.kb, "schema": job.options.schema_name}
             if build.files and not job.run:
                 folder = str(await stack.enter_async_context(
                     reading_files(self._db, self._resources.settings.home, build.id, build.kb)))
-                step["paths"] = [folder]
-            answers: list[Command[str]] = [] if job.resume is None else [Command(resume=job.resume)]
-            while True:
-                # The ledger has what was paid for, so a checkpoint is needed only for the answer.
+                given["paths"] = [folder]
+            # The checkpoint of an earlier run is gone. What it paid for is in the ledger, so the same question is
+            # reached again without a call, and then gets the answer.
+            steps = [given] if job.resume is None else [given, Command(resume=job.resume)]
+            for step in steps:
                 async for event in graph.astream(step, config, context=job.options.context, stream_mode="custom",
                                                  durability="exit"):
                     running.job = running.job.having(progress=BuildProgress(**cast("dict[str, Any]", event)))
                 state = await graph.aget_state(config)
-                if not (state.interrupts and answers):
+                if not state.interrupts:
                     break
-                step = answers.pop()
-        failed = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in state.values["files_failed"]]
-        unread = {name: [*job.unread.get(name, ()), *lines] for name, lines in (
-            ("files_failed", failed), ("files_partly_read", state.values["files_partly_read"]),
-            ("files_moved", state.values["files_moved"]))}
-        if state.interrupts:
-            asked = state.interrupts[0].value
-            review = BuildReview(candidates=[Candidate(**data) for data in asked["delta"]["candidates"]],
-                                 error=asked.get("error", ""))
-            return running.job.having(state="waiting", review=review).model_copy(
-                update={"run": state.values["run"], "unread": unread})
-        return running.job.having(state="done", report={**state.values["report"], **unread})
+        return _job_after(running.job, state, folder)
+
+
+def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
+    """Return a job as it is after its graph has run: done, or waiting for a person's review.
+
+    Args:
+        job: the job as it was before.
+        state: the graph's state, which has an interrupt if it waits.
+        folder: where the uploaded files were read; reports name the files alone.
+    """
+    failed = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in state.values["files_failed"]]
+    unread = {name: [*job.unread.get(name, ()), *lines] for name, lines in (
+        ("files_failed", failed), ("files_partly_read", state.values["files_partly_read"]),
+        ("files_moved", state.values["files_moved"]))}
+    if state.interrupts:
+        asked = state.interrupts[0].value
+        review = BuildReview(candidates=[Candidate(**data) for data in asked["delta"]["candidates"]],
+                             error=asked.get("error", ""))
+        return job.having(state="waiting", review=review).model_copy(
+            update={"run": state.values["run"], "unread": unread})
+    return job.having(state="done", report={**state.values["report"], **unread})

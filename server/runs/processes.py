@@ -29,7 +29,11 @@ class Processes:
         self._noted = self._judges_from = float("-inf")
 
     def note(self, connection: Connection) -> None:
-        """Show that this process runs, as part of a transaction; to be called every second or so."""
+        """Show that this process runs, as part of a transaction; to be called every second or so.
+
+        Processes on one machine show it by a locked file, which the system releases when they end. Those that share
+        PostgreSQL show it by the time in a row.
+        """
         if self._folder and self._lock:
             if not self._lock.is_locked:
                 self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -38,7 +42,9 @@ class Processes:
         now = time.monotonic()
         if now < self._noted + _EVERY:
             return
-        if now > self._noted + GONE / 2:  # what kept this process from its notes may have kept all others, too
+        if now > self._noted + GONE / 2:
+            # What kept this process from its notes may have kept all others, too: it takes none for ended before they
+            # had time to note again.
             self._judges_from = now + GONE
         self._noted = now
         connection.execute(text(f"INSERT INTO banyan_processes (id, seen) VALUES (:id, {_NOW}) "  # noqa: S608

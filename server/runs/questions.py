@@ -159,7 +159,7 @@ class Questions:
         """
         try:
             async with asyncio.timeout(self._seconds) as deadline, self._share(client), self._limiter:
-                await anyio.to_thread.run_sync(charge().look)
+                await anyio.to_thread.run_sync(charge().read_spending)
                 with QUESTIONS.track_inprogress():
                     yield
         except TimeoutError:

@@ -78,7 +78,7 @@ OF_ALL = Depends(_of_all)
 
 
 def _check_allowance() -> None:
-    charge().look()
+    charge().read_spending()
     charge().check()
 
 

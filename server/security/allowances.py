@@ -59,8 +59,8 @@ class DailyAllowance:
             day, tokens = self._kept
             return self._counted + (tokens if day == _day(_now()) else 0)
 
-    def look(self) -> None:
-        """See `Allowance.look`."""
+    def read_spending(self) -> None:
+        """See `Allowance.read_spending`."""
         day = _day(_now())
         with self._database.reading() as connection:
             tokens = connection.execute(text("SELECT tokens FROM banyan_usage WHERE client = :client AND day = :day"),

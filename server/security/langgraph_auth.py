@@ -137,7 +137,7 @@ def _check_allowance(client: str) -> None:
     if allowance is None:
         return
     try:
-        allowance.look()
+        allowance.read_spending()
         allowance.check()
     except AllowanceSpent as spent:
         raise Auth.exceptions.HTTPException(status_code=429, detail=str(spent),

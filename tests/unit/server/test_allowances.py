@@ -66,17 +66,17 @@ def test_a_day_is_spent_by_all_processes_together_and_then_comes_the_next(tmp_pa
         ours.check()
     assert told.value.seconds == 9000
     theirs.check()
-    theirs.look()
+    theirs.read_spending()
     with pytest.raises(AllowanceSpent):
         theirs.check()
     again = Allowances(database(), clients(tmp_path)).of("ann")
-    again.look()
+    again.read_spending()
     with pytest.raises(AllowanceSpent):
         again.check()
     clock.now += timedelta(hours=3)
     for one in (ours, theirs, again):
         one.check()
-        one.look()
+        one.read_spending()
         one.check()
 
 
