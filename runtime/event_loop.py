@@ -37,23 +37,31 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
     if not is_worker():
         return _run_on_shared_loop(function, *arguments)
     try:
-        return anyio.from_thread.run(_cancel_once, function, *arguments)
+        return anyio.from_thread.run(_finish_cleanup, function, *arguments)
     except CancelledError:
         raise asyncio.CancelledError from None
 
 
 def _run_on_shared_loop(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
+    """Start a call on the shared event loop and wait for its result.
+
+    Ctrl-C ends the wait by a KeyboardInterrupt while the call still runs. It is cancelled, and leaving the loop waits
+    for its end.
+    """
     with _shared_loop() as loop:
-        call = loop.start_task_soon(_cancel_once, function, *arguments)
+        call = loop.start_task_soon(_finish_cleanup, function, *arguments)
         try:
             result: _T = call.result()
         finally:
-            call.cancel()
+            call.cancel()  # does nothing to a call that has ended
     return result
 
 
-async def _cancel_once(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
-    """Call a function in a task of its own: anyio would also cancel what it awaits while it cleans up."""
+async def _finish_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
+    """Call a function in a task that is cancelled only once, so that it can await while it cleans up.
+
+    anyio cancels again at each await.
+    """
     task = asyncio.ensure_future(function(*arguments))
     try:
         return await asyncio.shield(task)
@@ -81,7 +89,7 @@ def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
             made.put([])
 
     with _shared_loop() as loop:
-        making = loop.start_task_soon(_cancel_once, make)
+        making = loop.start_task_soon(_finish_cleanup, make)
         try:
             while item := made.get():
                 yield from item
