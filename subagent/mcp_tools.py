@@ -73,9 +73,19 @@ class Tools:
 
     def __init__(self, resources: Resources, knowledge_base: str, permits: Permits, sees: Sees,
                  turn: Turn, build_turn: BuildTurn | None) -> None:
-        """Set up the tools; `knowledge_base` is the default, and each piece of work enters one of the turns."""
-        builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
-        self._build_turn = build_turn or (lambda _: builds)
+        """Set up the tools.
+
+        Args:
+            resources: models and open knowledge bases.
+            knowledge_base: the one that calls use which name none.
+            permits: checks whether a request has the permission that a tool needs.
+            sees: checks whether a request may see a knowledge base.
+            turn: returns a limiter, from a request, that each of its questions and searches enters while it works.
+            build_turn: returns a limiter, from a knowledge base's name, that each build enters; None: one for all
+                builds, with `builds_at_once` of the settings.
+        """
+        shared_limit = anyio.CapacityLimiter(resources.settings.builds_at_once)
+        self._build_turn = build_turn or (lambda _: shared_limit)
         self._resources = resources
         self._turn = turn
         self._default = knowledge_base
