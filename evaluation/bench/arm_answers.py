@@ -30,6 +30,7 @@ from .text_agent import TextAgent
 _MOST_SHOWN = 20
 """The most passages for which the facts in them are recorded."""
 _NO_ANSWER = {"answer": "", "short": "", "abstained": True, "grade": "none"}
+_ANSWER_FIELDS = tuple(_NO_ANSWER)
 _Found = tuple[dict[str, Any], list[str]]
 """The answer's fields, and the ids of the chunks that it was read from or, without answers, of the ranked ones."""
 
@@ -108,13 +109,19 @@ class ArmAsker:
             seconds=round(seconds, 4))
 
     async def _by_graph(self, arm: Arm, question: str) -> _Found:
+        """Answer by the retrieval graph; without answers rank passages, of which an arm without their search has none.
+
+        With answers the chunks are those of all that the lookups found.
+        """
         context = replace(arm.context, mode=self._mode)
         if not self._answers:
+            if "passage_search" not in context.tools:
+                return _NO_ANSWER, []
             ranking = await in_thread(self._snapshot.retriever.rank_passages, question, self._resources.settings.top_k,
                                       switches=context.switches, decompose=context.decompose)
-            return _NO_ANSWER, [key for key, _ in ranking if "passage_search" in context.tools]
+            return _NO_ANSWER, [chunk for chunk, _ in ranking]
         given = cast("Any", {"knowledge_base": self._name, "question": question})
-        state = await self._graph.ainvoke(given, context=context, output_keys=[*_NO_ANSWER, "rounds"])
+        state = await self._graph.ainvoke(given, context=context, output_keys=[*_ANSWER_FIELDS, "rounds"])
         return state, chunks_of(items_of(state["rounds"]), self._chunks)
 
     async def _by_text_agent(self, _: Arm, question: str) -> _Found:
