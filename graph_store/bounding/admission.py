@@ -64,6 +64,13 @@ class _End(NamedTuple):
     span: Span
 
 
+class _TypedEnd(NamedTuple):
+    """An end of a fact by its key, with its type so far: "" while its label is unknown, None if none was said."""
+
+    key: str
+    type: str | None
+
+
 class _Bounding:
     """The work on one chunk."""
 
@@ -167,27 +174,30 @@ class _Bounding:
         wishes = TypeWishes(self._bounds)
         for triple in self._extraction.triples:
             relation = self._bounds.find("relation", triple.relation)
-            head, tail = self._peek(triple.head), self._peek(triple.tail)
+            head, tail = self._typed_end(triple.head), self._typed_end(triple.tail)
             if relation and head and tail and head != tail:
                 wishes.wish_ends(*((tail, relation.name, head) if relation.backward else (head, relation.name, tail)))
         for attribute in self._extraction.attributes:
-            known, owner = self._bounds.find("attribute", attribute.attribute), self._peek(attribute.entity)
+            known, owner = self._bounds.find("attribute", attribute.attribute), self._typed_end(attribute.entity)
             element = self._bounds.schema.attribute_type(known.name) if known else None
-            if element and owner and owner[1] is None:
-                wishes.wish(owner[0], element.owners, (element.name, canonical_name(attribute.value)))
+            if element and owner and owner.type is None:
+                wishes.wish(owner.key, element.owners, (element.name, canonical_name(attribute.value)))
         for key, name in wishes.infer():
             if key not in self._waiting:
                 self._types[key] = Known(name, "inferred_type")
         self._declare_inferred()
 
     def _declare_ends(self) -> None:
-        """Give the ends of facts that have no type the root type, as an open schema admits them."""
+        """Give the ends of facts that have no type the root type, as an open schema admits them.
+
+        They also become mentions of the chunk, as entities do that were declared with a type.
+        """
         for name in (*(end for t in self._extraction.triples for end in (t.head, t.tail)),
                      *(a.entity for a in self._extraction.attributes)):
-            end = self._peek(name)
-            if end and end[1] is None:
-                self._types[end[0]] = Known(ROOT_TYPE)
-                self._mentioned.add(end[0])
+            end = self._typed_end(name)
+            if end and end.type is None:
+                self._types[end.key] = Known(ROOT_TYPE)
+                self._mentioned.add(end.key)
 
     def _declare_inferred(self) -> None:
         """Entities declared without a type come in with the inferred one, or wait for nothing."""
@@ -201,13 +211,13 @@ class _Bounding:
             elif key not in self._waiting:
                 self._reject("unknown_entity_type", self._ends[key].name)
 
-    def _peek(self, name: str) -> tuple[str, str | None] | None:
-        """Return the key of an end and its type so far, "" for one that waits; None if it cannot be in a fact."""
+    def _typed_end(self, name: str) -> _TypedEnd | None:
+        """Return the end that a name refers to, without rejecting anything; None if it cannot be in a fact."""
         key = self._keys.get(name)
         if key is None or self._bounds.is_type_name(name):
             return None
         known = self._types.get(key)
-        return key, known.name if known else ("" if key in self._waiting else None)
+        return _TypedEnd(key, known.name if known else "" if key in self._waiting else None)
 
     def _end(self, name: str, text: str) -> _End | None:
         """Return the entity that a name refers to, or reject `text` if it refers to none."""

@@ -51,7 +51,7 @@ class _PreparedBounds(local):
     """
 
     def __init__(self) -> None:
-        self.bounds: LRUCache[Hashable, Bounds] = LRUCache(2)
+        self.bounds: LRUCache[Hashable, Bounds] = LRUCache(2)  # one for each of the two
 
 
 class SchemaControl:
@@ -161,12 +161,16 @@ class SchemaControl:
         return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
-        """Return the prepared bounds of a schema; those of base and schema in force stay cached."""
-        types, prepared = decided_types(self._edits.in_force()), self._prepared.bounds
-        key = self._embedder.fingerprint, schema.model_dump_json(), tuple(types.items())
-        if key not in prepared:
-            prepared[key] = Bounds(schema, SimilarLabels(self._embedder, schema), types)
-        return prepared[key]
+        """Return the bounds of a schema, prepared once as long as neither it nor what they depend on changes.
+
+        They also depend on the embedding model and on the types that people gave to entities. The cache drops the
+        bounds that were used longest ago.
+        """
+        people_types, cache = decided_types(self._edits.in_force()), self._prepared.bounds
+        key = self._embedder.fingerprint, schema.model_dump_json(), tuple(people_types.items())
+        if key not in cache:
+            cache[key] = Bounds(schema, SimilarLabels(self._embedder, schema), people_types)
+        return cache[key]
 
     # Change.
 

@@ -328,7 +328,8 @@ def validate(schema: GraphSchema) -> GraphSchema:
 def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
     """Return the decisions that turn one schema into another.
 
-    A removed type with a parent is merged into the parent, with its name as an alias.
+    What the second one lacks is rejected, and what is new or changed in it is defined. To reject a type with a parent
+    merges it into the parent (see `remove`), so its name stays as an alias.
 
     Raises:
         DecisionError: one of the schemas is open.
@@ -336,9 +337,12 @@ def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
     if before.open or after.open:
         raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "
                             "another knowledge base with the schema that you want")
-    elements = {(kind, element.name): element for kind in ELEMENT_KINDS
-                for element in after.elements(kind)}
-    return [Decision(kind=change.kind, name=change.name, verdict="reject") if change.change == "removed" else
-            Decision(kind=change.kind, name=change.name, verdict="define",
-                     element=elements[change.kind, change.name].model_dump(mode="json", exclude={"name"}))
-            for change in diff(before, after)]
+    wanted = {(kind, element.name): element for kind in ELEMENT_KINDS for element in after.elements(kind)}
+    decisions = []
+    for change in diff(before, after):
+        if change.change == "removed":
+            decisions.append(Decision(kind=change.kind, name=change.name, verdict="reject"))
+        else:
+            fields = wanted[change.kind, change.name].model_dump(mode="json", exclude={"name"})
+            decisions.append(Decision(kind=change.kind, name=change.name, verdict="define", element=fields))
+    return decisions

@@ -165,9 +165,9 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
     Raises:
         DecisionError: a decision names no element, or cannot be carried out.
     """
-    outcome = SchemaOutcome(schema, schema)
+    outcome = SchemaOutcome(base=schema, schema=schema)  # a proposal: nothing has grown
     for decision in sorted(decisions, key=_order):
-        outcome = _carry_out(outcome, decision, None)
+        outcome = _carry_out(outcome, decision, candidate=None)
     outcome = _validate(outcome)
     return outcome.schema, outcome.decided
 

@@ -78,7 +78,7 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
     problems: list[Problem] = []
     for name, check, fix in _CHECKS:
         try:
-            problems += _some(check(knowledge_base), fix)
+            problems += _list_first(check(knowledge_base), fix)
         except DatabaseError:
             raise  # the server does not answer, so its data cannot be checked
         except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
@@ -94,11 +94,14 @@ def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
         Exception: a row cannot be read; of any class that the code reading it raises.
     """
     return [problem for name, check, fix in _CHECKS if name not in _DERIVED
-            for problem in _some(check(knowledge_base), fix)]
+            for problem in _list_first(check(knowledge_base), fix)]
 
 
-def _some(lines: Iterator[str], fix: str) -> Iterator[Problem]:
-    """Yield the first problems of a check, and how many more there are: one damage must not hide all others."""
+def _list_first(lines: Iterator[str], fix: str) -> Iterator[Problem]:
+    """Yield the first problems that a check found, with their fix, and how many more there are.
+
+    One kind of damage must not hide all others.
+    """
     yield from (Problem(what=line, fix=fix) for line in islice(lines, _SHOWN))
     if more := sum(1 for _ in lines):
         yield Problem(what=f"... and {more} more like this", fix=fix)

@@ -30,7 +30,7 @@ _LEAST_LEFT = 2
 _FEWEST_OF_PLURAL = 2
 _OPPOSITE_WORDS = frozenset().union(*word_lists.OPPOSITES)
 _OPPOSITE_SIGNS = frozenset().union(*word_lists.HAN_OPPOSITES)
-_MONTH_FIRST = re.compile(r"\d{4}-\d{1,2}")
+_YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")
 
 
 class NameMatch(NamedTuple):
@@ -224,13 +224,16 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
     """Return the strongest rule that ties two names, or None if they contradict or have too little in common."""
     if not first.key or not second.key or contradict(first, second):
         return None
-    if first.date:
-        inexact = any(word_lists.INEXACT & set(name.words) or _MONTH_FIRST.fullmatch(canonical_name(name.name))
-                      for name in (first, second))
-        return None if inexact else NameMatch("date", 0.97)
+    if first.date:  # the second's date is the same, or they would contradict
+        return None if _is_inexact_date(first) or _is_inexact_date(second) else NameMatch("date", 0.97)
     return (_match_key(first, second) or _match_plural(first, second) or _match_qualifier(first, second)
             or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
             or _match_rearranged(first, second) or _match_persons(first, second, person=person))
+
+
+def _is_inexact_date(name: FoldedName) -> bool:
+    """Return True for "early 1999", and for "2001-2", which may be a month or a span of years."""
+    return bool(word_lists.INEXACT.intersection(name.words) or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)))
 
 
 def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:

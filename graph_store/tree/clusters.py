@@ -26,8 +26,9 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
                      sampled: bool = False) -> Labels:
     """Compute the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
 
-    If n // beta exceeds eta, eta clusters would grow with n, and fusion could only enlarge them. K-means is
-    then applied again within each cluster, for about n // beta clusters in total.
+    If n // beta exceeds eta, each of eta clusters would have more members the larger n is, and fusion, which comes
+    next, merges clusters but splits none. K-means is then applied again within each cluster, for about n // beta
+    clusters in total.
 
     Args:
         representations: one row for each entity, shape (n, p), in an order that depends on content alone.
@@ -39,23 +40,25 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
     Returns:
         The cluster of each entity, shape (n,), numbered without gaps in order of first member.
     """
-    careful = len(representations) <= EXACT_UP_TO
-    return renumber(_cut(_apply_k_means(representations, per_cluster, most, sampled=sampled, careful=careful), largest))
+    # Several runs give better clusters, but take several times as long.
+    repeated = len(representations) <= EXACT_UP_TO
+    labels = _apply_k_means(representations, per_cluster, most, sampled=sampled, repeated=repeated)
+    return renumber(_cut(labels, largest))
 
 
-def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, sampled: bool, careful: bool) -> Labels:
+def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, sampled: bool, repeated: bool) -> Labels:
     """Apply K-means, and again within its clusters if more than `most` are wanted.
 
     Making the square root of their number first costs least.
     """
     wanted = max(2, len(points) // per_cluster)
     if wanted <= most:
-        return k_means(points, wanted, careful=careful, sampled=sampled)
+        return k_means(points, wanted, repeated=repeated, sampled=sampled)
     labels = k_means(points, min(most, round(wanted ** 0.5)), sampled=sampled)
     if not labels.any():
         return labels  # nothing tells the points apart
     for members in groups(labels):
-        inner = _apply_k_means(points[members], per_cluster, most, sampled=sampled, careful=False)
+        inner = _apply_k_means(points[members], per_cluster, most, sampled=sampled, repeated=False)
         labels[members] = inner + labels.max() + 1
     return renumber(labels)
 
@@ -88,8 +91,14 @@ def places(groups_sorted: Labels) -> Labels:
                       np.intp)
 
 
-def k_means(points: Vectors, clusters: int, *, careful: bool = False, sampled: bool = False) -> Labels:
-    """Run K-means, several times if `careful`, on some of the points if `sampled`.
+def k_means(points: Vectors, clusters: int, *, repeated: bool = False, sampled: bool = False) -> Labels:
+    """Run K-means.
+
+    Args:
+        points: one row for each point, shape (n, p).
+        clusters: how many to make.
+        repeated: take the best of several runs from well-spread centres instead of one run from random ones.
+        sampled: find the centres by some of the points.
 
     Returns:
         The cluster of each point, shape (n,), numbered without gaps in order of first member.
@@ -100,7 +109,7 @@ def k_means(points: Vectors, clusters: int, *, careful: bool = False, sampled: b
     clusters = min(clusters, n)
     if clusters < 2:  # noqa: PLR2004  (one cluster needs no search)
         return np.zeros(n, np.intp)
-    search = cluster.KMeans(clusters, init="k-means++" if careful else "random", n_init=_REPEATS if careful else 1,
+    search = cluster.KMeans(clusters, init="k-means++" if repeated else "random", n_init=_REPEATS if repeated else 1,
                     random_state=_SEED, max_iter=_ITERATIONS)
     # Limit threads after the import, which may have loaded a library with its own threads.
     # Identical points give fewer clusters than requested, which is correct.

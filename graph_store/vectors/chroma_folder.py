@@ -196,7 +196,7 @@ class FolderCollections:
         """Return a collection, which is created if missing; the caller has the lock."""
         if part not in self._collections:
             if len(self._collections) >= _OPEN_MOST:
-                self._close_client()
+                self._close_client()  # and with it all collections: Chroma frees the memory of none alone
             self._collections[part] = self._open(part, self._client or self._connect())
         return self._collections[part]
 
