@@ -37,7 +37,7 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
     if not is_worker():
         return _run_on_shared_loop(function, *arguments)
     try:
-        return anyio.from_thread.run(_finish_cleanup, function, *arguments)
+        return anyio.from_thread.run(_call_with_cleanup, function, *arguments)
     except CancelledError:
         raise asyncio.CancelledError from None
 
@@ -49,7 +49,7 @@ def _run_on_shared_loop(function: Callable[..., Coroutine[Any, Any, _T]], *argum
     for its end.
     """
     with _shared_loop() as loop:
-        call = loop.start_task_soon(_finish_cleanup, function, *arguments)
+        call = loop.start_task_soon(_call_with_cleanup, function, *arguments)
         try:
             result: _T = call.result()
         finally:
@@ -57,7 +57,7 @@ def _run_on_shared_loop(function: Callable[..., Coroutine[Any, Any, _T]], *argum
     return result
 
 
-async def _finish_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
+async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
     """Call a function in a task that is cancelled only once, so that it can await while it cleans up.
 
     anyio cancels again at each await.
@@ -89,7 +89,7 @@ def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
             made.put([])
 
     with _shared_loop() as loop:
-        making = loop.start_task_soon(_finish_cleanup, make)
+        making = loop.start_task_soon(_call_with_cleanup, make)
         try:
             while item := made.get():
                 yield from item

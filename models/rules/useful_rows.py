@@ -27,7 +27,7 @@ _RANGE = re.compile(r"(?:between|from|up to|over|under|above|below|more than|les
                     r"(?:(?:and|to) [$€£]?\d[\d,.]*)?", re.IGNORECASE)
 _NUMBER_OF = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
-                   re.IGNORECASE)
+                          re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
 _TASK = words(
     "add adopt allow analyse analyze appoint approve assess assign avoid build check choose collect complete confirm "

@@ -243,7 +243,7 @@ class Builds:
         return job.having(state="failed", error=BuildError(type=detail.type, message=message))
 
     async def _run_graph(self, running: _Running) -> Job:
-        """Run the graph once; a build that a person has answered first runs again to its question.
+        """Run the graph until it ends or asks a person; with the person's answer it runs to the question, then on.
 
         Raises:
             WriterBusyError: another process is writing to the knowledge base.
@@ -257,7 +257,7 @@ class Builds:
             # Compiled for each build, because the number of parallel nodes depends on the model, which may change.
             graph = build_graph(self._resources, InMemorySaver())
             given: Any = {"knowledge_base": build.kb, "schema": job.options.schema_name}
-            if build.files and not job.run:
+            if build.files and not job.run:  # an earlier run has read the files
                 folder = str(await stack.enter_async_context(
                     reading_files(self._db, self._resources.settings.home, build.id, build.kb)))
                 given["paths"] = [folder]

@@ -26,7 +26,7 @@ class Processes:
         self.id = uuid.uuid4().hex
         self._folder = database.place.parent / _FOLDER if isinstance(database.place, Path) else None
         self._lock = FileLock(self._folder / f"{self.id}.lock", thread_local=False) if self._folder else None
-        self._noted = self._judges_from = float("-inf")
+        self._noted = self._trusts_notes_from = float("-inf")
 
     def note(self, connection: Connection) -> None:
         """Show that this process runs, as part of a transaction; to be called every second or so.
@@ -43,9 +43,9 @@ class Processes:
         if now < self._noted + _EVERY:
             return
         if now > self._noted + GONE / 2:
-            # What kept this process from its notes may have kept all others, too: it takes none for ended before they
-            # had time to note again.
-            self._judges_from = now + GONE
+            # What kept this process from its notes may have kept all others, too. Until they had time to note again, it
+            # declares none of them ended.
+            self._trusts_notes_from = now + GONE
         self._noted = now
         connection.execute(text(f"INSERT INTO banyan_processes (id, seen) VALUES (:id, {_NOW}) "  # noqa: S608
                                 "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen"), {"id": self.id})
@@ -54,7 +54,7 @@ class Processes:
         """Return the ids of the processes that run, including this one, and forget those that have ended."""
         if self._folder:
             return {self.id, *(file.stem for file in self._folder.glob("*.lock") if _is_held(file))}
-        if time.monotonic() > self._judges_from:
+        if time.monotonic() > self._trusts_notes_from:
             connection.execute(text(f"DELETE FROM banyan_processes WHERE seen < {_NOW} - {GONE:.0f} "  # noqa: S608
                                     "AND id <> :id"), {"id": self.id})
         return {self.id, *connection.execute(text("SELECT id FROM banyan_processes")).scalars()}
