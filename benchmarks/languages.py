@@ -50,7 +50,8 @@ def count_names(counts: dict[str, Counter[str]], details: Console | None) -> Non
     listed = {record["id"]: record for record in records("names.jsonl")}
     for document in (document for corpus in CORPORA for document in records(corpus)):
         count, names = counts[document["id"][:2]], listed[document["id"]]
-        found = reader.extract(ExtractionRequest(text=document["text"], title=document["title"]), schema).entities
+        request = ExtractionRequest(text=document["text"], title=document["title"])
+        found = reader.extract([request], schema)[0].entities
         kinds = [(name, kind) for kind in ("person", "location", "other") for name in names[kind]]
         count["entities"] += len(found)
         count["names"] += len(kinds)

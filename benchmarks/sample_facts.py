@@ -34,7 +34,7 @@ def read(corpus: str, data: Path, *, entities: bool) -> Iterator[dict[str, str]]
     """Yield each fact, or each entity, with its quote and its document's title."""
     reader, schema = RulesReader(), load_schema(SCHEMAS[corpus])
     for title, text in passages(corpus, data):
-        found = reader.extract(ExtractionRequest(text=text, title=title), schema)
+        (found,) = reader.extract([ExtractionRequest(text=text, title=title)], schema)
         if entities:
             for entity in found.entities:
                 at = max(0, text.find(entity.name))
