@@ -24,6 +24,8 @@ _BEGINNING = 256
 _BLOCK = 1 << 20
 _HEADER = struct.Struct("<iQQQQ")
 """hnswlib's: version, offset, the vectors that there is room for, those that there are, and the bytes of each."""
+_LENGTH_BYTES = 4
+"""What hnswlib stores of each vector's length."""
 _PAGE, _SEARCHED = 1000, 100
 _LENGTH_ERROR = 1e-3
 
@@ -58,10 +60,11 @@ def blank_unused(folder: Path) -> None:
         if len(beginning) < _HEADER.size:
             continue  # a process that opens Chroma is writing an empty index
         _, _, _, count, size = _HEADER.unpack_from(beginning)
-        with header.with_name("data_level0.bin").open("r+b") as vectors:
-            end = vectors.seek(0, os.SEEK_END)
-            vectors.seek(count * size)
-            vectors.write(bytes(max(0, end - count * size)))
+        for name, bytes_each in (("data_level0.bin", size), ("length.bin", _LENGTH_BYTES)):
+            with header.with_name(name).open("r+b") as file:
+                end = file.seek(0, os.SEEK_END)
+                file.seek(count * bytes_each)
+                file.write(bytes(max(0, end - count * bytes_each)))
 
 
 def forget(folder: Path) -> None:

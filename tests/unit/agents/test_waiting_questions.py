@@ -9,7 +9,7 @@ import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.schemas.inquiry import Judgement, Round
 from banyan.schemas.lookups import EntityLookup, PathLookup, TripleLookup
-from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.memory import InMemorySaver
 
 from ... import asking
 
@@ -65,8 +65,8 @@ def test_the_state_holds_models_and_nothing_of_this_process(resources):
 
 @pytest.mark.parametrize("where", [{"interrupt_before": ["reflect"]}, {"interrupt_after": ["decompose"]},
                                    {"interrupt_before": ["answer"]}, {"interrupt_after": ["first_look"]}])
-def test_a_checkpointed_question_goes_on_elsewhere(resources, tmp_path, hashed_embedder, caplog, where):
-    """All that goes over to other resources is what the checkpoint's file has."""
+def test_a_checkpointed_question_goes_on_elsewhere(resources, hashed_embedder, caplog, where):
+    """All that goes over to other resources is the checkpoint, which is kept as bytes."""
     def reply(inquiry):
         if len(inquiry.rounds) == 1:
             return asking.look(*LOOKUPS, thought="Which river?")
@@ -75,13 +75,11 @@ def test_a_checkpointed_question_goes_on_elsewhere(resources, tmp_path, hashed_e
 
     resources.fake.reply = reply
     whole = build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION})
-    file, config = tmp_path / "checkpoints.sqlite", {"configurable": {"thread_id": "one"}}
-    with SqliteSaver.from_conn_string(str(file)) as saver:
-        graph = build_graph(resources, saver)
-        graph.invoke({"knowledge_base": "kb", "question": QUESTION}, config, **where)
-        assert graph.get_state(config).next
-    with (asking.FakeResources(resources.settings.home, hashed_embedder) as others,
-          SqliteSaver.from_conn_string(str(file)) as saver):
+    saver, config = InMemorySaver(), {"configurable": {"thread_id": "one"}}
+    graph = build_graph(resources, saver)
+    graph.invoke({"knowledge_base": "kb", "question": QUESTION}, config, **where)
+    assert graph.get_state(config).next
+    with asking.FakeResources(resources.settings.home, hashed_embedder) as others:
         others.fake.reply = reply
         said = build_graph(others, saver).invoke(None, config)
     assert said["answer"] == whole["answer"] == "It is on the Danube. [1]"

@@ -95,3 +95,4 @@ def test_an_index_holds_nothing_behind_its_last_vector(tmp_path, hashed_embedder
     for file in files:
         _, _, _, count, size = struct.unpack_from("<iQQQQ", file.with_name("header.bin").read_bytes())
         assert not any(file.read_bytes()[count * size:])
+        assert not any(file.with_name("length.bin").read_bytes()[count * 4:])
