@@ -52,6 +52,8 @@ _VAGUE = words("this that these those any such some each all no more most what w
                "various several multiple numerous many certain")
 _PRAISE = words("complete full great good better best excellent different additional further necessary important")
 """What is said of a noun without saying what it is: "complete transparency"."""
+_OF_WHAT = words("head leader chief")
+"""Offices that say nothing without what they are of."""
 _NO_NAME = words("a an each any no this every such another")
 _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
@@ -439,6 +441,8 @@ class _Sentence:
         phrase = self.doc[first.i : last.i + 1]
         while len(phrase) and (phrase[-1].is_punct or phrase[-1].pos_ in {"CCONJ", "ADP"}):
             phrase = phrase[:-1]
+        if own and phrase.text.lower() in _OF_WHAT:
+            return ""
         if last.i < token.i or (len(phrase) and phrase[-1].tag_ == "VBN"):
             return ""  # "a Danish (former) painter", and the "Danish born" of a parse that ends there
         if any(one in left_out for one in token.rights) and any(

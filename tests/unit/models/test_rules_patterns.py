@@ -188,6 +188,11 @@ def test_who_manages_what_a_department_does_is_nobodys_manager(parser: Parser) -
     assert "reports_to" not in {fact.label for fact in prose(sentence, parser, load_patterns())}
 
 
+def test_an_office_that_says_nothing_alone_is_no_occupation(parser: Parser) -> None:
+    said = prose("Ada Blum is the head of the Physics Department in Oslo.", parser, load_patterns())
+    assert not any(fact.tail.lower() in {"head", "leader"} for fact in said)
+
+
 def test_a_pronoun_refers_to_the_only_person_before_it_or_to_the_subject_of_the_text(parser: Parser) -> None:
     subject = Mention(0, 0, "person", "Ada Blum")
     assert {fact[:3] for fact in prose("She was born in Oslo.", parser, load_patterns(), subject)} == {
