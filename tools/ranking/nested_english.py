@@ -1,19 +1,19 @@
 """Decomposition of nested English questions along their parse, innermost noun phrase first.
 
-'In which country is the birthplace of the discoverer of polonium?' has three steps: 'the discoverer of polonium', 'the
-birthplace of {answer 1}' and 'In which country is {answer 2}?'. Each step is a described noun phrase, which a
-reference to its answer replaces in later steps. A noun is described by a relative clause, a participle, another noun's
-possessive, or 'of'.
+'On which river does the birthplace of the discoverer of polonium lie?' has three steps. Each step asks for one
+described noun phrase and replaces it by a reference to the answer. A noun is described by a relative clause, a
+participle, another noun's possessive, or 'of' with a name. If the question word is inside the description ('a novel by
+an author who was born where?'), the surrounding clause is asked first.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...models.parsing.parser import Parser
-from ...models.rules.content_words import language_of as english_or_chinese
-from ...models.rules.lexicon import SUMMARY_CUES, words
-from ...models.rules.question import foreign_forms
+from ...models.rules.lexicon import words
+from ...models.rules.recognition.name_kinds import kind_of_noun
 from ...schemas.references import reference
-from ...text.languages import language_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -21,59 +21,103 @@ if TYPE_CHECKING:
 _LONGEST = 120
 """The longest question in tokens; a longer text is searched as it is."""
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
+_SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj"})
+_AUXILIARIES = frozenset({"aux", "auxpass"})
+_GENERIC_PEOPLE = words("person man woman people one")
 _EMPTY = words("be the name of")
+_TIMES = words("year day month century decade date time season")
+# 'the city of London' is London, 'the name of X' is X, and 'the end of X' cannot be looked up.
+_NO_STEP = words(
+    "name title kind type sort form part end start beginning middle side top rest half number amount percentage share "
+    "majority lot city town village state country province county island university use case example result fact "
+    "world history series edition version member one some most wake place role head side pull people term debut")
 
 
-def unfold(question: str, parser: Parser, limit: int) -> list[str]:
-    """Decompose a nested English question into steps, in the order in which they can be answered.
+@dataclass(frozen=True)
+class _Step:
+    """A described noun: its tokens, the question for it, and the words of the rest that are between them."""
+
+    start: int
+    end: int
+    asked: str
+    tail: str = ""
+
+
+def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
+    """Decompose a nested question into steps, in the order in which they can be answered.
 
     Args:
-        question: the question, not blank.
-        parser: parses it.
+        question: English text.
+        parser: parses the question.
         limit: the most steps.
 
     Returns:
-        The steps, which may refer to earlier answers (`schemas/references.py`); only the question itself if it is not
-        nested, for an overview, in another language, or if it would need more than `limit`.
+        The steps, which may refer to earlier answers; only the question itself if it is not nested, or if it would need
+        more than `limit`.
     """
-    question = question.strip() or question
-    is_foreign = language_of(question) in foreign_forms() or english_or_chinese(question) == "zh"
-    if question.isspace() or SUMMARY_CUES.search(question) or is_foreign:
+    doc = parser.parse(question.strip(), "en")
+    if len(doc) > _LONGEST:
         return [question]
-    (doc,) = parser.parse_sentences([question], _LONGEST)
-    steps = _Steps(doc).texts() if doc is not None else []
+    nested = _NestedQuestionParser(doc)
+    steps = nested.steps()
     return steps if 1 < len(steps) <= limit else [question]
 
 
-class _Steps:
+class _NestedQuestionParser:
     """The steps of a nested question, and the tokens that they replace."""
 
     def __init__(self, doc: "Doc") -> None:
         self._doc = doc
         self._replaced: dict[int, tuple[int, str]] = {}
+        self._asking = frozenset(token.i for token in doc if asks(token))
+        self._main_verb = _final_verb(doc)
 
-    def texts(self) -> list[str]:
+    def steps(self) -> list[str]:
         """Return the steps in order; the remaining question comes last."""
-        found: list[str] = []
-        nouns = [token for token in self._doc if token.pos_ in {"NOUN", "PROPN", "PRON"}]
-        for noun in sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)):
-            clause = _description(noun)
-            if clause is None and not _is_of_something(noun):
+        asked: list[str] = []
+        for noun in _innermost_first(self._doc):
+            step = self._step(noun)
+            if step is None or self._answers_rest(step):
                 continue
-            start = noun.left_edge.i
-            end = max(token.right_edge.i for token in (noun, clause) if token is not None) + 1
-            if not any(map(_asks, self._doc[start:end])) and not self._is_rest(start, end):
-                found.append(self._text(start, end))
-                self._replaced[start] = (end, reference(len(found)))
-        return [*found, f"{self._text(0, len(self._doc))}?"]
+            asked.append(step.asked)
+            self._replace(step.start, step.end, f"{reference(len(asked))}{step.tail}")
+        return [*asked, *self._outer_first(len(asked))]
 
-    def _is_rest(self, start: int, end: int) -> bool:
-        """Return True if the rest of the question only asks for a phrase ('Who is {answer 1}?')."""
+    def _outer_first(self, known: int) -> list[str]:
+        """Split the rest if the question word is inside a description: the surrounding question comes first."""
+        parts: list[str] = []
+        start, lead = 0, ""
+        first_asking = min(self._asking, default=0)
+        for noun in self._doc[:first_asking]:
+            clause = _description(noun)
+            if clause is None or noun.i < start or noun.dep_ == "attr" \
+                    or self._asking.isdisjoint(range(clause.left_edge.i, _end(clause))) \
+                    or not self._names_something(noun, start, noun.i):
+                continue
+            article = next((child for child in noun.lefts if child.dep_ == "det"), None)
+            first = article.i if article is not None else noun.left_edge.i
+            named = self._text(first + (article is not None), noun.i + 1)
+            parts.append(f"{lead}{self._text(start, first)} which {named}?")
+            start = clause.left_edge.i
+            opening = self._doc[start]
+            lead = reference(known + len(parts)) + ("'s " if opening.tag_ == "WP$" else " ")
+            lead += "is " if clause.dep_ == "acl" and clause.tag_ == "VBN" else ""
+            start += opening.tag_ in _RELATIVE_TAGS
+        return [*parts, f"{lead}{self._text(start, len(self._doc))}?"]
+
+    def _replace(self, start: int, end: int, by: str) -> None:
+        for inner in [i for i in self._replaced if start <= i < end]:
+            del self._replaced[inner]
+        self._replaced[start] = (end, by)
+
+    def _answers_rest(self, step: _Step) -> bool:
+        """Return True if the rest of the question only asks for the step's answer ('Who is {answer 1}?')."""
+        rest = [*self._doc[: step.start], *self._doc[step.end :]]
         return all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS or token.lemma_ in _EMPTY
-                   for token in (*self._doc[:start], *self._doc[end:]))
+                   for token in rest)
 
     def _text(self, start: int, end: int) -> str:
-        """Return the tokens' text with replacements, the longest of those that begin together."""
+        """Return the tokens' text with replacements."""
         parts: list[str] = []
         i = start
         while i < end:
@@ -82,30 +126,159 @@ class _Steps:
             i = last
         return "".join(parts).strip(" ,.;?")
 
+    def _step(self, noun: "Token") -> _Step | None:
+        """Return the step for a described noun, unless the whole question asks for that noun."""
+        clause, tail = _description(noun), ""
+        start, end = noun.left_edge.i, max(map(_end, filter(None, (noun, clause))))
+        end = self._phrase_end(start, end)
+        if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):
+            return None
+        if clause is not None and self._names_something(noun, clause.left_edge.i, end):
+            asked = self._ask_clause(noun, clause, end)
+            if noun.i < noun.head.i < clause.left_edge.i:  # 'does the town lie in which ...'
+                tail = f" {self._text(noun.i + 1, clause.left_edge.i)}"
+        elif self._is_of_something(noun):
+            asked = f"{'Who' if _is_person(noun) else 'What'} is {self._text(start, end)}"
+        else:
+            return None
+        return _Step(start, end, f"{asked[:1].upper()}{asked[1:]}?", tail)
 
-def _asks(token: "Token") -> bool:
-    """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause."""
+    def _names_something(self, noun: "Token", start: int, end: int) -> bool:
+        """Return True if a description names something that can be looked up, or mentions a definite thing."""
+        return any(i in self._replaced or _is_name(self._doc[i]) or (
+            self._doc[i].pos_ == "NOUN" and self._doc[i].head.pos_ == "VERB" and _is_definite(self._doc[i]))
+            for i in range(start, end) if i != noun.i)
+
+    def _is_of_something(self, noun: "Token") -> bool:
+        """Return True for a common noun that belongs to a name: 'the founder of X', 'X's founder', 'the X founder'."""
+        if noun.tag_ not in {"NN", "NNS"} or noun.text.istitle() or noun.lemma_ in _NO_STEP or noun.lemma_ in _TIMES:
+            return False
+        for child in noun.children:
+            if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:
+                return self._names_something(noun, child.left_edge.i, _end(child))
+            if child.dep_ == "prep" and child.lemma_ == "of":
+                bare = _is_person(noun) and not any(token.dep_ == "det" for token in child.subtree)
+                return _is_definite(noun) and (bare or self._names_something(noun, child.left_edge.i, _end(child)))
+            if child.dep_ == "compound" and child.i < noun.i and _is_person(noun) and _is_name(child):
+                return True
+        return False
+
+    def _phrase_end(self, start: int, end: int) -> int:
+        """Return the real end of a phrase: with its closing quote and whole place, without the question's main verb."""
+        doc = self._doc
+        if end < len(doc) and doc[end].text == '"' and sum(token.text == '"' for token in doc[start:end]) % 2:
+            return end + 1
+        if end + 1 < len(doc) and doc[end].text == "," and doc[end - 1].ent_type_ == doc[end + 1].ent_type_ == "GPE":
+            return _end(doc[end + 1])
+        return min(end, self._main_verb) if start < self._main_verb else end
+
+    def _states(self, verb: "Token") -> bool:
+        """Return True if 'X is a ...' states a known property of X rather than asking for it."""
+        return self._asking.isdisjoint(range(verb.left_edge.i, verb.i)) and verb.i > verb.left_edge.i
+
+    def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
+        """Turn a relative clause or participle, up to a token, into a question for its noun."""
+        named = self._noun_text(noun, verb)
+        if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:
+            be = "were" if noun.tag_ in {"NNS", "NNPS"} else "was"
+            return f"which {named} {be} {self._text(verb.left_edge.i, end)}"
+        start = verb.left_edge.i
+        pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
+        if pronoun is None:
+            lead = "in " if noun.lemma_ in _TIMES else ""
+            return f"{lead}which {named} {self._invert(verb, start, end)}"
+        if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:
+            who = "who" if noun.lemma_ in _GENERIC_PEOPLE else f"which {named}"
+            return f"{who} {self._text(pronoun.i + 1, end)}"
+        if pronoun.tag_ == "WP$":
+            return f"which {named}'s {self._text(pronoun.i + 1, end)}"
+        lead = self._text(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
+        return f"{lead} which {named} {self._invert(verb, pronoun.i + 1, end)}".strip()
+
+    def _noun_text(self, noun: "Token", verb: "Token") -> str:
+        """Return the noun for the question, without its article and the clause."""
+        start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
+        return self._text(start, noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, verb.left_edge.i))
+
+    def _invert(self, verb: "Token", start: int, end: int) -> str:
+        """Put a clause in question order: the auxiliary first, or 'did' if it has none."""
+        helper = next((child for child in verb.lefts if child.dep_ in _AUXILIARIES and child.i >= start), None)
+        if helper is None and verb.lemma_ == "be":
+            helper = verb
+        if helper is not None:
+            return " ".join(filter(None, (helper.text, self._text(start, helper.i), self._text(helper.i + 1, end))))
+        subject = self._text(start, verb.i)
+        if not subject:
+            return self._text(start, end)
+        support = "did" if verb.tag_ in {"VBD", "VBN"} else "does" if verb.tag_ == "VBZ" else "do"
+        return f"{support} {subject} {verb.lemma_} {self._text(verb.i + 1, end)}".strip()
+
+
+def _innermost_first(doc: "Doc") -> Iterator["Token"]:
+    """Return nouns from the shortest span to the longest, so inner nouns come first."""
+    nouns = [token for token in doc if token.pos_ in {"NOUN", "PROPN", "PRON"} and token.n_rights + token.n_lefts]
+    return iter(sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)))
+
+
+def asks(token: "Token") -> bool:
+    """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause.
+
+    Args:
+        token: any token of a parse.
+    """
     if token.tag_ not in _RELATIVE_TAGS or token.lower_ == "that":
         return False
-    is_last = token.i + 1 == len(token.doc) or token.nbor().is_punct
-    return is_last or token.dep_ == "det" or token.lower_ in {"what", "how", "why"} or token.i == token.sent.start
+    last = token.i + 1 == len(token.doc) or token.nbor().is_punct
+    if last or token.dep_ == "det" or token.lower_ in {"what", "how", "why"} or token.i == token.sent.start:
+        return True
+    if "relcl" in {token.head.dep_, token.head.head.dep_}:
+        return False
+    before = token.nbor(-1)
+    if before.pos_ == "ADP" and before.i > token.sent.start:
+        before = before.nbor(-1)
+    return before.pos_ not in {"NOUN", "PROPN", "PRON", "NUM", "PUNCT"}
+
+
+def _final_verb(doc: "Doc") -> int:
+    """Return the index of the main verb of 'did X do?' or 'where was X born?' if the parse made it a part of X.
+
+    Otherwise return the number of tokens.
+    """
+    end = len(doc)
+    while end > 0 and (doc[end - 1].is_punct or doc[end - 1].is_space):
+        end -= 1
+    last = end - 1 - (end > 0 and doc[end - 1].tag_ in {"IN", "RP"})
+    if last < 1 or not doc[last].is_lower or doc[last].ent_type_:
+        return len(doc)
+    root = doc[last].sent.root
+    opening = root.sent[0]
+    helped = root.lemma_ == "do" or (root.lemma_ == "be" and doc[last].tag_ == "VBN"
+                                     and (opening.tag_ == "WRB" or (opening.pos_ == "ADP" and asks(opening.nbor()))))
+    return last if helped and root.i < last - 1 else len(doc)
 
 
 def _description(noun: "Token") -> "Token | None":
     """Return the verb of the relative clause or participle that describes a noun, except one that only names it."""
-    if noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun):
+    if noun.pos_ not in {"NOUN", "PROPN", "PRON"} or (noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)):
         return None
     return next((child for child in noun.rights if child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB" and (
         child.dep_ == "relcl" or (child.dep_ == "acl" and child.lemma_ not in {"call", "name", "know"}))), None)
 
 
-def _is_of_something(noun: "Token") -> bool:
-    """Return True for a common noun that belongs to something: 'the founder of X', 'X's founder'."""
-    if noun.tag_ not in {"NN", "NNS"} or noun.text.istitle():
-        return False
-    return any((child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"})
-               or (child.dep_ == "prep" and child.lemma_ == "of" and _is_definite(noun)) for child in noun.children)
+def _is_person(noun: "Token") -> bool:
+    return kind_of_noun(noun.lemma_) == "person"
 
 
 def _is_definite(noun: "Token") -> bool:
     return any(child.lower_ == "the" for child in noun.lefts)
+
+
+def _end(token: "Token") -> int:
+    """Return the end of a token's subtree."""
+    return token.right_edge.i + 1
+
+
+def _is_name(token: "Token") -> bool:
+    if token.tag_ == "CD":
+        return any(letter.isdigit() for letter in token.text)
+    return token.tag_ in {"NNP", "NNPS"} or token.text in {'"', "“"} or bool(token.ent_type_)

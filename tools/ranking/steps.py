@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from ...graph_store.bounding.grounding import words
 from ...graph_store.index.name_trie import NamedSpan
 from ...models.parsing.parser import Parser
+from ...models.rules.lexicon import SUMMARY_CUES
+from ...models.rules.question import analyse
 from ...schemas.naming import canonical_name
 from ...schemas.references import references
 from ...schemas.retrieval import SubQuery
 from ..query import strip_placeholders
-from .nested_english import unfold
+from .nested_english import unfold_english
 
 NamesIn = Callable[[str], Sequence[NamedSpan]]
 """Returns the names of a text that the knowledge base knows, from left to right."""
@@ -31,8 +33,8 @@ def split_question(question: str, parser: Parser, names_in: NamesIn) -> list[Sub
         parser: parses the question.
         names_in: returns the names of a text that the knowledge base knows.
     """
-    steps = unfold(question, parser, _MOST)
-    if len(steps) == 1:
+    steps = unfold(question, _MOST, parser)
+    if len(steps) == 1 or _is_misread(steps, names_in):
         return with_second_hop(question, names_in)
     parts, numbers = [SubQuery(question=question)], dict[int, int]()
     for position, step in enumerate(steps, 1):
@@ -56,6 +58,37 @@ def with_second_hop(question: str, names_in: NamesIn) -> list[SubQuery]:
         end = named.end
     rest = strip_placeholders(" ".join([*parts, question[end:]]))
     return [whole, SubQuery(question=rest, follows=(0,))] if parts and words(rest) else [whole]
+
+
+def unfold(question: str, limit: int, parser: Parser) -> list[str]:
+    """Return the steps of a question as texts.
+
+    A nested question ("the X of the Y of Z", relative clauses) gives a text for each step, which may refer to earlier
+    answers (`schemas/references.py`). Any other question, one in another language, and one that would need more steps,
+    is returned unchanged.
+
+    Args:
+        question: the question, not blank.
+        limit: the most steps, at least 1.
+        parser: parses English questions.
+    """
+    question = question.strip() or question
+    if question.isspace() or SUMMARY_CUES.search(question) or analyse(question).language != "en":
+        return [question]
+    return unfold_english(question, parser, limit)
+
+
+def _is_misread(steps: Sequence[str], names_in: NamesIn) -> bool:
+    """Return True if a step that nothing leads to names nothing, while a later one names something, or cuts a bracket.
+
+    "Where was the composer of film Billy Elliot born?" then reads as "Who is the composer of film?" and "Where was
+    Billy Elliot born?", and of a name with a note in brackets, "Solaris (film)", the first step has a part.
+    """
+    if any(step.count("(") != step.count(")") for step in steps):
+        return True
+    named = [bool(names_in(strip_placeholders(step))) for step in steps]
+    return any(not there and not references(step) and any(named[place:])
+               for place, (step, there) in enumerate(zip(steps, named, strict=True)))
 
 
 def _is_new(step: str, parts: Sequence[SubQuery]) -> bool:

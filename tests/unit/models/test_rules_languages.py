@@ -13,7 +13,7 @@ from banyan.models.rules.recognition.spans import cue_language, find_spans
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.retrieval import Passage, QuotedDraft
-from banyan.tools.ranking.nested_english import unfold
+from banyan.tools.ranking.steps import unfold
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "questions" / "languages"
 
@@ -92,7 +92,7 @@ def test_what_is_found_of_the_listed_names_does_not_fall() -> None:
 def test_questions_say_what_they_ask_for(question: str, language: str, expected: str, parser: Parser) -> None:
     analysed = analyse(question)
     assert (analysed.language, analysed.expected) == (language, expected)
-    assert unfold(question, parser, 5) == [question]
+    assert unfold(question, 5, parser) == [question]
 
 
 def test_words_keep_their_vowel_signs_and_lose_their_endings() -> None:
