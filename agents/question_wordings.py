@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..models.rules.content_words import Language
+from ..text.content_words import Language
 
 
 class Wording(NamedTuple):

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from ..models.rules.recognition.names import has_name
 from ..schemas.naming import normalise
 from ..text.sentences import split_sentences
+from ..text.whole_names import has_name
 from .knowledge_base import KnowledgeBase
 from .resolution.decisions import match_node
 

@@ -11,12 +11,12 @@ from ..api.python_results import Source
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.index.columns import LazySequence, Rows, distinct
-from ..models.rules.recognition.names import has_name
 from ..schemas.documents import Chunk
 from ..schemas.naming import triple_id
 from ..text.times import read_day
+from ..text.whole_names import has_any_name, has_name
 from ..tools.index import RetrievalIndex
-from ..tools.sentence_links import has_any_name, link_by_sentences, prose_sentences
+from ..tools.sentence_links import link_by_sentences, prose_sentences
 from .responses import Edge, Node, Subgraph, Together
 
 _READ = 40

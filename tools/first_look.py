@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ..graph_store.bounding.grounding import words
-from ..models.rules.lexicon import SUMMARY_CUES
 from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup, lookup_text
 from ..schemas.retrieval import EVERYTHING, Passage, Place, Switches
+from ..text.lexicon import SUMMARY_CUES
 from .asking.asked_mentions import asked_mentions
 from .asking.asked_rows import asked_rows
 from .asking.asked_table import asked_survey, asked_table

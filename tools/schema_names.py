@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
-from ..models.rules.content_words import content_words
 from ..schemas.caching import cached_if_short
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import label_key, normalise
+from ..text.content_words import content_words
 from .index import RetrievalIndex
 
 _NEAR = 60

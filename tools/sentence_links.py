@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models.rules.recognition.names import has_name
 from ..schemas.documents import Chunk
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
+from ..text.whole_names import has_any_name
 from .index import RetrievalIndex
 
 _READ = 200
@@ -75,11 +75,6 @@ def is_named_in_text(index: RetrievalIndex, row: int) -> bool:
             if at >= 0 and not line.lstrip().startswith("|") and (at > 0 or " " in name or not name.isascii()):
                 return True
     return False
-
-
-def has_any_name(sentence: str, names: Sequence[str]) -> bool:
-    """Return True if a sentence has one of an entity's names."""
-    return any(has_name(sentence, name) for name in names)
 
 
 def _pairs_of_facts(index: RetrievalIndex, rows: Sequence[int]) -> set[tuple[int, int]]:

@@ -7,10 +7,10 @@ from typing import Literal
 from ...graph_store.bounding.grounding import SourceText
 from ...graph_store.ledger.document_rows import Documents
 from ...graph_store.store_errors import UnknownDocumentError
-from ...models.rules.content_words import Language, language_of
 from ...schemas.documents import Citation, Span
 from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, AnswerRow, Claim, DraftAnswer, Grade, Mode, Passage, Place, Quote, QuotedDraft
+from ...text.content_words import Language, language_of
 from ...text.markup import without_markup
 from ...text.table_rows import SET_APART
 from .shown_text import plain_text, source_text

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from ...graph_store.ledger.document_rows import Documents
-from ...models.rules.content_words import Language, language_of
 from ...models.rules.recognition.names import names_in
 from ...schemas.retrieval import Answer, DraftAnswer, Passage
+from ...text.content_words import Language, language_of
 from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
 from .citing import NOT_FOUND, cite

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from ...models.rules.content_words import content_words
 from ...schemas.naming import normalise
+from ...text.content_words import content_words
 from ...text.scripts import script_of
 
 _THOUSANDS = re.compile(r"(?<=\d)[,.\u00a0\u202f'’ ](?=\d{3}(?!\d))")

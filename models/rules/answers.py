@@ -6,9 +6,9 @@ Nothing is inferred, counted or judged.
 from collections.abc import Iterator, Sequence
 
 from ...schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
+from ...text.content_words import language_of
 from ...text.table_rows import Row
 from ..parsing.parser import Parser
-from .content_words import language_of
 from .finder import Finder, Found, named_documents
 from .question import Question, analyse
 from .short_answers import Short, asked_cell, is_unasked, short_answer

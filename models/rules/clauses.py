@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .lexicon import words
+from ...text.lexicon import words
 from .recognition.name_words import CALENDAR
 
 if TYPE_CHECKING:

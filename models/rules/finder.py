@@ -17,17 +17,18 @@ from numpy.typing import NDArray
 
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage
+from ...text.content_words import spoken_words, stem
 from ...text.dates import parse_date, spell_dates
+from ...text.lexicon import words
 from ...text.openings import mark_length
 from ...text.quantities import find_numbers
 from ...text.titles import plain_title
 from ...text.values import find_values
+from ...text.whole_names import has_any_name, has_name
 from ..parsing.parser import Parser
-from .content_words import spoken_words, stem
-from .lexicon import words
 from .likeness import likeness
 from .question import Question, tells_time
-from .recognition.names import find_names, has_any_name, has_name, names_in
+from .recognition.names import find_names, names_in
 from .recognition.spans import Span, cue_language, find_spans
 from .units import Unit, find_units
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from ...schemas.naming import canonical_name
-from .content_words import language_of
-from .lexicon import words
+from ...text.content_words import language_of
+from ...text.lexicon import words
 from .question import analyse
 from .recognition.names import find_names, names_in
 

@@ -8,10 +8,10 @@ as at the beginning of a form, are fields of the document.
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from ...text.lexicon import words
 from ...text.scripts import CJK
 from ...text.section_lines import is_telling, lines_under
 from ...text.table_rows import DOCUMENT, Cell, Row
-from .lexicon import words
 
 _LINE = re.compile(
     rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.#]{{1,40}}?)"

@@ -5,9 +5,9 @@ from itertools import chain
 
 import numpy as np
 
+from ...text.content_words import spoken_words
 from ..embedding.embedder import Vectors, products
 from ..embedding.onnx_export import word_vectors
-from .content_words import spoken_words
 
 
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.naming import label_key
+from ...text.lexicon import words
 from ...text.table_rows import LIST_MARK, Cell, Row
-from .lexicon import words
 
 ALIAS = "alias"
 _LONGEST_VALUE = 1000

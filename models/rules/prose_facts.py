@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...text.lexicon import words
 from ..parsing.parser import Parser
 from .clauses import Roles, all_joined, is_stated, roles
-from .lexicon import words
 from .recognition.name_kinds import infer_type, kind_of_noun
 from .recognition.name_likeness import is_rare, may_be
 from .recognition.name_words import CALENDAR, POSTS, PRONOUNS, ROLES, THINGS

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 from ...schemas.naming import normalise
+from ...text.content_words import content_words
+from ...text.content_words import language_of as english_or_chinese
 from ...text.dates import spell_dates
 from ...text.languages import language_of
+from ...text.lexicon import DATE_NOUNS, NUMBER_NOUNS, words
 from ...text.quantities import figures_of, parse_number
 from ...text.scripts import MARKS
 from ...text.sentences import split_sentences
-from .content_words import content_words
-from .content_words import language_of as english_or_chinese
-from .lexicon import DATE_NOUNS, NUMBER_NOUNS, words
 from .recognition.name_kinds import kind_of_noun
 from .recognition.names import names_in
 

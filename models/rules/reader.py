@@ -19,12 +19,12 @@ from ...schemas.extraction import (
 )
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
+from ...text.lexicon import words
 from ...text.scripts import has_han, is_han
 from ...text.section_lines import is_telling
 from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
-from .lexicon import words
 from .people_lists import people_rows
 from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type

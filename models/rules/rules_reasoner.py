@@ -11,10 +11,10 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Inquiry, Judgement
 from ...schemas.resolution import EntityPair, PairVerdict
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
+from ...text.content_words import language_of
 from ..parsing.parser import Parser
 from . import follow_ups
 from .answers import Answers
-from .content_words import language_of
 
 if TYPE_CHECKING:
     from .reader import RulesReader

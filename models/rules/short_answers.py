@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage
+from ...text.content_words import spoken_words
+from ...text.lexicon import words
 from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
 from ...text.values import kind_of
-from .content_words import spoken_words
+from ...text.whole_names import has_name
 from .finder import Finder, Found
-from .lexicon import words
 from .likeness import likeness
 from .question import Question, foreign_forms, tells_time
-from .recognition.names import has_name
 from .recognition.spans import VALUES
 from .stated_lists import counted, listed, verdict
 from .units import Unit

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from ...text.content_words import content_words
 from ...text.markup import without_markup
 from ...text.table_rows import DOCUMENT, find_rows
-from .content_words import content_words
 from .finder import Finder, Found
 from .question import Question
 from .units import Unit

@@ -4,14 +4,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...text.content_words import content_words, spoken_words
 from ...text.dates import calendar_day, parse_date
+from ...text.lexicon import words
 from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
-from .content_words import content_words, spoken_words
-from .lexicon import words
+from ...text.whole_names import has_name
 from .likeness import likeness
 from .question import Question
-from .recognition.names import has_name
 from .units import Unit
 
 _DEGREE = re.compile(

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...text.lexicon import words
 from ...text.quantities import parse_number
 from ...text.table_rows import DOCUMENT, NUMBER_OF, Cell, Row
-from .lexicon import words
 
 _WRAPPED = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")
 """A placeholder, or code as a whole."""

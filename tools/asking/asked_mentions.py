@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from ...models.rules.content_words import language_of
 from ...schemas.inquiry import Block
 from ...schemas.retrieval import Passage, Place
+from ...text.content_words import language_of
 from ..index import RetrievalIndex
 from .asked_rows import MOST_SHOWN
 

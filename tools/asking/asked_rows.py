@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from ...models.rules.content_words import language_of
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Block
 from ...schemas.lookups import EXTREMES, TripleLookup
 from ...schemas.retrieval import Passage
+from ...text.content_words import language_of
 from ..fact_rows import FactRow, rows_item, split_shared_note
 from ..index import RetrievalIndex
 from ..schema_names import find_term

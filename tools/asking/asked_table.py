@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...models.rules.content_words import content_words, stem
-from ...models.rules.lexicon import SUMMARY_CUES
 from ...models.rules.recognition.name_kinds import kind_of_noun
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.lookups import Calculation, CommunityLookup, TripleLookup
 from ...schemas.naming import normalise
+from ...text.content_words import content_words, stem
+from ...text.lexicon import SUMMARY_CUES
 from ..index import RetrievalIndex
 from ..schema_names import find_term, names_of, terms_of
 from ..tables import contexts, read_table

@@ -2,8 +2,8 @@
 
 import re
 
-from ...models.rules.content_words import stem
-from ...models.rules.lexicon import ENGLISH_STOP, words
+from ...text.content_words import stem
+from ...text.lexicon import ENGLISH_STOP, words
 
 
 def _form(*parts: str) -> re.Pattern[str]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...models.parsing.parser import Parser
-from ...models.rules.lexicon import words
 from ...models.rules.recognition.name_kinds import kind_of_noun
 from ...schemas.references import reference
+from ...text.lexicon import words
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

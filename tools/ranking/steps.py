@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from ...graph_store.bounding.grounding import words
 from ...graph_store.index.name_trie import NamedSpan
 from ...models.parsing.parser import Parser
-from ...models.rules.lexicon import SUMMARY_CUES
 from ...models.rules.question import analyse
 from ...schemas.naming import canonical_name
 from ...schemas.references import references
 from ...schemas.retrieval import SubQuery
+from ...text.lexicon import SUMMARY_CUES
 from ..query import strip_placeholders
 from .nested_english import unfold_english
 

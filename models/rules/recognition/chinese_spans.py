@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ....text.lexicon import words
 from ...parsing.chinese import Word, load_tagger
-from ..lexicon import words
 from .name_kinds import kind_of_noun
 from .name_words import CHINESE_SURNAMES
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ....text.lexicon import words
 from ....text.scripts import is_han
-from ..lexicon import words
 from .typed_span import Span
 
 _FILE = Path(__file__).with_name("name_cues.json")

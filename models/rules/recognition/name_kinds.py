@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from ....schemas.formats.schema_loading import load_schema
 from ....schemas.graph_schema import GraphSchema
+from ....text.lexicon import words
 from ....text.scripts import has_han
-from ..lexicon import words
 
 if TYPE_CHECKING:
     from .typed_span import Span

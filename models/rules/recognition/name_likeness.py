@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from ....text.lexicon import words
 from ...embedding.embedder import Vectors
 from ...embedding.onnx_export import bundled_tokenizer, word_vectors
-from ..lexicon import words
 
 _LIKE = {
     "person": words("john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan"),

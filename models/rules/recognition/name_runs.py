@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ..lexicon import words
+from ....text.lexicon import words
 from .name_kinds import type_of_noun
 from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 

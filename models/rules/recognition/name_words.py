@@ -4,7 +4,7 @@ They contain general knowledge of the two languages and are short on purpose. Th
 rest.
 """
 
-from ..lexicon import words
+from ....text.lexicon import words
 
 MONTHS = words(
     "january february march april may june july august september october november december "

@@ -4,13 +4,13 @@ Precision comes before recall: uncertain words are left to the content words.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from ....schemas.naming import canonical_name, normalise
+from ....schemas.naming import canonical_name
+from ....text.content_words import language_of
 from ....text.languages import function_words
 from ....text.languages import language_of as any_language_of
-from ..content_words import language_of
-from ..lexicon import ENGLISH_STOP, words
+from ....text.lexicon import ENGLISH_STOP, words
 from .chinese_spans import find_chinese_names
 from .name_words import CALENDAR
 
@@ -59,31 +59,6 @@ def names_in(text: str) -> tuple[str, ...]:
     for start, end in find_names(text):
         unique.setdefault(canonical_name(text[start:end]), text[start:end])
     return tuple(unique.values())
-
-
-def has_name(text: str, name: str) -> bool:
-    """Return True if a text contains a whole name, regardless of case and width; Chinese has no word boundaries."""
-    return has_any_name(text, [name])
-
-
-def has_any_name(text: str, names: Iterable[str]) -> bool:
-    """Return True if a text contains one of several names; see `has_name`."""
-    folded = normalise(text)
-    return any(_stands_in(folded, canonical_name(name)) for name in names)
-
-
-def _stands_in(folded: str, wanted: str) -> bool:
-    at = folded.find(wanted)
-    while wanted and at >= 0:
-        before, after = folded[at - 1 : at], folded[at + len(wanted) : at + len(wanted) + 1]
-        if not (_joins(before) and _joins(wanted[0])) and not (_joins(wanted[-1]) and _joins(after)):
-            return True
-        at = folded.find(wanted, at + 1)
-    return False
-
-
-def _joins(character: str) -> bool:
-    return character.isalnum() and not "\u3400" <= character <= "\u9fff"
 
 
 def _capital_runs(text: str, functions: frozenset[str]) -> Iterator[Place]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from ..lexicon import words
+from ....text.lexicon import words
 
 _LINE = re.compile(r"^[^\n]+$", re.MULTILINE)
 _ROW = re.compile(r"[ \t]{0,20}\|")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..lexicon import ENGLISH_STOP, words
+from ....text.lexicon import ENGLISH_STOP, words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import is_known, may_be
 from .name_runs import NameRuns

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answers import Answers
-from banyan.models.rules.content_words import content_words
 from banyan.models.rules.question import analyse
 from banyan.models.rules.reader import RulesReader
 from banyan.models.rules.recognition.spans import cue_language, find_spans
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.retrieval import Passage, QuotedDraft
+from banyan.text.content_words import content_words
 from banyan.tools.ranking.steps import unfold
 
 FOLDER = Path(__file__).parents[3] / "benchmarks" / "questions" / "languages"

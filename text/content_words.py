@@ -4,12 +4,12 @@ import functools
 import re
 from typing import Literal
 
-from ...schemas.naming import normalise
-from ...text.languages import function_words
-from ...text.languages import language_of as any_language_of
-from ...text.scripts import MARKS
-from ...text.stemming import stem_word
+from ..schemas.naming import normalise
+from .languages import function_words
+from .languages import language_of as any_language_of
 from .lexicon import CHINESE_CONCEPTS, CHINESE_STOP, ENGLISH_CONCEPTS, ENGLISH_STOP
+from .scripts import MARKS
+from .stemming import stem_word
 
 Language = Literal["en", "zh"]
 
