@@ -5,17 +5,11 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from rapidfuzz import fuzz, process
-
 from ..graph_store.bounding.grounding import words
 from ..schemas.naming import canonical_name
 from .index import RetrievalIndex
 
 _ARTICLE = re.compile(r"^(?:the|an?) ")
-_NEAR = 75
-"""rapidfuzz's ratio from which two names are spelt alike."""
-_CONTAINED = 100
-"""rapidfuzz's ratio of two names of which one has all words of the other."""
 _SHOWN = 5
 _MOST_PARTS = 3
 """The most entities that may be meant by a part of their names."""
@@ -37,7 +31,7 @@ def find_entities(index: RetrievalIndex, name: str) -> FoundEntities:
             known.update(named.entities)
     if known:
         return FoundEntities(tuple(sorted(known)))
-    near = near_names(index, name, _SHOWN)
+    near = index.spellings().near(name, _SHOWN)
     inside = {entity for other in near if wanted and f" {wanted} " in f" {' '.join(words(other))} "
               for named in index.names.find(other) for entity in named.entities}
     return FoundEntities(tuple(sorted(inside))) if 0 < len(inside) <= _MOST_PARTS else FoundEntities((), near)
@@ -51,18 +45,7 @@ def named_entities(index: RetrievalIndex, question: str) -> dict[str, str]:
     return {entity: question[start:end] for start, end, entity in sorted(places)}
 
 
-def near_names(index: RetrievalIndex, name: str, limit: int = _SHOWN) -> tuple[str, ...]:
-    """Return the knowledge base's names that are spelt like a name or share its words, nearest first."""
-    spellings, folded = [*index.spellings], name.casefold()
-    choices = [other.casefold() for other in spellings]
-    found = process.extract(folded, choices, scorer=fuzz.token_sort_ratio, score_cutoff=_NEAR, limit=limit)
-    sharing = {row: other for word in folded.split() for row, other in enumerate(choices) if word in other}
-    parts = process.extract(folded, dict(sorted(sharing.items())), scorer=fuzz.token_set_ratio,
-                            score_cutoff=_CONTAINED, limit=limit)
-    return tuple(dict.fromkeys(spellings[row] for _, _, row in (*found, *parts)))[:limit]
-
-
 def unknown_names_near(index: RetrievalIndex, names: Sequence[str], limit: int) -> list[str]:
     """Return the names that are like some unknown names, nearest first."""
-    near = (near_names(index, name, limit) for name in names if not index.names.find(name))
+    near = (index.spellings().near(name, limit) for name in names if not index.names.find(name))
     return list(dict.fromkeys(chain.from_iterable(near)))[:limit]

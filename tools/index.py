@@ -30,12 +30,15 @@ from ..text.times import Validity
 from .best import Rows
 from .field_columns import FieldColumn, join_columns
 from .nearness import Nearness, nearness
+from .spellings import Spellings
 from .spreading import SpreadingGraph
 
 _KEPT = 1 << 13
 # Communities have many members.
 _COMMUNITIES_KEPT = 1 << 8
 _COLUMNS_KEPT = 1 << 6
+_SPELLINGS_KEPT = 1 << 16
+"""The most names that are kept in memory: some ten megabytes."""
 _FEW_DOCUMENTS = 2
 """The most documents that one name means."""
 _ALIAS = "alias"
@@ -96,8 +99,7 @@ class RetrievalIndex:
         """The trie of all entities' names."""
         self.values = NameTrie(arrays, "values", self.entity_row.at)
         """The trie of all attributes' values, which finds the entities that have them."""
-        self.spellings: Sequence[str] = Texts(arrays, "spellings")
-        """All names of entities, sorted."""
+        self._spellings = Texts(arrays, "spellings")
         self.name_words: Sequence[str] = Texts(arrays, "name_words")
         """The folded words of all names, sorted."""
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
@@ -111,6 +113,14 @@ class RetrievalIndex:
         return SpreadingGraph(self._arrays, "walk")
 
     # Entities.
+
+    def spellings(self) -> Spellings:
+        """Return all names of entities for comparison; those of a large graph are not kept."""
+        return self._kept_spellings if len(self._spellings) <= _SPELLINGS_KEPT else Spellings(self._spellings)
+
+    @cached_property
+    def _kept_spellings(self) -> Spellings:
+        return Spellings(self._spellings)
 
     def name(self, entity: str) -> str:
         """Return the name that most chunks use for an entity."""

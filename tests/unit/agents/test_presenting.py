@@ -7,6 +7,7 @@ from banyan.agents.retrieval.presenting import has_model_hint, present_quotes, w
 from banyan.agents.retrieval.spelling import respelt
 from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.schemas.retrieval import Claim, Passage, Quote, QuotedDraft
+from banyan.tools.spellings import Spellings
 
 from ...name_tries import trie_of
 
@@ -16,8 +17,8 @@ NAMES = ["Viana do Castelo", "Marlow", "Grey Ferry"]
 
 def index():
     words = sorted({word for name in NAMES for word in name.lower().split()})
-    return SimpleNamespace(lexical=LexicalIndex.of([TEXT, "Viana do Castelo"]), name_words=words, spellings=NAMES,
-                           names=trie_of((name, name) for name in NAMES))
+    return SimpleNamespace(lexical=LexicalIndex.of([TEXT, "Viana do Castelo"]), name_words=words,
+                           spellings=lambda: Spellings(NAMES), names=trie_of((name, name) for name in NAMES))
 
 
 def retriever():
