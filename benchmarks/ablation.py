@@ -27,7 +27,7 @@ from banyan.schemas.retrieval import Passage
 from banyan.tools.first_look import first_look
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
-from banyan.tools.schema_names import named_terms
+from banyan.tools.schema_names import LabelledTerms
 from own_questions import FOLDER, MUSIQUE, own_questions, passages
 from rich.console import Console
 from rich.table import Table
@@ -55,7 +55,7 @@ def lookups_of(retriever: Retriever, question: str) -> list[Lookup]:
     """Return the lookups that are made for a question."""
     index = retriever.index
     names = list(dict.fromkeys(named.name for named in index.names.find(question)))[:_MOST_NAMED]
-    relations = list(named_terms(index, index.store.schemas.current(), question))[:_MOST_NAMED]
+    relations = LabelledTerms(index, index.store.schemas.current()).named(question)[:_MOST_NAMED]
     return [PassageLookup(query=question), CommunityLookup(theme=question), *(EntityLookup(entity=n) for n in names),
             *(PathLookup(start=name) for name in names[:1]), *(TripleLookup(relation=name) for name in relations)]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from banyan.graph_store.graph.knowledge_graph import relation_text
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index.array_file import Arrays
 from banyan.graph_store.index.contents import IndexSource, contents
@@ -11,7 +12,7 @@ from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
-from banyan.schemas.naming import entity_id, triple_id
+from banyan.schemas.naming import entity_id, relation_id, triple_id
 from banyan.tools.index import RetrievalIndex
 from banyan.tools.query import Query, compare_queries
 
@@ -61,6 +62,8 @@ class GraphAlone:
     def get(self, kind: str, ids: Sequence[str]) -> Vectors:
         texts = {chunk.id: chunk.titled_text() for chunk in self.chunks}
         texts |= {triple_id(*edge): self.graph.triple_text(edge) for edge in self.graph.edges()}
+        labels = {*self.graph.attribute_names(), *(relation for _, relation, _ in self.graph.edges())}
+        texts |= {relation_id(label): relation_text(label) for label in labels}
         texts |= {entity: self.graph.entity_text(entity) for entity in self.graph.entity_ids()}
         return self.embedder.encode([texts[one] for one in ids])
 

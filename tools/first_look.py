@@ -1,7 +1,7 @@
 """What is shown of a question before any call: passages, short cards of what it names, tables that it asks for."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..graph_store.bounding.grounding import words
 from ..models.rules.recognition.names import names_in
@@ -22,7 +22,7 @@ from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import look_up_reports
 from .retriever import Retriever
-from .schema_names import named_terms, terms_of
+from .schema_names import terms_of
 from .tables import look_up_table
 
 _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
@@ -141,10 +141,11 @@ def _cards(retriever: Retriever, schema: GraphSchema, question: str, named: Mapp
     """Yield short cards of the rarest entities that a question names: lines that it names, too, then the nearest."""
     index = retriever.index
     rarest = sorted(named, key=lambda entity: (len(index.entity_support(entity)), entity))[:_MOST_CARDS]
-    asked, nearness = set(named_terms(index, schema, question)), _nearness(retriever, question)
+    if not rarest:
+        return
+    asked, near = set(retriever.labelled_terms(schema).named(question)), _nearness(retriever, question)
     for entity in rarest:
-        yield entity_card(index, entity, tokens // len(rarest),
-                          order=lambda label: (label in asked) + nearness(label))
+        yield entity_card(index, entity, tokens // len(rarest), order=lambda label: (label in asked) + near[label])
 
 
 def _paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list[Block]:
@@ -155,11 +156,10 @@ def _paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list
     return [block for block in look_up_paths(index, PathLookup(start=names[0], end=names[-1]), tokens) if block.items]
 
 
-def _nearness(retriever: Retriever, question: str) -> Callable[[str], float]:
-    """Return the cosine of a relation's or attribute's name to a question."""
+def _nearness(retriever: Retriever, question: str) -> dict[str, float]:
+    """Return the cosine of the name of each relation and attribute to a question."""
     # What the ranking of passages will need is embedded together.
-    asked = retriever.queries(retriever.sub_queries(question[:LONGEST]))[0].embedded.vector
-    return lambda label: round(float(retriever.embed([label.replace("_", " ")])[0] @ asked), 6)
+    return retriever.term_cosines(retriever.queries(retriever.sub_queries(question[:LONGEST]))[0].embedded.vector)
 
 
 def _tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
@@ -181,7 +181,7 @@ def _named_tables(retriever: Retriever, schema: GraphSchema, question: str, most
     for attribute, value in shared:
         if rows.get(attribute, 0) <= _MOST_SCANNED:
             yield TripleLookup(relation=attribute, tail=value)
-    for name in named_terms(index, schema, question):
+    for name in retriever.labelled_terms(schema).named(question):
         if rows[name] <= most and all(attribute != name for attribute, _ in shared):
             yield TripleLookup(relation=name)
 

@@ -25,7 +25,7 @@ from ..graph_store.ledger.communities import TreeCommunity
 from ..graph_store.vectors.vector_store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
-from ..schemas.naming import canonical_name, normalise
+from ..schemas.naming import canonical_name, normalise, relation_id
 from ..text.times import Validity
 from .best import Rows
 from .field_columns import FieldColumn, join_columns
@@ -85,6 +85,7 @@ class RetrievalIndex:
         """For each triple its head's row, its relation's number and its tail's row, shape (n, 3)."""
         self.edges: Sequence[EdgeKey] = LazySequence(len(self.triples), self.graph.edge)
         """The triple of each row: its head's id, its relation, its tail's id."""
+        self._label_row = Ids(arrays, "relations")
         self.chunk_row = Ids(arrays, "chunks")
         # Nothing here refers to this object, so that its file is let go of with its last user.
         self.chunks: Sequence[Chunk] = LazySequence(
@@ -317,6 +318,14 @@ class RetrievalIndex:
     def nearness(self, kind: Kind, queries: Vectors) -> list[Nearness]:
         """Return how near each query, unit vectors of shape (n, d), is to the entities, triples or chunks."""
         return nearness(self._vectors[kind], queries)
+
+    def label_vector(self, label: str) -> Vectors | None:
+        """Return the unit vector of a relation's or attribute's name, shape (d,); None where there is none."""
+        row = self._label_row.get(relation_id(label))
+        if row is None:
+            return None
+        vector = self._vectors["relations"].vectors[row]
+        return vector if vector.any() else None
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
         """Return the cosine of a question to each community: the mean of its triples, or of its keywords' names.

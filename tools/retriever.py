@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..models.embedding.embedder import Embedder, Vectors, as_queries
 from ..models.parsing.parser import Parser
 from ..models.reranking.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
+from ..schemas.graph_schema import GraphSchema
 from ..schemas.references import escape_references
 from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches
 from ..text.metadata_line import metadata_line
@@ -25,6 +26,7 @@ from .ranking import fusion
 from .ranking.chunk_scores import Scores
 from .ranking.reranking import reranked
 from .ranking.steps import split_question, with_second_hop
+from .schema_names import LabelledTerms, terms_of
 
 # How many embedded sub-queries are cached, each with its cosine to everything: enough for a busy server's questions.
 # For a large base it is only a few, to bound a reader's memory.
@@ -32,7 +34,7 @@ _CACHED, _FEWEST = 64, 8
 _COSINES = 1 << 26
 # Weights of chunks that are cached for the last questions: 4 MB.
 _SCORES = 1 << 20
-# Labels of the schema and questions whose vectors are cached, and documents whose metadata are.
+# Questions and names without a vector in the index whose vectors are cached, and documents whose metadata are.
 _TEXTS = 1 << 10
 # Tokens of a document's metadata: author, date, source and a few more.
 _ABOUT_TOKENS = 40
@@ -72,6 +74,7 @@ class Retriever:
             min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))
         self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
         self._lock = threading.RLock()
+        self._labelled: LabelledTerms | None = None
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
                       decompose: bool = True, documents: Collection[str] | None = None) -> list[tuple[str, float]]:
@@ -145,6 +148,25 @@ class Retriever:
     def embed(self, texts: Sequence[str]) -> list[Vectors]:
         """Return the unit vector of each text, shape (d,); repeated ones are looked up."""
         return self._cached(self._texts, texts, partial(self._encode, self.index.embedder))
+
+    def labelled_terms(self, schema: GraphSchema) -> LabelledTerms:
+        """Return the graph's terms by what a schema calls them; those of the last schema are kept."""
+        with self._lock:
+            if self._labelled is None or self._labelled.schema is not schema:
+                self._labelled = LabelledTerms(self.index, schema)
+            return self._labelled
+
+    def term_cosines(self, asked: Vectors) -> dict[str, float]:
+        """Return the cosine of a question's unit vector, shape (d,), to the name of each relation and attribute."""
+        vectors = self._term_vectors
+        return {name: round(float(vector @ asked), 6) for name, vector in vectors.items()}
+
+    @cached_property
+    def _term_vectors(self) -> dict[str, Vectors]:
+        names = [term.name for term in terms_of(self.index)]
+        stored = {name: vector for name in names if (vector := self.index.label_vector(name)) is not None}
+        missing = [name for name in names if name not in stored]
+        return stored | dict(zip(missing, self.embed([name.replace("_", " ") for name in missing]), strict=True))
 
     def _encode(self, embedder: Embedder, texts: Sequence[str]) -> Iterable[Vectors]:
         with charge_calls(account=self.account):

@@ -56,17 +56,30 @@ def find_term(index: RetrievalIndex, schema: GraphSchema, label: str) -> FoundTe
     return FoundTerm((), tuple(near)[:_SHOWN])
 
 
-def named_terms(index: RetrievalIndex, schema: GraphSchema, question: str) -> list[str]:
-    """Return the relations and attributes with rows of which a question has all words of a name or label."""
-    asked, folded = frozenset(content_words(question)), normalise(question)
-    return list(dict.fromkeys(term.name for term in terms_of(index)
-                              if any(_is_said(label, asked, folded) for label in names_of(schema, term))))
+class LabelledTerms:
+    """The terms of a graph by the words of the names and labels that a schema gives them."""
 
+    def __init__(self, index: RetrievalIndex, schema: GraphSchema) -> None:
+        """Read the names and labels of all terms."""
+        self.schema, self.terms = schema, terms_of(index)
+        self._spoken: dict[str, list[tuple[int, frozenset[str]]]] = {}
+        self._written: list[tuple[int, str]] = []
+        for row, term in enumerate(self.terms):
+            for label in names_of(schema, term):
+                if words := frozenset(content_words(label)):
+                    self._spoken.setdefault(min(words), []).append((row, words))
+                    if not label.isascii():
+                        self._written.append((row, label))
 
-def _is_said(label: str, asked: frozenset[str], folded: str) -> bool:
-    """Return True if a question has a label: in a script without spaces as it stands, else by its words' stems."""
-    words = content_words(label)
-    return bool(words) and (asked.issuperset(words) or (not label.isascii() and label in folded))
+    def named(self, question: str) -> list[str]:
+        """Return the terms of which a question has a name or label.
+
+        It has all stems of the label's words, or in a script without spaces the label as it stands.
+        """
+        asked, folded = frozenset(content_words(question)), normalise(question)
+        spoken = {row for word in asked for row, words in self._spoken.get(word, ()) if asked.issuperset(words)}
+        written = {row for row, label in self._written if label in folded}
+        return list(dict.fromkeys(self.terms[row].name for row in sorted(spoken | written)))
 
 
 def labels_of(schema: GraphSchema, term: Term) -> list[str]:

@@ -6,7 +6,7 @@ from itertools import accumulate
 from ...schemas.graph_schema import GraphSchema
 from ...text.tokens import estimate_tokens
 from ...tools.retriever import Retriever
-from ...tools.schema_names import Term, named_terms, terms_of
+from ...tools.schema_names import Term, terms_of
 
 _TOKENS = 200
 """The most estimated tokens of the terms: they are in every prompt of a question."""
@@ -48,7 +48,6 @@ def _describe_term(term: Term, schema: GraphSchema) -> str:
 
 
 def _by_nearness(retriever: Retriever, schema: GraphSchema, question: str, terms: Sequence[Term]) -> list[Term]:
-    named = frozenset(named_terms(retriever.index, schema, question))
-    asked, *vectors = retriever.embed([question, *(term.name.replace("_", " ") for term in terms)])
-    near = {term: round(float(vector @ asked), 6) for term, vector in zip(terms, vectors, strict=True)}
-    return sorted(terms, key=lambda term: (term.name not in named, -near[term], term))
+    named = frozenset(retriever.labelled_terms(schema).named(question))
+    near = retriever.term_cosines(retriever.embed([question])[0])
+    return sorted(terms, key=lambda term: (term.name not in named, -near[term.name], term))

@@ -19,7 +19,7 @@ from ...runtime.whole_file import whole_file
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_FORMAT = "banyan-index-20"
+_FORMAT = "banyan-index-21"
 _PREFIX = struct.Struct("<QQ")
 _ALIGNED = 64
 _KINDS = "biufS"

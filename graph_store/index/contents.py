@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Vectors
 from ...schemas.documents import Chunk
-from ...schemas.naming import normalise, triple_id
+from ...schemas.naming import normalise, relation_id, triple_id
 from ...text.titles import plain_title
 from ..bounding.grounding import without_aside, words
 from ..graph.graph_columns import find_firsts
@@ -32,6 +32,8 @@ from .vector_rows import StoredVectors, find_vectors
 
 NewArrays = dict[str, NDArray[Any]]
 Pairs = NDArray[np.int32]
+_ALL_STORED: tuple[Kind, ...] = ("entities", "relations")
+"""The kinds of which those without a vector are stored, too: they are never near to anything."""
 _WORDS_OF_A_VALUE = 8
 """The most words, or Chinese characters, of a value by which its entities are found; longer ones are sentences."""
 
@@ -73,15 +75,17 @@ def contents(source: IndexSource, before: Arrays, folder: Path | None = None) ->
     """
     graph = source.graph
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in source.chunks],
-                                  "triples": [triple_id(*edge) for edge in graph.iterate_edges()]}
+                                  "triples": [triple_id(*edge) for edge in graph.iterate_edges()],
+                                  "relations": sorted(map(relation_id, _labels(graph)))}
     found = {kind: find_vectors(kind, own, before, source.vectors, folder) for kind, own in ids.items()}
-    stored = {kind: vectors if kind == "entities" or there.all() else vectors[there]
+    stored = {kind: vectors if kind in _ALL_STORED or there.all() else vectors[there]
               for kind, (vectors, there) in found.items()}
     chunks = [source.chunks[row] for row in np.flatnonzero(found["chunks"][1]).tolist()]
     embedded = np.flatnonzero(found["triples"][1])
     rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
                  _chunk_rows(graph, chunks), embedded)
     made: NewArrays = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
+    made |= columns.ids("relations", ids["relations"])
     made |= graph_arrays(graph, embedded, rows.chunks >= 0)
     for kind, vectors in stored.items():
         made |= StoredVectors.of(vectors).arrays(kind)
@@ -94,6 +98,12 @@ def contents(source: IndexSource, before: Arrays, folder: Path | None = None) ->
     made |= _walk(rows, chunks, made)
     made |= _communities(source.communities, rows, made, stored)
     return made
+
+
+def _labels(graph: KnowledgeGraph) -> set[str]:
+    """Return the names of the relations and attributes that a graph has."""
+    texts = graph.columns.texts
+    return {*graph.attribute_names(), *(texts[number] for number in np.unique(graph.columns.triples[:, 1]).tolist())}
 
 
 def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.int32]:

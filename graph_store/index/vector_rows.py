@@ -1,4 +1,4 @@
-"""The vectors of entities, triples and chunks in the index, by row, with their codes of one byte per dimension.
+"""The vectors of entities, triples, relations and chunks in the index, by row, with codes of one byte per dimension.
 
 Codes are for a first comparison before the best are compared exactly. A vector's largest component is 127 steps. The
 product of two codes is an integer, so it does not depend on batches or threads. Its maximum distance from the vectors'
@@ -19,7 +19,7 @@ from ..vectors.vector_store import Kind, VectorStore
 from .array_file import Arrays
 from .columns import Ids, Rows
 
-COMPARED: tuple[Kind, ...] = ("entities", "triples", "chunks")
+COMPARED: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
 """The kinds of vectors that retrieval compares."""
 _STEPS = 127
 _AT_ONCE = 8192

@@ -1,11 +1,12 @@
 """The vectors of a knowledge base, in step with its graph.
 
-Embedded are entities, triples, relations and chunks, each as a text by id.
+Embedded are entities, triples, relations (attributes among them) and chunks, each as a text by id.
 """
 
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 from ...models.embedding.embedder import Embedder, Vectors
@@ -21,6 +22,9 @@ from ..ledger.version import begin_epoch, epoch
 from ..store_errors import EmbeddingMismatchError, VectorServerError
 from .ledger_embedder import RECORD, LedgerEmbedder, record_model
 from .vector_store import Kind, VectorStore, collections_of, pages_of
+
+_EMBEDDED = 2
+"""The number of what is embedded; with another one, what is stored is compared with the graph."""
 
 
 class Embedded(NamedTuple):
@@ -39,7 +43,8 @@ def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str])
     graphs = [graph.mentions, graph] if isinstance(graph, ResolvedGraph) else [graph]
     mentions = graphs[0]
     triples = {triple_id(*edge): edge for one in graphs for edge in one.iterate_edges()}
-    relations = {relation_id(name): name for name in sorted({name for _, name, _ in triples.values()})}
+    attributes = chain.from_iterable(one.attribute_names() for one in graphs)
+    relations = {relation_id(name): name for name in sorted({*attributes, *(name for _, name, _ in triples.values())})}
     return (Embedded("entities", mentions.entity_ids(), lambda ids: {key: mentions.entity_text(key) for key in ids}),
             Embedded("triples", triples, lambda ids: {key: mentions.triple_text(triples[key]) for key in ids}),
             Embedded("relations", relations, lambda ids: {key: relation_text(relations[key]) for key in ids}),
@@ -157,7 +162,7 @@ class VectorSynchroniser:
 
     def _state(self) -> str:
         """Return the state of the ledger that the graph is of, as it is noted with the vectors."""
-        return f"{self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
+        return f"{_EMBEDDED} {self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
 
     def unwritten(self) -> UnwrittenVectors:
         """Return the vectors of the graph as they would be if the disk had room for them."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from banyan.agents.retrieval.schema_terms import terms_text
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.lookups import TOOLS
 from banyan.tools.first_look import first_look
@@ -68,3 +69,19 @@ def test_a_ranking_has_no_passage_without_weight(retriever):
     "How is Ada Byron connected with Turku?", "Was Ada Byron ever on the Danube?"])
 def test_no_chain_is_there_without_facts_that_join_or_a_question_for_them(retriever, question):
     assert looked_up(retriever, question) == []
+
+
+def test_the_names_of_thousands_of_relations_are_embedded_by_the_build(tmp_path, hashed_embedder, monkeypatch):
+    relations = [f"relation_{number}" for number in range(1100)]
+    with base.create(tmp_path, "wide", hashed_embedder) as kb:
+        with kb.writing():
+            base.put(kb, "ada", "Ada Byron, 3 feet high, was in Ulm.", entities={"Ada Byron": "Person", "Ulm": "City"},
+                     triples=[("Ada Byron", relation, "Ulm") for relation in relations],
+                     attributes=[("Ada Byron", "height", "3")])
+            base.finish(kb)
+        retriever, encode, embedded = Retriever(kb), hashed_embedder.encode, []
+        monkeypatch.setattr(hashed_embedder, "encode", lambda texts: embedded.extend(texts) or encode(texts))
+        questions = ["Where did Ada Byron live?", "What height has Ada Byron?"]
+        shown = [terms_text(retriever, open_schema(), question) for question in questions]
+    assert set(embedded) <= set(questions)
+    assert "height 1" in shown[1]
