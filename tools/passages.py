@@ -18,8 +18,8 @@ from .retriever import Retriever
 
 AT_LEAST = 3
 """Passages of a look where their chunks are long: one alone rarely answers, and another look costs a call."""
-_LEAST_WEIGHT = 1 / 20
-"""Of the best passage's weight: what a lookup shows below it, once the near ones were shown, no reader used."""
+_LEAST_WEIGHT = 1 / 10
+"""Of the best passage's weight: of what lookups show below it readers used nothing (benchmarks/README.md)."""
 _RANKED = 60
 """Passages of a ranking that are looked at: several times what a budget shows, for those shown before."""
 _WORD = re.compile(r"[^\W_]+")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ...ingest.chunking import chunk_id
 from ...schemas.naming import label_key
+from ...text.openings import opening_of
 from ..evolution.elements import KIND_NAMES, find_element
 from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database
@@ -63,7 +64,8 @@ def chunks(kb: KnowledgeBase) -> Iterator[str]:
     for chunk in kb.documents.chunks():
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
         key = (chunk.document_id, chunk.heading, chunk.text)
-        if chunk.id != chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key]):
+        if chunk.id != chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key],
+                                chunk.opening):
             yield f"{where}: its text is not the one that its id was made from"
         if chunk.ordinal != ordinals[chunk.document_id]:
             yield f"{where}: chunk {ordinals[chunk.document_id]} was expected"
@@ -86,7 +88,8 @@ def waiting(kb: KnowledgeBase) -> Iterator[str]:
                 continue
             text = row.text[start:end]
             occurrence = occurrences[str(heading), text]
-            if chunk != chunk_id(row.document, row.title, str(heading), text, occurrence):
+            opening = opening_of(row.text, start)
+            if chunk != chunk_id(row.document, row.title, str(heading), text, occurrence, opening):
                 yield f"{where}: its text is not the one that its id was made from"
             occurrences[str(heading), text] += 1
     for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):

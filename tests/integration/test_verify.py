@@ -14,6 +14,7 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.tables import ENTITY_ALIASES, REJECTIONS
 from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.schemas.delta import Decision
+from banyan.schemas.documents import Document
 
 from .. import scripted, small_base
 
@@ -213,3 +214,16 @@ def test_a_damage_that_is_everywhere_does_not_bury_the_others(kb):
     found = verify(kb)
     assert "... and 30 more like this" in {problem.what for problem in found}
     assert any("communities have lost their description" in problem.what for problem in found)
+
+
+def test_a_list_that_goes_on_in_another_chunk_is_sound_stored_and_waiting(tmp_path, hashed_embedder):
+    listed = "The office keeps these papers:\n" + "\n".join(f"- paper {number} of the office" for number in range(60))
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        small_base.put_plain(kb, "papers", listed, max_tokens=100)
+        small_base.finish(kb)
+        assert any(chunk.opening for chunk in kb.documents.chunks())
+        assert whats(kb) == ""
+        longer = Document(id="papers", title="", text=f"{listed}\n- a last one", source="test")
+        small_base.store(kb, longer, max_tokens=100)
+        assert kb.database.count("SELECT count(*) FROM revisions") == 1
+        assert whats(kb) == ""
