@@ -194,7 +194,8 @@ class Settings(BaseSettings):
 
     max_rounds: int = Field(5, ge=1, description="rounds of lookups for a question, after the first look")
     max_tool_calls: int = Field(30, ge=1, description="lookups for a question, over all rounds")
-    abstain_below: float = Field(0.5, ge=0, le=1, description="confidence below which mode reject abstains")
+    abstain_below: float = Field(0.5, ge=0, le=1, description="confidence below which mode reject abstains; half of it "
+                                                              "for an answer that says which link is not stated")
     context_tokens: int = Field(4000, ge=100, description="budget of the evidence in one prompt; the first look and "
                                                           "each round of lookups add at most a quarter")
     context_passages: int = Field(20, ge=1, description="passages that naive RAG reads in `banyan bench`")

@@ -55,6 +55,17 @@ def test_every_accepted_citation_stands_in_its_document(documents, quotes, cut, 
         assert said.abstained == (not said.citations)
 
 
+@pytest.mark.parametrize(("unstated", "confidence", "mode", "shown"), [
+    ("", .5, "reject", True), ("", .45, "reject", False), ("that Ulm is meant", .3, "reject", True),
+    ("that Ulm is meant", .2, "reject", False), ("that Ulm is meant", .9, "strict", False)])
+def test_an_answer_that_names_its_unstated_link_needs_half_the_confidence(documents, unstated, confidence, mode, shown):
+    draft = DraftAnswer(answerable=True, confidence=confidence, short="Ulm", claims=[
+        Claim(text="She was born in Ulm.", quotes=[Quote(item=1, words="She was born in Ulm")], unstated=unstated)])
+    answer = cite(draft, [passage("ada", 0, 80)], documents, mode, abstain_below=0.5)
+    assert (not answer.abstained, answer.short) == (shown, "Ulm" if shown else "")
+    assert ("not stated: that Ulm is meant" in answer.answer) == (shown and bool(unstated))
+
+
 def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, hashed_embedder):
     with base.create(tmp_path, "kb", hashed_embedder) as kb:
         for one in ("ada", "ulm"):
