@@ -15,7 +15,7 @@ from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage, Place
 from ..text.table_rows import find_rows
 from ..text.times import read_day
-from .conditions import Condition, ConditionError, part_condition
+from .conditions import Condition, ConditionError, part_condition, read_condition
 from .fact_rows import (
     FactRow,
     holding_at,
@@ -41,6 +41,8 @@ _MOST_BESIDE = 100
 """Values of a field that are shown beside each row."""
 _CITED = 3
 """Rows of a count or a group that can be cited."""
+_OF_ROWS = frozenset({"name", "head", "tail", "type"})
+"""What conditions are on besides fields."""
 _DIGITS = re.compile(r"(\d{1,18})")
 
 
@@ -82,7 +84,8 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
                most: int = _MOST_ROWS) -> ReadTable:
     """Compute what a lookup asks of one relation or attribute.
 
-    Where no row leads to the tail that is asked for, those count that hold with it: "7280000 (network: Ropsten)".
+    Where no row leads to the tail that is asked for, those count that hold with it: "7280000 (network: Ropsten)". So do
+    they for a condition on what is no field but stands beside rows ("network=Ropsten").
 
     Raises:
         ConditionError, FieldError: a condition cannot be read, or is about a field that there is not.
@@ -90,12 +93,17 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
     """
     unread = 0
 
+    lookup, beside = _split_where(index, schema, lookup)
+
     def keep(column: FieldColumn, rows: Rows) -> Rows:
         nonlocal unread
-        if not (lookup.at or lookup.document):
+        if not (lookup.at or lookup.document or beside):
             return rows
         unread = max(0, len(rows) - _MOST_TIMED)
-        return _kept(index, column, rows[:_MOST_TIMED], lookup)
+        kept = _kept(index, column, rows[:_MOST_TIMED], lookup)
+        for condition in beside:
+            kept = _qualified(index, schema, column, kept, condition)
+        return kept
 
     if lookup.at:
         read_day(lookup.at)  # a wrong date is an error even if no row fits
@@ -104,7 +112,7 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
     if not computed.total and wanted.sign == "=" and wanted.values:
         of_any = lookup.model_copy(update={"tail": ""})
         computed = compute(index, schema, of_any, term.name, lambda column, rows: _qualified(
-            index, column, keep(column, rows), wanted))
+            index, schema, column, keep(column, rows), wanted))
     listed = [] if lookup.by else _rows(index, computed.column, _by_name(index, computed)[:most])  # groups show no rows
     return ReadTable(term, computed, [row for row in listed if row.places], unread)
 
@@ -129,12 +137,40 @@ def _kept(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: Triple
     return np.array(kept, np.intp)
 
 
-def _qualified(index: RetrievalIndex, column: FieldColumn, rows: Rows, wanted: Condition) -> Rows:
-    """Return the rows with a qualifier that has one of the values of a condition."""
-    parts = [label_key(value) for value in wanted.values]
-    kept = [row for row in rows[:_MOST_TIMED].tolist() for one in _rows(index, column, np.array([row]))
-            if any(part in label_key(time.qualifiers) for part in parts for time in one.validity.times)]
-    return np.array(kept, np.intp)
+def _split_where(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
+                 ) -> tuple[TripleLookup, list[Condition]]:
+    """Split a lookup's conditions: those on fields stay, those on what no field is called may stand beside rows."""
+    beside = {text: condition for text in lookup.where if (condition := read_condition(text)).sign == "="
+              and condition.values and "." not in condition.field and condition.field not in _OF_ROWS
+              and not find_term(index, schema, condition.field.removeprefix("<")).terms}
+    left = tuple(text for text in lookup.where if text not in beside)
+    return lookup.model_copy(update={"where": left}), [*beside.values()]
+
+
+def _qualified(index: RetrievalIndex, schema: GraphSchema, column: FieldColumn, rows: Rows, wanted: Condition) -> Rows:
+    """Return the rows with a qualifier, of the condition's name if it has one, that has one of its values.
+
+    Raises:
+        FieldError: some rows are given, and no qualifier of the column has the condition's name.
+    """
+    field, parts = label_key(wanted.field), [label_key(value) for value in wanted.values]
+    held = {row: _qualifiers(index, column, row) for row in rows[:_MOST_TIMED].tolist()}
+    names = {name for qualifiers in held.values() for name, _ in qualifiers}
+    if field and held and field not in map(label_key, names):
+        near = find_term(index, schema, wanted.field).near
+        beside = f"; beside these rows stand: {', '.join(sorted(names))}" if names else ""
+        raise FieldError(f"no field is called {wanted.field!r}; there are: {', '.join(near)}{beside}")
+    said = {row: [label_key(value if field else f"{name}: {value}") for name, value in qualifiers
+                  if field in {"", label_key(name)}] for row, qualifiers in held.items()}
+    return np.array([row for row, values in said.items()
+                     if any(part in value for part in parts for value in values)], np.intp)
+
+
+def _qualifiers(index: RetrievalIndex, column: FieldColumn, row: int) -> list[tuple[str, str]]:
+    """Return what a row holds with, as (name, value): ("network", "Ropsten")."""
+    said = [part.partition(": ") for one in _rows(index, column, np.array([row])) for time in one.validity.times
+            for part in time.qualifiers.split("; ") if part]
+    return [(name, value or name) for name, _, value in said]
 
 
 def _rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterator[FactRow]:
