@@ -1,8 +1,13 @@
-"""The scripted brain of the protocol server for documents about chess players."""
+"""An endpoint whose scripted brain also reads defeats of chess players.
+
+A test module takes the fixture as its own: `endpoint = chess_brain.endpoint`.
+"""
 
 import json
 import re
 from typing import Any
+
+import pytest
 
 from . import llm_server
 
@@ -16,3 +21,9 @@ def reply(request: dict[str, Any]) -> str:
             answer["entities"].append(["Person", *pair])
             answer["triples"].append([number, pair[0], "defeat", pair[1]])
     return json.dumps(answer)
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with llm_server.LlmServer(reply) as endpoint:
+        yield endpoint

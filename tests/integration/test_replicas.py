@@ -15,19 +15,14 @@ from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from .. import llm_server, replicas, rest, serving, warm_start
-from ..chess_brain import reply
+from .. import chess_brain, replicas, rest, serving, warm_start
+from ..rest import state
 from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
 KB, CHESS = rest.KB, rest.CHESS
 WHO = {"question": "Who is Ada Blum?", "thread": "t"}
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with llm_server.LlmServer(reply) as endpoint:
-        yield endpoint
+endpoint = chess_brain.endpoint
 
 
 @pytest.fixture(scope="module")
@@ -55,17 +50,12 @@ def quick(endpoint):
     endpoint.seconds = 0.0
 
 
-def state(client, build):
-    return client.get(f"/api/builds/{build}").json()["state"]
-
-
 def running(client, endpoint, kb, documents=CHESS):
     """A build that waits for the endpoint."""
     before, endpoint.seconds = endpoint.stats.requests, 60.0
-    said = client.post(f"{KB}/{kb}/builds", files=rest.sent(documents))
-    assert said.status_code == 202, said.text
+    build = rest.started(client, kb, documents)
     wait_for(lambda: endpoint.stats.requests > before)
-    return said.json()["id"]
+    return build
 
 
 def test_a_build_is_seen_decided_on_and_cancelled_at_any(clients, endpoint, servers):
