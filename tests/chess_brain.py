@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from . import llm_server
+from . import llm_server, rest
+from .waiting import wait_for
 
 
 def reply(request: dict[str, Any]) -> str:
@@ -27,3 +28,11 @@ def reply(request: dict[str, Any]) -> str:
 def endpoint():
     with llm_server.LlmServer(reply) as endpoint:
         yield endpoint
+
+
+def running(client: Any, endpoint: Any, kb: str, documents: dict[str, str] = rest.CHESS, seconds: float = 60.0) -> Any:
+    """A build that waits so long for the endpoint."""
+    before, endpoint.seconds = endpoint.stats.requests, seconds
+    build = rest.started(client, kb, documents)
+    wait_for(lambda: endpoint.stats.requests > before)
+    return build
