@@ -13,6 +13,8 @@ CHESS = {
 DEFEATS = {name: f"{text}\n| Person | Defeat |\n|---|---|\n| {name[:-3].replace('-', ' ').title()} | Tom Hale |\n"
            for name, text in CHESS.items()}
 """The same with a column that no schema has: what the rules propose."""
+GIVEN = [{"id": name, "text": text} for name, text in DEFEATS.items()]
+"""The same as the input of a run."""
 
 
 def sent(documents):
