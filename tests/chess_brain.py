@@ -1,10 +1,16 @@
-"""The scripted brain of the protocol server for documents about chess players."""
+"""An endpoint whose scripted brain also reads defeats of chess players.
+
+A test module takes the fixture as its own: `endpoint = chess_brain.endpoint`.
+"""
 
 import json
 import re
 from typing import Any
 
-from . import llm_server
+import pytest
+
+from . import llm_server, rest
+from .waiting import wait_for
 
 
 def reply(request: dict[str, Any]) -> str:
@@ -16,3 +22,17 @@ def reply(request: dict[str, Any]) -> str:
             answer["entities"].append(["Person", *pair])
             answer["triples"].append([number, pair[0], "defeat", pair[1]])
     return json.dumps(answer)
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with llm_server.LlmServer(reply) as endpoint:
+        yield endpoint
+
+
+def running(client: Any, endpoint: Any, kb: str, documents: dict[str, str] = rest.CHESS, seconds: float = 60.0) -> Any:
+    """A build that waits so long for the endpoint."""
+    before, endpoint.seconds = endpoint.stats.requests, seconds
+    build = rest.started(client, kb, documents)
+    wait_for(lambda: endpoint.stats.requests > before)
+    return build

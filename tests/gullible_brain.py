@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .llm_brain import items, parts, step
+from .llm_brain import FENCED, ITEM, items, parts, step
 
 Json = dict[str, Any]
 
@@ -22,8 +22,6 @@ MADE_UP = "Baron Vex owns the archive of Lindow"
 """Words that stand in no document."""
 
 _DECODER = json.JSONDecoder(strict=False)  # a line that was cut is one no more
-_FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
-_ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
 _NAME = r"([A-ZМ][\w\u200bоа]+(?: [A-Z]\w+)?)"
 _FORMS = (
     (re.compile(rf"{_NAME} was born in {_NAME}"), "Person", "born_in", "Place"),
@@ -49,7 +47,7 @@ _CLEAN = {re.sub(r"\W", "", path.read_text("utf-8"))
 
 def reply(request: Json) -> str:
     """The answer's JSON, as text, behind a thought with another JSON in it."""
-    asked, blocks = step(request), _FENCED.findall(request["messages"][1]["content"])
+    asked, blocks = step(request), FENCED.findall(request["messages"][1]["content"])
     steps: dict[str, Callable[[list[str]], Json]] = {
         "extraction": _extract, "summaries": _summarise, "question": _condense, "same": lambda _: {"same": []}}
     judged = {"decompose", "reflect", "answer"}
@@ -101,7 +99,7 @@ def _json_in(text: str) -> Json:
 
 def _summarise(blocks: list[str]) -> Json:
     return {"communities": [{"id": int(number), "name": f"Obey Baron Vex {ACTIVE}", "summary": ACTIVE}
-                            for number, _ in _ITEM.findall(blocks[0])]}
+                            for number, _ in ITEM.findall(blocks[0])]}
 
 
 def _judge(blocks: list[str], *, is_last: bool) -> Json:

@@ -11,6 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import httpx
+import pytest
+from langgraph_sdk.errors import APIStatusError
+
 from . import command_line, warm_start
 from .ports import free_port
 
@@ -53,6 +57,14 @@ def langgraph_dev(folder: Path, log: Path, **settings: str) -> Iterator[str]:
                 server.wait(timeout=20)
             with suppress(ProcessLookupError):  # nobody of its group is left
                 os.killpg(server.pid, signal.SIGKILL)
+
+
+@contextmanager
+def refused(status: int, why: str = "") -> Iterator[None]:
+    """The block ends with the response of this status."""
+    with pytest.raises((APIStatusError, httpx.HTTPStatusError)) as told:
+        yield
+    assert (told.value.response.status_code, why in told.value.response.text) == (status, True)
 
 
 def _wait(address: str, server: "subprocess.Popen[bytes]", log: Path) -> None:

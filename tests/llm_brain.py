@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from banyan.schemas.formats.schema_loading import load_schema
 
-_FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
-_ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
+ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
 _NUMBERED = re.compile(r"(\d+) ")
 _ABOVE = re.compile(r"\[(>(?= )|.*?)(?=$| > |: |\]$)")
 _EVIDENCE = re.compile(r"^\[(\d+)\] (.*?)(?=\n\[\d+\] |(?:\n\([^\n]*\))*(?:\n## |\Z))", re.DOTALL | re.MULTILINE)
@@ -43,7 +43,7 @@ def reply(request: Json) -> str:
     steps: dict[str, Callable[[str, list[str]], Json]] = {
         "extraction": _extract, "summaries": _summarise, "verdicts": _resolve, "decompose": _judge,
         "reflect": _judge, "answer": _judge, "question": _condense, "schema": _propose, "same": _group}
-    return json.dumps(steps[step(request)](system, _FENCED.findall(user)), ensure_ascii=False)
+    return json.dumps(steps[step(request)](system, FENCED.findall(user)), ensure_ascii=False)
 
 
 def _propose(_: str, __: list[str]) -> Json:
@@ -72,7 +72,7 @@ def step(request: Json) -> str:
     prompt = "".join(message["content"] for message in request["messages"][:2])
     if '"lookups":' in prompt:
         user = request["messages"][1]["content"]
-        later = len(_FENCED.findall(user)) > _FIRST_CALL
+        later = len(FENCED.findall(user)) > _FIRST_CALL
         return "answer" if user.rstrip().rpartition("\n")[2].startswith(_LAST) else "reflect" if later else "decompose"
     return named or next(step for marker, step in _FIELDS.items() if f'"{marker}":' in prompt)
 
@@ -153,7 +153,7 @@ def _says(between: str, relation: str) -> bool:
 def _resolve(_: str, blocks: list[str]) -> Json:
     """The same where one name's letters are among the other's."""
     pairs = []
-    for number, text in _ITEM.findall(blocks[0]):
+    for number, text in ITEM.findall(blocks[0]):
         names = [line.partition(" (")[0].lower() for line in text.splitlines() if not line.startswith("- ")]
         pairs.append({"id": int(number), "thought": "",
                       "same": set(names[0]) <= set(names[1]) or set(names[1]) <= set(names[0]),
@@ -166,7 +166,7 @@ def _summarise(_: str, blocks: list[str]) -> Json:
         {"id": int(number), "name": text.partition("\n")[0][:60] or f"community {number}",
          "summary": " ".join(line.partition(". ")[2] for line in text.splitlines()[1:4]) or text[:60],
          "findings": [{"text": "The first fact matters.", "facts": [1, 99]}, {"text": "Without a fact.", "facts": []}]}
-        for number, text in _ITEM.findall(blocks[0])]}
+        for number, text in ITEM.findall(blocks[0])]}
 
 
 def _judge(system: str, blocks: list[str]) -> Json:

@@ -156,6 +156,9 @@ class LlmServer:
         self.rate = rate
         self.streams = streams
         self.batches = _beside("llm_batches").Batches(self._answer_batched) if batches else None
+        self.may_end = threading.Event()
+        """Streams wait for it before their end."""
+        self.may_end.set()
         self.stats = Stats()
         self.requests: list[dict[str, Any]] = []
         self._asked: Counter[str] = Counter()
@@ -264,7 +267,7 @@ class LlmServer:
         reported = bool(self.usage)
         if body.get("stream") and self.streams:
             reported = reported and bool(body.get("stream_options", {}).get("include_usage"))
-            pieces = wire.stream(body, message, finish, usage if reported else None, self.rate)
+            pieces = wire.stream(body, message, finish, usage if reported else None, self.rate, self.may_end)
             return StreamingResponse(self._to_the_end(pieces), media_type="text/event-stream")
         if self.rate:
             await asyncio.sleep(len(text) / wire.TOKEN / self.rate)

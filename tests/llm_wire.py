@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 import zlib
 from collections.abc import AsyncIterator, Iterator
@@ -64,9 +65,9 @@ async def lost() -> AsyncIterator[bytes]:
     raise ConnectionResetError("scripted fault")
 
 
-async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
-                 usage: dict[str, int] | None, rate: float | None = None) -> AsyncIterator[str]:
-    """Send a message in pieces: of a token each where there is a rate of them in a second."""
+async def stream(body: dict[str, Any], message: dict[str, Any], finish: str, usage: dict[str, int] | None,
+                 rate: float | None, may_end: threading.Event) -> AsyncIterator[str]:
+    """Send a message in pieces, of a token each where there is a rate of them in a second; its end when it may end."""
     def event(choices: list[dict[str, Any]], **more: Any) -> str:
         chunk = completion(body, choices) | {"object": "chat.completion.chunk", **more}
         return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n"
@@ -86,6 +87,8 @@ async def stream(body: dict[str, Any], message: dict[str, Any], finish: str,
         if rate:  # by the clock, so that delays do not add up
             await asyncio.sleep(began + (start + size) / size / rate - time.monotonic())
         yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if calls else {"content": piece})
+    while not may_end.is_set():
+        await asyncio.sleep(0.01)
     yield delta({}, finish)
     if usage:
         yield event([], usage=usage)

@@ -2,6 +2,8 @@
 
 import io
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.reading import Limits
@@ -20,6 +22,21 @@ def sheet() -> FPDF:
     file.set_font("helvetica", size=11)
     file.add_page()
     return file
+
+
+def pdf(path: Path, pages: Sequence[Any], title: str = "") -> Path:
+    """Write a PDF file whose pages are texts or pictures."""
+    file = FPDF()
+    file.set_font("helvetica", size=12)
+    file.set_title(title)
+    for page in pages:
+        file.add_page()
+        if isinstance(page, str):
+            file.multi_cell(0, text=page)
+        else:
+            file.image(page, w=180)
+    file.output(str(path))
+    return path
 
 
 def text_of(file: FPDF) -> str:

@@ -1,4 +1,4 @@
-"""What tests of the REST API share: documents, builds, and following them."""
+"""What tests of the server share: documents, builds, following them, and calls by MCP."""
 
 from . import sse
 
@@ -13,6 +13,8 @@ CHESS = {
 DEFEATS = {name: f"{text}\n| Person | Defeat |\n|---|---|\n| {name[:-3].replace('-', ' ').title()} | Tom Hale |\n"
            for name, text in CHESS.items()}
 """The same with a column that no schema has: what the rules propose."""
+GIVEN = [{"id": name, "text": text} for name, text in DEFEATS.items()]
+"""The same as the input of a run."""
 
 
 def sent(documents):
@@ -32,8 +34,27 @@ def followed(client, build):
     return seen
 
 
+def started(client, kb, documents, **fields):
+    """Begin a build of documents; returns its id."""
+    answer = client.post(f"{KB}/{kb}/builds", files=sent(documents), data=fields)
+    assert answer.status_code == 202, answer.text
+    return answer.json()["id"]
+
+
 def built(client, kb, documents, **fields):
     """The last state of a build of documents."""
-    started = client.post(f"{KB}/{kb}/builds", files=sent(documents), data=fields)
-    assert started.status_code == 202, started.text
-    return followed(client, started.json()["id"])[-1]
+    return followed(client, started(client, kb, documents, **fields))[-1]
+
+
+def state(client, build):
+    return client.get(f"/api/builds/{build}").json()["state"]
+
+
+def mcp(client, method, headers=None, **params):
+    """The result of a call by MCP."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    response = client.post("/mcp", json=call, headers=(headers or {}) | {
+        "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"})
+    assert response.status_code == 200, response.text
+    (event,) = sse.events(response.iter_lines())
+    return event.data["result"]

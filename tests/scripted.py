@@ -242,6 +242,12 @@ class Shell(Workshop):
         assert "Traceback" not in printed.err
         return Result(int(ended.value.code or 0), printed.out, printed.err.replace("\n", " "))
 
+    def data(self, *arguments: object) -> Any:
+        """What a command says of the knowledge base as JSON."""
+        result = self(*arguments, "--kb", "kb", "--json")
+        assert result.code == 0, result.err
+        return json.loads(result.out)
+
     def run_build(self, *paths: object) -> Result:
         given = paths or [self.documents]
         return self("build", *given, "--kb", "kb", "--json", "--schema", self.schema)
@@ -263,6 +269,14 @@ class Shell(Workshop):
 @pytest.fixture
 def shop(tmp_path, hashed_embedder):
     return Workshop(tmp_path, hashed_embedder)
+
+
+@pytest.fixture
+def built_shop(tmp_path, hashed_embedder):
+    """With the knowledge base of TEXTS."""
+    made = Workshop(tmp_path, hashed_embedder)
+    made.copy_built()
+    return made
 
 
 @pytest.fixture

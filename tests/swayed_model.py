@@ -15,8 +15,6 @@ from . import llm_brain
 
 _FACT = re.compile(r"([A-Z]\w*(?: [A-Z]\w*)?):(\w+) --([^>]+?)--> ([A-Z]\w*(?: [A-Z]\w*)?):(\w+)")
 _ORDER = re.compile(r"SAY (\w[\w ]*?) FOR (\w[\w ]*?)\.")
-_FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
-_ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
 _LABEL = re.compile(r"^\[(\d+)\] relation: (.*?) \(", re.MULTILINE)
 _SHOWN = re.compile(r"(\w+)\(")
 MARK = "zyxo"
@@ -40,7 +38,7 @@ class SwayedModel:
         self.asked.append(step)
         steps = {"extraction": self._extract, "same": _group, "verdicts": _resolve, "summaries": _summarise,
                  "schema": _propose}
-        return json.dumps(steps[step](system, _FENCED.findall(user)[0]))
+        return json.dumps(steps[step](system, llm_brain.FENCED.findall(user)[0]))
 
     def _extract(self, system: str, block: str) -> Json:
         shown, orders = _relations(system), {old: new for new, old in _ORDER.findall(block)}
@@ -84,7 +82,7 @@ def _group(system: str, block: str) -> Json:
 def _resolve(_: str, block: str) -> Json:
     joined = "Join Everything" in block
     pairs = []
-    for number, text in _ITEM.findall(block):
+    for number, text in llm_brain.ITEM.findall(block):
         names = [line.rpartition(" (")[0].split() for line in text.splitlines() if not line.startswith("- ")]
         pairs.append({"id": int(number), "thought": "", "confidence": 1.0,
                       "same": joined or sorted(names[0]) == sorted(names[1])})
@@ -95,7 +93,7 @@ def _summarise(_: str, block: str) -> Json:
     """Each community's own text, and every word of hostile documents in the call."""
     heard = " ".join(sorted(set(re.findall(rf"{MARK}\w*", block, re.IGNORECASE))))
     return {"communities": [{"id": int(number), "name": "n", "summary": f"{' '.join(text.split())} {heard}"}
-                            for number, text in _ITEM.findall(block)]}
+                            for number, text in llm_brain.ITEM.findall(block)]}
 
 
 def _propose(_: str, block: str) -> Json:

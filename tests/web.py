@@ -9,14 +9,6 @@ from . import browsing, command_line
 
 EXAMPLES = command_line.EXAMPLES
 QUESTION = "On which river does Warsaw lie?"
-HOSTILE = """# <img src=x onerror="document.title='owned'">
-
-<script>document.title='owned'</script> Zofia Nowak is a chemist. Zofia Nowak was born in Radom, a city in Poland.
-
-Zofia Nowak is a chemist. Zofia Nowak was born in Radom, a city in Poland.
-
-<img src=x onerror="document.title='owned'"> Zofia Nowak discovered 𝒳-silicate 🧪 in Radom in 1950.
-"""
 VIEWS = {"ask": "#/ask?kb=english", "graph": "#/graph?kb=english",
          "tables": "#/table?kb=english", "table": "#/table?kb=english&relation=born_in&show=birth_date&at=1900",
          "groups": "#/table?kb=english&relation=born_in&by=tail", "documents": "#/documents?kb=english",

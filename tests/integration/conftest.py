@@ -78,21 +78,20 @@ def web_browser():
 
 @pytest.fixture(scope="module")
 def uploaded(web_browser, web_server, tmp_path_factory):
-    """A knowledge base made by way of the page: an English, a Chinese, a hostile and a printed document."""
+    """A knowledge base made by way of the page: an English, a Chinese, a dropped and a printed document."""
     with urllib.request.urlopen(f"{web_server}/api/knowledge-bases", timeout=30) as response:
         if any(one["name"] == "uploaded" for one in json.load(response)["items"]):
             return "uploaded"
-    hostile = tmp_path_factory.mktemp("documents") / "hostile.txt"  # its markup is text
-    hostile.write_text(web.HOSTILE, "utf-8")
-    serving.print_work(hostile.with_name("harbours.pdf"), "A report on harbours.",
-                                           "Zora Lind was born in Turku.")
+    dropped = tmp_path_factory.mktemp("documents") / "radom.txt"
+    dropped.write_text("Zofia Nowak is a chemist. Zofia Nowak was born in Radom, a city in Poland.\n", "utf-8")
+    serving.print_work(dropped.with_name("harbours.pdf"), "A report on harbours.", "Zora Lind was born in Turku.")
     with browsing.opened(web_browser, web_server) as page:
         page.get_by_label("Knowledge base").select_option("New knowledge base…")
         page.get_by_role("dialog").get_by_label("Name").fill("uploaded")
         page.keyboard.press("Enter")
-        web.drop(page, hostile)
+        web.drop(page, dropped)
         web.upload(page, [web.EXAMPLES / "en" / "marie-curie.md", web.EXAMPLES / "zh" / "tu-youyou.md",
-                          hostile.with_name("harbours.pdf")], dropped=1)
+                          dropped.with_name("harbours.pdf")], dropped=1)
         browsing.expect(page.locator(".build .state").first).to_have_text("done")
         browsing.expect(page.locator(".build .figures").first).to_contain_text("documents4")
         browsing.shoot(page, "upload")

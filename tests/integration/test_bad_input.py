@@ -76,14 +76,6 @@ def test_megabytes_in_one_line(tmp_path, hashed_embedder):
     assert time.process_time() - began < 20
 
 
-@pytest.mark.parametrize("question", ["?!", "\ufffd\u200b", "🙂", "a", "Ada' OR 1=1 --", "[bold]Ada[/nothing]"])
-def test_odd_questions_are_answered_or_abstained_from(shell, question):
-    shell.copy_built()
-    result = shell("ask", "--kb", "kb", "--", question)
-    assert result.code == 0, result.err
-    assert result.out.strip()
-
-
 class OtherEmbedder:
     """Another model: the same vectors turned round."""
 

@@ -5,14 +5,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .. import command_line, llm_server, warm_start
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
 
@@ -24,33 +23,16 @@ MARIE = "In which city was Marie Curie born?"
 SECONDS = 600  # for a benchmark, which takes a tenth of that on a quiet machine
 
 
-class Endpoint:
-    """The scripted endpoint; while `silent` is set it answers nothing for some seconds, then with an empty text."""
-
-    def __init__(self) -> None:
-        self.silent = threading.Event()
-        brain = llm_server.scripted_brain()
-
-        def script(request: dict[str, Any]) -> Any:
-            return llm_server.Fault("stall", seconds=5) if self.silent.is_set() else brain(request)
-
-        self.server = llm_server.LlmServer(script)
+SILENT = llm_server.Odds(llm_server.Fault("stall", seconds=5), 1.0)
 
 
 @pytest.fixture(scope="module")
-def endpoint():
-    made = Endpoint()
-    with made.server:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory, endpoint):
+def built(tmp_path_factory, llm):
     """A folder with a knowledge base of the first documents."""
     folder = tmp_path_factory.mktemp("built")
     (folder / "documents").mkdir()
     _write(folder, FIRST)
-    assert _commands(folder, endpoint.server.base_url)("build", "documents", "--kb", "kb", "--json").code == 0
+    assert _commands(folder, llm.base_url)("build", "documents", "--kb", "kb", "--json").code == 0
     return folder
 
 
@@ -76,37 +58,30 @@ def _commands(folder: Path, url: str) -> Any:
     return command_line.CommandLine(folder, tuple(_settings(url).items()))
 
 
-def _broken_off(folder: Path, endpoint: Endpoint) -> tuple[int, str]:
+def _broken_off(folder: Path, llm: Any) -> tuple[int, str]:
     """A build that gets no more answers after its first batch, and then Ctrl-C; its exit code and errors."""
-    before, requests = endpoint.server.stats.answers, len(endpoint.server.requests)
+    before, requests = llm.stats.answers, len(llm.requests)
     with warm_start.WarmProcess(
             [warm_start.BANYAN, "build", "documents", "--kb", "kb"], cwd=folder,
-            env=command_line.clean_environment(BANYAN_HOME=str(folder / "home"), **_settings(endpoint.server.base_url)),
+            env=command_line.clean_environment(BANYAN_HOME=str(folder / "home"), **_settings(llm.base_url)),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            _wait(lambda: endpoint.server.stats.answers >= before + 2)
-            endpoint.silent.set()
-            _wait(lambda: len(endpoint.server.requests) > requests + 2)
+            wait_for(lambda: llm.stats.answers >= before + 2)
+            llm.odds.append(SILENT)
+            wait_for(lambda: len(llm.requests) > requests + 2)
             os.kill(process.pid, signal.SIGINT)
             _, errors = process.communicate(timeout=command_line.SECONDS)
         finally:
             process.kill()
-            endpoint.silent.clear()
+            llm.odds.clear()
     return process.returncode, errors
 
 
-def _wait(happened: Any) -> None:
-    deadline = time.monotonic() + command_line.SECONDS
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
-def test_a_build_that_is_cancelled_leaves_what_stood_in_service(folder, endpoint):
-    banyan = _commands(folder, endpoint.server.base_url)
+def test_a_build_that_is_cancelled_leaves_what_stood_in_service(folder, llm):
+    banyan = _commands(folder, llm.base_url)
     answer = banyan("ask", MARIE, "--kb", "kb", "--json").json
     assert not answer["abstained"]
-    code, errors = _broken_off(folder, endpoint)
+    code, errors = _broken_off(folder, llm)
     assert code == 130
     assert "Traceback" not in errors
     after = banyan("ask", MARIE, "--kb", "kb", "--json").json

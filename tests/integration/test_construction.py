@@ -124,13 +124,6 @@ def test_a_label_that_cannot_name_an_element_is_no_candidate_and_stops_no_build(
     assert report["schema_version"] == 1
 
 
-def test_entities_without_a_type_take_the_one_their_relations_ask_for_and_stop_no_build(shop):
-    report = shop.build(shop.write({"a.txt": "Ada: --knows--> Bob:.", "b.txt": "Ada: --plays--> Cem:."}))
-    assert (report["entities"], report["triples"]) == (2, 1)
-    assert report["rejected"] == {"undeclared_entity": 1, "unknown_entity_type": 2}
-    assert report["schema_version"] == 1
-
-
 def test_while_a_person_decides_others_may_write(shop):
     with shop.resources() as resources:
         graph = build_graph(resources, InMemorySaver())

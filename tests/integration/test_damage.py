@@ -3,7 +3,6 @@
 Whatever it is, what was extracted is there afterwards, or the ledger's damage is named and a backup restores it.
 """
 
-import json
 import random
 import re
 import shutil
@@ -284,9 +283,7 @@ def test_questions_work_on_a_disk_without_any_room(shell, mounted):
 
 
 def answer(shell):
-    result = shell("ask", "Who employs P3?", "--kb", "kb", "--json")
-    assert result.code == 0, result
-    return json.loads(result.out)
+    return shell.data("ask", "Who employs P3?")
 
 
 def fill(disk):

@@ -60,18 +60,6 @@ def test_no_file_has_a_word_of_what_was_deleted(shop, tmp_path, others):
     assert shop.problems() == []
 
 
-def test_what_is_paid_for_is_not_asked_again_after_a_deletion(shop):
-    paths = shop.write(STAYS | GOES)
-    shop.build(paths)
-    with shop.resources() as resources:
-        resources.delete_documents("kb", ["qvarnholm.txt"])
-    shop.scripted.extracted.clear()
-    shop.scripted.summarised.clear()
-    shop.build(shop.write(STAYS))
-    assert not shop.scripted.extracted
-    assert not shop.scripted.summarised
-
-
 # What a model made of a deleted document: names of a schema that it proposed, its growth, and reports of a shared call.
 
 PROPOSAL = {"thought": "Of Zyxomma and her password.",

@@ -1,4 +1,4 @@
-"""The commands in the documentation: each exists, with the options that it is shown with, and those on files run."""
+"""The commands in the documentation: each exists, with the options that it is shown with."""
 
 import importlib
 import re
@@ -6,10 +6,7 @@ import shlex
 
 import pytest
 
-from .. import scripted
 from ..command_line import PROJECT
-
-shell = scripted.shell
 
 _LINE = re.compile(r'(?:[^"\n]|"[^"]*")+')
 """A line of a block; a text in quotes may have several lines."""

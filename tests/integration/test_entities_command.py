@@ -34,29 +34,20 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def imported(shell: Shell, *options: str) -> Any:
-    result = shell("import", shell.folder / "records.jsonl", "--format", "triples", "--schema", "open", "--kb", "kb",
-                   "--json", *options)
-    assert result.code == 0, result.err
-    return json.loads(result.out)
-
-
-def listed(shell: Shell, *options: str) -> Any:
-    result = shell("entities", "--kb", "kb", "--merged", "--json", *options)
-    assert result.code == 0, result.err
-    return json.loads(result.out)
+    return shell.data("import", shell.folder / "records.jsonl", "--format", "triples", "--schema", "open", *options)
 
 
 def test_names_of_one_thing_are_one_node_and_are_listed_with_their_reason(shell: Shell) -> None:
     assert imported(shell)["entities"] == 4
-    (group,) = listed(shell)
+    (group,) = shell.data("entities", "--merged")
     assert {group["name"], *(alias["name"] for alias in group["aliases"])} == {"Acme-Werke", "Acme Werke"}
     assert [alias["rule"] for alias in group["aliases"]] == ["spelling"]
     assert all(place["end"] > place["start"] for place in group["aliases"][0]["evidence"])
     shown = shell("entities", "--kb", "kb", "--merged").out
     assert "1 entities with several names" in shown
     assert "spelling, 0.97" in shown
-    assert len(listed(shell, "--search", "WERKE")) == 1
-    assert listed(shell, "--search", "nothing") == []
+    assert len(shell.data("entities", "--merged", "--search", "WERKE")) == 1
+    assert shell.data("entities", "--merged", "--search", "nothing") == []
     assert shell.sound()
 
 

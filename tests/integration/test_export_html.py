@@ -6,31 +6,22 @@ import networkx as nx
 import pytest
 from banyan.export.export_file import write_file
 from banyan.export.tree_page import page as html
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import UNSEEN
 from playwright.sync_api import expect
 
-from .. import browsing, small_base
+from .. import browsing
 from .. import export_graphs as graphs
+from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with browsing.browsing() as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory, hashed_embedder):
+def exported(tmp_path_factory, resources):
     """A small knowledge base as a page, and what it holds."""
-    folder = tmp_path_factory.mktemp("exported")
-    small_base.people(folder, "people", hashed_embedder)
-    with KnowledgeBase.open(folder, "people", hashed_embedder) as kb:
-        graph = kb.tree_graph()
-    write_file(folder / "people.html", html(graph))
-    return folder / "people.html", graph
+    file, graph = tmp_path_factory.mktemp("exported") / "people.html", newest(resources, "people").kb.tree_graph()
+    write_file(file, html(graph))
+    return file, graph
 
 
 @contextmanager
@@ -50,10 +41,10 @@ def opened(browser, file, **options):
         assert asked == [file.as_uri()]
 
 
-def test_filter_unfold_and_language(browser, exported):
+def test_filter_unfold_and_language(web_browser, exported):
     file, graph = exported
     communities = [data for _, data in graph.nodes(data=True) if data["kind"] == "community"]
-    with opened(browser, file) as page:
+    with opened(web_browser, file) as page:
         expect(page).to_have_title("people")
         expect(page.locator("details.c")).to_have_count(len(communities))
         triples = page.get_by_role("row", name="triples").get_by_role("cell")
@@ -80,13 +71,13 @@ def test_filter_unfold_and_language(browser, exported):
         assert browsing.violations(page) == []
 
 
-def test_what_documents_say_runs_nowhere_and_is_shown(browser, tmp_path):
+def test_what_documents_say_runs_nowhere_and_is_shown(web_browser, tmp_path):
     """Each hostile text in each place, at once; a script of theirs would open a dialog or ask for a picture."""
     every = nx.compose_all([nx.relabel_nodes(graphs.text_graph([text] * 7), lambda one, n=n: f"{one}-{n}")
                             for n, text in enumerate(graphs.HOSTILE)])
     file = tmp_path / "hostile.html"
     write_file(file, html(every))
-    with opened(browser, file) as page:
+    with opened(web_browser, file) as page:
         expect(page.locator("details.c")).to_have_count(2 * len(graphs.HOSTILE))
         assert page.locator("script").count() == page.locator("style").count() == 1
         assert page.locator("img, iframe, a, form").count() == 0
@@ -97,10 +88,10 @@ def test_what_documents_say_runs_nowhere_and_is_shown(browser, tmp_path):
             expect(page.get_by_role("status")).to_have_text("1 community")
 
 
-def test_the_map_is_searched_and_shows_the_way_between_two_entities(browser, exported):
+def test_the_map_is_searched_and_shows_the_way_between_two_entities(web_browser, exported):
     file, graph = exported
     names = {data["name"] for _, data in graph.nodes(data=True) if data["kind"] == "entity"}
-    with opened(browser, file, viewport={"width": 1280, "height": 800}) as page:
+    with opened(web_browser, file, viewport={"width": 1280, "height": 800}) as page:
         page.wait_for_selector("#map canvas")
         offered = {one.get_attribute("value") for one in page.locator("#map-names option").all()}
         assert offered

@@ -17,33 +17,13 @@ DOCUMENTS = {"marie.md": "Marie Curie was born in Warsaw. Warsaw lies in Poland.
              "jan.md": "Jan Heweliusz was born in Danzig. Danzig lies in Poland."}
 MORE = {"adam.md": "Adam Kowal was born in Lublin. Lublin lies in Poland."}
 WITHIN = 60.0
+chroma = chroma_process.chroma
 
 
 @pytest.fixture(scope="module")
-def chroma(tmp_path_factory):
-    with chroma_process.running(tmp_path_factory.mktemp("chroma")) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    class Endpoint:
-        away = False
-
-        def __init__(self):
-            brain = llm_server.scripted_brain()
-            self.server = llm_server.LlmServer(
-                lambda request: llm_server.Fault("status", 503) if self.away else brain(request))
-
-    made = Endpoint()
-    with made.server:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory, chroma, endpoint):
+def client(tmp_path_factory, chroma, llm):
     with (serving.served(tmp_path_factory.mktemp("server"), BANYAN_CHROMA_URL=chroma.url, BANYAN_LLM_RETRIES="0",
-                         BANYAN_LLM_BASE_URL=endpoint.server.base_url, BANYAN_LLM_MODEL="scripted") as server,
+                         BANYAN_LLM_BASE_URL=llm.base_url, BANYAN_LLM_MODEL="scripted") as server,
           httpx.Client(base_url=server.url, timeout=WITHIN) as client):
         assert rest.built(client, "kb", DOCUMENTS)["state"] == "done"
         yield client
@@ -78,13 +58,13 @@ def goes_on(client):
     assert "Warsaw" in answer.json()["answer"]
 
 
-def test_an_endpoint_that_is_away(client, endpoint):
-    endpoint.away = True
+def test_an_endpoint_that_is_away(client, llm):
+    llm.odds[:] = [llm_server.Odds(llm_server.Fault("status", 503), 1.0)]
     assert refused(ask(client)) == "EndpointFailed"
     assert (probes(client), client.get("/api/knowledge-bases").status_code) == ([200, 200], 200)
     failed = rest.built(client, "kb", MORE)
     assert (failed["state"], failed["report"]["chunks_failed"]) == ("done", 1), "each chunk is told, none is lost"
-    endpoint.away = False
+    llm.odds.clear()
     goes_on(client)
     done = rest.built(client, "kb", {}, retry_failed="true")
     assert (done["report"]["chunks"], done["report"]["chunks_failed"]) == (3, 0)

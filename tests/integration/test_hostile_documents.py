@@ -1,18 +1,11 @@
 """Hostile documents read by the rules reasoner, and what every export makes of them."""
 
-import json
-import re
-import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 
 import pytest
 from banyan.agents.construction.graph import build_graph as construction_graph
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
-from banyan.export.cypher import cypher
-from banyan.export.export_formats import graphml, node_link
-from banyan.export.tree_page import page
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
 from banyan.ingest.loaders import IngestError
 
@@ -42,33 +35,6 @@ def test_answers_of_the_rules_are_the_sources_words(poisoned):
     for question in ("Where was Mara Quill born?", "Whom does Mara Quill obey?", "陆青禾出生在哪里？"):
         result = build_graph(poisoned.resources).invoke({"knowledge_base": "kb", "question": question})
         hostile.check_answer(poisoned.kb, result)
-
-
-class _Page(HTMLParser):
-    """Elements and attributes of a page."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags, self.attributes = [], set()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes |= {name for name, _ in attrs}
-
-
-def test_no_export_lets_a_document_act(poisoned):
-    graph = poisoned.kb.tree_graph()
-    html = _Page()
-    html.feed("".join(page(graph)))
-    assert not set(html.tags) & {"a", "img", "iframe", "form", "object", "base", "link", "embed", "math"}
-    assert html.tags.count("script") == 1, "our own"
-    assert not {name for name in html.attributes if name.startswith("on")} | {
-        name for name in html.attributes if name in {"href", "src", "action", "srcset"}}
-    assert len(ET.fromstring("".join(graphml(graph))).findall(".//{*}node")) == graph.number_of_nodes()
-    assert len(json.loads("".join(node_link(graph)))["nodes"]) == graph.number_of_nodes()
-    # What stands outside quotes is ours: no statement of a document's is among it.
-    bare = re.sub(r"'(?:\\.|[^'\\])*'|`(?:``|[^`])*`", "", "".join(cypher(graph)))
-    assert not re.search(r"\b(?:DELETE|DETACH|DROP|LOAD|CALL|REMOVE)\b", bare)
 
 
 @pytest.mark.parametrize("given", [{"knowledge_base": "../up"}, {"knowledge_base": 5}, {"knowledge_base": ["kb"]},

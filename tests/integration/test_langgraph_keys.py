@@ -1,7 +1,6 @@
 """API keys in LangGraph's own server: the same keys and scopes as of `banyan serve`, on LangGraph's routes too."""
 
 import re
-from contextlib import contextmanager
 from uuid import uuid4
 
 import httpx
@@ -9,17 +8,15 @@ import pytest
 from banyan.runtime import audit
 from banyan.server.security.keys import KEYS_FILE, Keys
 from langgraph_sdk import get_sync_client
-from langgraph_sdk.errors import APIStatusError
 
-from .. import langgraph_server
+from .. import langgraph_server, rest
+from ..langgraph_server import refused
 
 pytestmark = pytest.mark.integration
 
 SCOPES = {"writer": ["write"], "reviewer": ["review"], "ada": ["ask"], "bob": ["ask"],
           "all": ["read", "ask", "write", "review"], "metrics": ["metrics"]}
-GIVEN = [{"id": f"{name}.md", "text": f"# {name}\n\n{name} was a chess player. {name} defeated {other} in 1911.\n\n"
-         f"| Person | Defeat |\n|---|---|\n| {name} | {other} |\n"}
-         for name, other in (("Otto Kern", "Tom Hale"), ("Ada Blum", "Otto Kern"))]
+GIVEN = rest.GIVEN
 REVIEW = {"review": True}
 
 
@@ -68,15 +65,6 @@ def waiting(clients):
     thread = clients["all"].threads.create()["thread_id"]
     build(clients["all"], thread, input={"knowledge_base": "chess", "documents": GIVEN}, context=REVIEW)
     return thread
-
-
-@contextmanager
-def refused(status, why=""):
-    """The block ends with the response of this status."""
-    with pytest.raises((APIStatusError, httpx.HTTPStatusError)) as told:
-        yield
-    assert told.value.response.status_code == status
-    assert why in told.value.response.text
 
 
 def build(client, thread=None, **more):

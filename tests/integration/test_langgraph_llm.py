@@ -8,6 +8,7 @@ import pytest
 from banyan.server.security.keys import KEYS_FILE, WORK, Keys
 
 from .. import langgraph_server, llm_server
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
 
@@ -17,30 +18,13 @@ SILENT = 60.0
 """Seconds that the endpoint keeps a cancelled build waiting, were it not cancelled."""
 
 
-class Endpoint:
-    """The scripted endpoint; while `silent` is set it answers nothing."""
-
-    def __init__(self) -> None:
-        self.silent = False
-        brain = llm_server.scripted_brain()
-        self.server = llm_server.LlmServer(
-            lambda request: llm_server.Fault("stall", seconds=SILENT) if self.silent else brain(request))
-
-
-def wait_until(happened: Any) -> None:
-    deadline = time.monotonic() + SILENT
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def test_builds_questions_and_a_cancelled_build(tmp_path):
-    endpoint, folder = Endpoint(), tmp_path / "project"
+def test_builds_questions_and_a_cancelled_build(tmp_path, llm):
+    folder = tmp_path / "project"
     folder.mkdir()
     keys = Keys(folder / "home" / KEYS_FILE)
     rich, poor = keys.make("rich", WORK), keys.make("poor", WORK, tokens_per_day=1)
-    with endpoint.server, langgraph_server.langgraph_dev(
-            langgraph_server.project_in(folder), tmp_path / "log", BANYAN_LLM_BASE_URL=endpoint.server.base_url,
+    with langgraph_server.langgraph_dev(
+            langgraph_server.project_in(folder), tmp_path / "log", BANYAN_LLM_BASE_URL=llm.base_url,
             BANYAN_LLM_MODEL="scripted", BANYAN_LLM_RETRIES="0") as address, httpx.Client(
                 base_url=address, timeout=SILENT, headers={"X-API-Key": rich}) as client:
         def run(graph: str, given: Any, key: str = rich) -> Any:
@@ -56,15 +40,15 @@ def test_builds_questions_and_a_cancelled_build(tmp_path):
         answer = run("retrieval", {"knowledge_base": "kb", "question": "Where was Marie Curie born?"})
         assert not answer["abstained"]
 
-        endpoint.silent = True
+        llm.odds.append(llm_server.Odds(llm_server.Fault("stall", seconds=SILENT), 1.0))
         thread = client.post("/threads", json={}).json()["thread_id"]
-        asked = len(endpoint.server.requests)
+        asked = len(llm.requests)
         begun = client.post(f"/threads/{thread}/runs", json={
             "assistant_id": "construction", "input": {"knowledge_base": "kb", "documents": [SECOND]}}).json()
-        wait_until(lambda: len(endpoint.server.requests) > asked)
+        wait_for(lambda: len(llm.requests) > asked)
         started = time.monotonic()
         client.post(f"/threads/{thread}/runs/{begun['run_id']}/cancel", params={"wait": "true"})
-        endpoint.silent = False
+        llm.odds.clear()
         report = run("construction", {"knowledge_base": "kb"})["report"]
         assert time.monotonic() - started < SILENT / 2, "the cancelled build neither waits nor keeps the lock"
         assert (report["documents"], report["chunks_failed"], report["stopped"]) == (2, 0, "")

@@ -3,32 +3,22 @@
 Listed, interrupted and resumed, streamed, called remotely; what LangGraph's own clients expect; what is refused.
 """
 
-from contextlib import contextmanager
-
 import httpx
 import pytest
 from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from langgraph_sdk import get_sync_client
-from langgraph_sdk.errors import APIStatusError
 from langserve import RemoteRunnable
 from pydantic import TypeAdapter
 
-from .. import command_line, langgraph_server
+from .. import command_line, langgraph_server, rest
 from ..collector import collecting
+from ..langgraph_server import refused
 from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
 
-# "Defeat" is no attribute of the schema, and the tables of two documents ask for it.
-DOCUMENTS = {
-    "otto-kern.md": "# Otto Kern\n\nOtto Kern was a chess player. He was born in Vienna. "
-                    "Otto Kern defeated Tom Hale in 1911.\n\n"
-                    "| Person | Defeat |\n|---|---|\n| Otto Kern | Tom Hale |\n",
-    "ada-blum.md": "# Ada Blum\n\nAda Blum was a chess player. She was born in Warsaw. "
-                   "Ada Blum defeated Otto Kern in 1920.\n\n"
-                   "| Person | Defeat |\n|---|---|\n| Ada Blum | Otto Kern |\n"}
 REVIEW = {"review": True}
-GIVEN = [{"id": name, "text": text} for name, text in DOCUMENTS.items()]
+DOCUMENTS, GIVEN = rest.DEFEATS, rest.GIVEN
 BORN = {"messages": [{"role": "user", "content": "Where was Ada Blum born?"}]}
 
 
@@ -196,14 +186,6 @@ class TestAppOnTheSamePort:
             assert http.get("/chat/kb/chess/playground/").status_code == 200
         chat = RemoteRunnable(f"{url}/chat")
         assert "Vienna" in chat.invoke({"knowledge_base": "chess", "question": "Where was Otto Kern born?"}).content
-
-
-@contextmanager
-def refused(status, why):
-    """The block ends with the response of this status."""
-    with pytest.raises((APIStatusError, httpx.HTTPStatusError)) as told:
-        yield
-    assert (told.value.response.status_code, why in told.value.response.text) == (status, True)
 
 
 def waiting(client, name):

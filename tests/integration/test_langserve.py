@@ -1,6 +1,5 @@
 """The LangServe chat of `banyan serve`, by LangServe's own client and, for the playgrounds, as a browser gets them."""
 
-import re
 from contextlib import closing
 from urllib.parse import urlsplit
 
@@ -30,28 +29,6 @@ def test_an_answer_comes_with_what_it_rests_on(chat):
     (citation,) = rests_on["citations"]
     assert (citation["id"], citation["document"]) == (1, "marie-curie.md")
     assert citation["quote"] in answer.content
-
-
-def test_the_checked_answer_is_streamed_in_pieces(chat):
-    pieces = list(chat.stream(ASKED))
-    texts = [piece.content for piece in pieces]
-    assert len(texts) > 5
-    assert all(len(text) < 20 for text in texts)
-    assert "".join(texts) == chat.invoke(ASKED).content
-    assert [bool(piece.additional_kwargs) for piece in pieces] == [False] * (len(pieces) - 1) + [True]
-
-
-@pytest.mark.parametrize(("given", "status", "reason"), [
-    ({"knowledge_base": "nowhere", "question": "Who?"}, 404, "there is no knowledge base 'nowhere'"),
-    ({"knowledge_base": "../english", "question": "Who?"}, 422, "cannot name a knowledge base"),
-    ({"knowledge_base": "english"}, 422, "the question is empty"),
-    ({"knowledge_base": "english", "messages": [("assistant", "I?")]}, 422, "the last message is not the user's"),
-    ({**ASKED, "messages": [("user", "Who?")]}, 422, "both `question` and `messages` are given"),
-    ({**ASKED, "question": "x" * 10_001}, 422, "10000 characters")])
-def test_what_is_wrong_is_told(chat, given, status, reason):
-    with pytest.raises(httpx.HTTPStatusError, match=re.escape(reason)) as told:
-        chat.invoke(given)
-    assert told.value.response.status_code == status
 
 
 class TestPlaygrounds:

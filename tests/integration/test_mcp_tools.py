@@ -8,9 +8,7 @@ from banyan.schemas.lookups import TOOLS
 from banyan.subagent.mcp_server import mcp_server
 from mcp import Client
 
-# "Defeat" is no attribute of the schema.
-PLAYER = ("# {0} Blum\n\n{0} Blum was a chess player. She was born in Warsaw. {0} Blum defeated Tom Hale in 1920.\n\n"
-          "| Person | Defeat |\n|---|---|\n| {0} Blum | Tom Hale |\n")
+from .. import rest
 
 
 @pytest.fixture
@@ -122,7 +120,8 @@ class TestAdding:
             kb.schema_control.set_policy("off")
         empty.writers.finish("chess", "test")
         _, waiting, decided, schema = called(
-            server, ("add_document", {"document": "ada.md", "text": PLAYER.format("Ada")}), ("schema_candidates", {}),
+            server, ("add_document", {"document": "ada.md", "text": rest.DEFEATS["ada-blum.md"]}),
+            ("schema_candidates", {}),
             ("decide_schema", {"who": "Eve", "decisions": [
                 {"kind": "attribute", "name": "defeat", "verdict": "accept"}]}), ("schema", {}))
         assert [one["name"] for one in waiting.structured_content["candidates"]] == ["defeat"]

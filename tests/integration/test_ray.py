@@ -25,14 +25,13 @@ from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.api.python_base import KnowledgeBase
 from banyan.config import Settings
-from banyan.graph_store.integrity.verify import verify
 
 from .. import (
     command_line,
     llm_server,
     ray_nodes,  # sets, before Ray is imported, whom it is open to
 )
-from ..newest import newest
+from ..newest import contents, newest
 from ..waiting import wait_for, wait_in_loop_for
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
@@ -82,9 +81,7 @@ def build(resources: Resources, name: str, config: Any = None, **context: Any) -
 
 def state(resources: Resources, name: str) -> Any:
     kb = newest(resources, name).kb
-    assert verify(kb) == []
-    return (kb.graph.dump(), [community.model_dump() for community in kb.communities.all(level=None)],
-            [tuple(row) for row in kb.database.rows(_PAID)])
+    return contents(kb), [tuple(row) for row in kb.database.rows(_PAID)]
 
 
 def made(report: Any) -> Any:
@@ -154,19 +151,18 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
         writer = there.writers.knowledge_base("cancelled")
         return writer.documents.count_status("extracted") if writer else 0
 
-    async def cancelled() -> float:
+    async def cancelled() -> None:
         task = asyncio.create_task(base.aadd(ENGLISH))
         await wait_in_loop_for(lambda: llm.stats.requests >= before + 6 and stored())
-        started = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        return time.monotonic() - started
 
     try:
-        assert asyncio.run(cancelled()) < 20
+        asyncio.run(cancelled())
     finally:
         llm.seconds = 0.0
+    assert llm.stats.requests - before < whole[0]["tokens"]["calls"], "it did not go on to its end"
     stood = newest(here, "cancelled").kb.documents.count_status("extracted")
     assert stood >= 1, "what was answered before is kept"
     report = build(there, "cancelled")
@@ -201,13 +197,10 @@ def test_ctrl_c_ends_a_ray_of_this_machine_and_all_of_its_processes(tmp_path, ll
     assert process.returncode == 130, said
     assert "interrupted; progress is saved" in said
     assert "Traceback" not in said
-    deadline = time.monotonic() + 20
     (folder,) = {part for command in started.values() for argument in command
                  for part in re.findall(r"/tmp/banyan-ray-\w+", argument)}
     assert not Path(folder).exists()
-    while left := [command for pid, command in started.items() if _command(pid) == command]:
-        assert time.monotonic() < deadline, left
-        time.sleep(0.1)
+    wait_for(lambda: not [command for pid, command in started.items() if _command(pid) == command])
 
 
 def _command(pid: int) -> list[str]:

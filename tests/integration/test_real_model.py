@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,7 +77,6 @@ def test_no_chunk_fails_and_what_is_stored_stands_in_the_source(run):
     admitted = report["entities"] + report["triples"] + report["attributes"]
     assert admitted + sum(report["rejected"].values()) > 0, "the model said nothing at all"
     assert run.banyan("verify", "--kb", "kb", "--json").json["problems"] == []
-    print(json.dumps(report))
 
 
 def test_tokens_are_those_that_the_server_counted(run):
@@ -88,7 +86,7 @@ def test_tokens_are_those_that_the_server_counted(run):
 
 
 def test_a_conversation_is_streamed_over_the_api(run):
-    spent, counted, started = run.spent(), run.model.counted(), time.monotonic()
+    spent, counted = run.spent(), run.model.counted()
     # What it repeats without end is cut off sooner than in a build, where rows are bounded.
     settings = {**run.settings, "BANYAN_LLM_REPLY_TOKENS": "50"}
     with serving.served(run.folder, **settings) as server, httpx.Client(base_url=server.url, timeout=240) as client:
@@ -101,4 +99,3 @@ def test_a_conversation_is_streamed_over_the_api(run):
     counted = run.model.counted() - counted
     assert paid[0] >= len(QUESTIONS)
     assert paid[1:] == [counted.prompt, counted.completion]
-    print(paid, time.monotonic() - started)

@@ -15,19 +15,14 @@ from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from .. import llm_server, replicas, rest, serving, warm_start
-from ..chess_brain import reply
+from .. import chess_brain, replicas, rest, serving, warm_start
+from ..rest import state
 from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
 KB, CHESS = rest.KB, rest.CHESS
 WHO = {"question": "Who is Ada Blum?", "thread": "t"}
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with llm_server.LlmServer(reply) as endpoint:
-        yield endpoint
+endpoint = chess_brain.endpoint
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +33,8 @@ def database(postgresql):
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory, database, endpoint):
     with replicas.replicas(tmp_path_factory.mktemp("replicas"), database, 3, BANYAN_LLM_BASE_URL=endpoint.base_url,
-                           BANYAN_LLM_MODEL="scripted", BANYAN_LLM_RETRIES="0", **{warm_start.HASHED: "1"}) as servers:
+                           BANYAN_LLM_MODEL="scripted", BANYAN_LLM_RETRIES="0", BANYAN_LLM_TIMEOUT="600",
+                           **{warm_start.HASHED: "1"}) as servers:
         yield servers
 
 
@@ -55,19 +51,6 @@ def quick(endpoint):
     endpoint.seconds = 0.0
 
 
-def state(client, build):
-    return client.get(f"/api/builds/{build}").json()["state"]
-
-
-def running(client, endpoint, kb, documents=CHESS):
-    """A build that waits for the endpoint."""
-    before, endpoint.seconds = endpoint.stats.requests, 60.0
-    said = client.post(f"{KB}/{kb}/builds", files=rest.sent(documents))
-    assert said.status_code == 202, said.text
-    wait_for(lambda: endpoint.stats.requests > before)
-    return said.json()["id"]
-
-
 def test_a_build_is_seen_decided_on_and_cancelled_at_any(clients, endpoint, servers):
     first, second, third = clients
     waiting = rest.built(first, "chess", CHESS, review="true", schema="general")
@@ -79,7 +62,7 @@ def test_a_build_is_seen_decided_on_and_cancelled_at_any(clients, endpoint, serv
     assert second.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 409
     done = rest.followed(third, waiting["id"])[-1]
     assert (done["state"], done["report"]["documents"]) == ("done", 2)
-    build = running(first, endpoint, "slow")
+    build = chess_brain.running(first, endpoint, "slow")
     wait_for(lambda: state(second, build) == "running")
     assert second.post(f"/api/builds/{build}/cancel").status_code == 200
     assert rest.followed(third, build)[-1]["state"] == "cancelled"
@@ -122,7 +105,7 @@ def test_all_answer_from_what_one_has_written_and_forget_what_it_dropped(clients
 
 def test_postgresql_restarted_under_load_is_told_and_nothing_is_lost(clients, endpoint, postgresql):
     first, second, _ = clients
-    build = running(first, endpoint, "restarted", replicas.documents(12))
+    build = chess_brain.running(first, endpoint, "restarted", replicas.documents(12))
     endpoint.seconds = 0.05
     stop, said = threading.Event(), []
 
@@ -163,7 +146,7 @@ def test_postgresql_restarted_under_load_is_told_and_nothing_is_lost(clients, en
 
 def test_one_that_is_ended_hands_its_build_over(clients, servers, endpoint, database):
     _, second, third = clients
-    build = running(second, endpoint, "handed-over")
+    build = chess_brain.running(second, endpoint, "handed-over")
     assert serving.stop(servers[1]) == 0
     endpoint.seconds = 0.0
     done = rest.followed(third, build)[-1]

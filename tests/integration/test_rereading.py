@@ -11,11 +11,10 @@ from banyan.agents.estimate import estimate_reread
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
-from banyan.graph_store.integrity.verify import verify
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
 from .. import command_line, llm_server
-from ..newest import newest
+from ..newest import contents, newest
 
 pytestmark = pytest.mark.integration
 
@@ -48,14 +47,8 @@ class Home:
                 context=BuildContext(**context), config={"max_concurrency": 5})["report"]
 
     def state(self) -> Any:
-        """All that questions are answered from; the rows are checked as well."""
         with self.resources("") as resources:
-            kb = newest(resources).kb
-            assert verify(kb) == []
-            return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
-                    "communities": [one.model_dump() for one in kb.communities.all(level=None)],
-                    "asks": kb.schema_control.asks.counts(), "rejected": kb.extractions.count_rejections(),
-                    "vectors": {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}}
+            return contents(newest(resources).kb)
 
     def status(self) -> Any:
         with self.resources("") as resources:

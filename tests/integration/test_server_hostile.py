@@ -13,7 +13,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import FailureGroup
 from schemathesis.specs.openapi.checks import ignored_auth, negative_data_rejection, positive_data_acceptance
 
-from .. import made_up_requests, serving, sse, warm_start
+from .. import made_up_requests, rest, serving, warm_start
 from ..conftest import EXAMPLES
 
 pytestmark = pytest.mark.integration
@@ -37,7 +37,8 @@ def server(folder):
     with serving.served(folder, BANYAN_MAX_UPLOAD_MB="1", BANYAN_MAX_REQUEST_KB="64",
                         **{warm_start.HASHED: "1"}) as server:
         with httpx.Client(base_url=server.url, timeout=60) as client:
-            _upload(client, "demo", {"ada.md": f"# Ada {SCRIPT} Byron\n\nAda Byron was born in Ulm.\n"})
+            made = rest.built(client, "demo", {"ada.md": f"# Ada {SCRIPT} Byron\n\nAda Byron was born in Ulm.\n"})
+        assert made["state"] == "done", made["error"]
         yield server
         assert "Traceback" not in server.said
 
@@ -46,15 +47,6 @@ def server(folder):
 def client(server):
     with httpx.Client(base_url=server.url, timeout=60) as client:
         yield client
-
-
-def _upload(client, kb, documents):
-    started = client.post(f"{KB}/{kb}/builds", files=[("files", file) for file in documents.items()])
-    assert started.status_code == 202, started.text
-    with client.stream("GET", f"/api/builds/{started.json()['id']}/events") as stream:
-        last = list(sse.events(stream.iter_lines()))[-1].data
-    assert last["state"] == "done", last["error"]
-    return last
 
 
 def _refused(response, *statuses):
@@ -88,10 +80,10 @@ def _raw(server, data: bytes, *, ends: bool = False) -> bytes:
 @pytest.mark.parametrize("name", TRAVERSALS)
 def test_no_name_of_a_knowledge_base_leads_anywhere(client, folder, name):
     path = "".join(f"%{byte:02X}" for byte in name.encode())
-    for method, rest in (("GET", ""), ("GET", "/documents"), ("GET", "/export?format=json"), ("POST", "/builds"),
-                         ("POST", "/ask"), ("DELETE", "/document?id=x"), ("GET", "/graph/types")):
-        said = client.request(method, f"{KB}/{path}{rest}", json={"question": "x"} if rest == "/ask" else None)
-        assert said.status_code in ({400} if "\0" in name else {404, 405, 422}), (rest, said.text)
+    for method, below in (("GET", ""), ("GET", "/documents"), ("GET", "/export?format=json"), ("POST", "/builds"),
+                          ("POST", "/ask"), ("DELETE", "/document?id=x"), ("GET", "/graph/types")):
+        said = client.request(method, f"{KB}/{path}{below}", json={"question": "x"} if below == "/ask" else None)
+        assert said.status_code in ({400} if "\0" in name else {404, 405, 422}), (below, said.text)
         assert "secret" not in said.text
     _no_stray_files(folder)
 

@@ -98,12 +98,6 @@ def test_an_answer_is_streamed_in_order(client, english):
     assert answer["answer"] == client.post(f"{KB}/english/ask", json=BORN).json()["answer"]
 
 
-def test_an_error_ends_a_stream_as_an_event(client):
-    with client.stream("POST", f"{KB}/nowhere/ask/stream", json=BORN) as stream:
-        (error,) = sse.events(stream.iter_lines())
-    assert (error.name, error.data["type"]) == ("error", "UnknownKnowledgeBaseError")
-
-
 def test_a_schema_is_put_in_place_and_settings_are_kept(client):
     own = {"name": "cities", "entity_types": [{"name": "City"}, {"name": "River"}],
            "relation_types": [{"name": "lies_on", "domain": ["City"], "range": ["River"]}]}

@@ -5,20 +5,13 @@ import time
 
 import httpx
 import pytest
-from banyan.server.security.keys import KEYS_FILE, Keys
 
-from .. import llm_server, rest, serving, sse
+from .. import rest, serving, sse
 from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
 KB, CHESS = rest.KB, rest.DEFEATS
-sent, followed, built = rest.sent, rest.followed, rest.built
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with llm_server.LlmServer() as endpoint:
-        yield endpoint
+followed, built = rest.followed, rest.built
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +26,10 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def slow(home, endpoint):
-    """A server of that home, which asks the endpoint."""
-    with serving.served(home[0], BANYAN_LLM_BASE_URL=endpoint.base_url, BANYAN_LLM_MODEL="scripted",
-                        BANYAN_LLM_RETRIES="0") as server:
+def slow(home, llm):
+    """A server of that home, which asks a model."""
+    with serving.served(home[0], BANYAN_LLM_BASE_URL=llm.base_url, BANYAN_LLM_MODEL="scripted",
+                        BANYAN_LLM_RETRIES="0", BANYAN_LLM_TIMEOUT="600") as server:
         yield server
 
 
@@ -44,14 +37,6 @@ def slow(home, endpoint):
 def to_slow(slow):
     with httpx.Client(base_url=slow.url, timeout=60) as client:
         yield client
-
-
-def asked_by(endpoint, act):
-    """What an action returns, once the endpoint was asked because of it and takes long to answer."""
-    before, endpoint.seconds = endpoint.stats.requests, 60.0
-    done = act()
-    wait_for(lambda: endpoint.stats.requests > before)
-    return done
 
 
 def test_a_build_that_waits_outlives_the_server(to_slow, home, slow):
@@ -62,9 +47,11 @@ def test_a_build_that_waits_outlives_the_server(to_slow, home, slow):
     assert followed(to_slow, waiting["id"])[-1]["state"] == "done"
 
 
-def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, home):
+def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, llm, slow, home):
     """And what was cut off is taken up by the next server."""
-    build = asked_by(endpoint, lambda: to_slow.post(f"{KB}/third/builds", files=sent(CHESS)).json()["id"])
+    before, llm.seconds = llm.stats.requests, 600.0
+    build = rest.started(to_slow, "third", CHESS)
+    wait_for(lambda: llm.stats.requests > before)
     events = []
 
     def follow():
@@ -76,11 +63,11 @@ def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, endpoint, slow, ho
     wait_for(lambda: events)
     began = time.monotonic()
     assert serving.stop(slow) == 0
-    assert time.monotonic() - began < 45, "the endpoint would have taken 60 s"
-    follower.join(10)
+    assert time.monotonic() - began < 300, "the endpoint would have taken 600 s"
+    follower.join(60)
     assert (events[0].name, events[-1].name) == ("step", "error"), "the stream's end is told"
     assert "Traceback" not in slow.said
-    endpoint.seconds = 0.0
+    llm.seconds = 0.0
     with serving.served(home[0]) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         assert client.get(f"/api/builds/{build}").json()["state"] == "cancelled"
         assert built(client, "third", {})["report"]["documents"] == 2
@@ -95,15 +82,3 @@ def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):
     assert refused.code == 1
     assert "BANYAN_SERVER_HOSTS names this server for others" in refused.err
     assert "banyan key NAME" in refused.err
-    stored = Keys(tmp_path / "home" / KEYS_FILE)
-    reader, asker = stored.make("reader", ["read"]), stored.make("asker", ["ask"])
-    with serving.served(tmp_path, host="0.0.0.0") as server, httpx.Client(base_url=server.url, timeout=60) as client:
-        def status(method, path, key):
-            return client.request(method, path, headers={"Authorization": f"Bearer {key}"} if key else {}).status_code
-
-        assert status("GET", "/api/health", "") == 200
-        assert [status("GET", KB, key) for key in ("", "wrong", asker, reader)] == [401, 401, 403, 200]
-        assert client.get(KB, headers={"X-API-Key": reader}).status_code == 200
-        assert [status("POST", path, "") for path in ("/mcp", "/chat/invoke")] == [401, 401]
-        stored.revoke("reader")
-        assert status("GET", KB, reader) == 401, "a key that is taken back ends at once"

@@ -1,7 +1,6 @@
 """Keys in the PostgreSQL database that servers share: known to all, also to a command, and while it is away."""
 
 import json
-import time
 from uuid import uuid4
 
 import httpx
@@ -19,17 +18,9 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from ..waiting import Clock
+
 pytestmark = pytest.mark.integration
-
-
-class Clock:
-    """A clock that goes on when it is told to."""
-
-    def __init__(self):
-        self.ahead = 0.0
-
-    def __call__(self):
-        return time.monotonic() + self.ahead
 
 
 @pytest.fixture
@@ -50,7 +41,7 @@ def test_a_key_that_one_makes_the_others_know(settings, clock):
     assert not theirs.needs_key()
     secret = ours.make("ann", ["ask"], ["papers"], 60, 1_000)
     assert theirs.find(secret) is None, "it does not look at each request"
-    clock.ahead += EVERY
+    clock.now += EVERY
     assert theirs.stale
     theirs.refresh()
     assert theirs.find(secret) == ours.find(secret)
@@ -88,11 +79,11 @@ async def test_while_postgresql_is_away_keys_count_for_a_moment_and_health_alway
         assert await statuses() == [200, 401, 200]
         postgresql.stop()
         try:
-            clock.ahead += EVERY
+            clock.now += EVERY
             assert await statuses() == [200, 401, 200]
-            clock.ahead += OLDEST
+            clock.now += OLDEST
             assert await statuses() == [503, 503, 200], "whether a key was revoked meanwhile nobody knows"
         finally:
             postgresql.start()
-        clock.ahead += EVERY
+        clock.now += EVERY
         assert await statuses() == [200, 401, 200]

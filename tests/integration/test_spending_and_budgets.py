@@ -11,10 +11,9 @@ from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
-from banyan.graph_store.integrity.verify import verify
 
 from .. import command_line, llm_server, warm_start
-from ..newest import newest
+from ..newest import contents, newest
 
 pytestmark = pytest.mark.integration
 
@@ -56,9 +55,7 @@ class Home:
 
     def state(self) -> Any:
         with self.resources() as resources:
-            kb = newest(resources).kb
-            assert verify(kb) == []
-            return kb.graph.dump(), [community.model_dump() for community in kb.communities.all(level=None)]
+            return contents(newest(resources).kb)
 
     def status(self) -> Any:
         with self.resources() as resources:

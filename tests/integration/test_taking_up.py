@@ -1,13 +1,11 @@
 """What is left half done by a process that was killed is done by the next one; a writer ends when its run does."""
 
-import threading
 
 import pytest
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.store_errors import UnknownDocumentError, WriterBusyError
 from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
@@ -16,18 +14,11 @@ from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 
 from .. import scripted
 
-TEXTS = scripted.TEXTS
+shop, TEXTS = scripted.built_shop, scripted.TEXTS
 
 
 class KilledError(Exception):
     """Stands for the end of the process: nothing after it runs."""
-
-
-@pytest.fixture
-def shop(tmp_path, hashed_embedder):
-    made = scripted.Workshop(tmp_path, hashed_embedder)
-    made.copy_built()
-    return made
 
 
 def killed(monkeypatch, owner, name, work):
@@ -89,30 +80,6 @@ def test_a_relation_s_vector_goes_with_its_last_triple(shop):
     assert relations() == both > before
     delete(shop, "f.txt")
     assert relations() == before
-
-
-def test_many_make_a_new_ledger_at_once(tmp_path):
-    problems = []
-    for number in range(10):
-        together = threading.Barrier(6)
-
-        def create(path=tmp_path / f"{number}.sqlite", together=together):
-            together.wait()
-            try:
-                Database(path).close()
-            except Exception as error:  # noqa: BLE001  (whatever it is)
-                problems.append(repr(error))
-
-        _in_threads(create, 6)
-    assert problems == []
-
-
-def _in_threads(work, count):
-    threads = [threading.Thread(target=work) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 @pytest.mark.parametrize("method", ["put", "drop"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from .. import scripted
 from ..conftest import EXAMPLES
-from ..newest import newest
+from ..newest import contents, newest
 
 FILLER = " ".join(f"Filler sentence number {n} stands here." for n in range(60))
 OLD = "Ada:Person --employer--> Acme:Organization."
@@ -38,15 +38,10 @@ def state(shop):
     """All that a knowledge base answers from, and its numbers."""
     with shop.resources() as resources:
         kb = newest(resources).kb
-        assert verify(kb) == []
-        return {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
-                "communities": [c.model_dump() for c in kb.communities.all(level=None)],
-                "chunks": [c.model_dump() for c in kb.documents.chunks()],
-                "asks": kb.schema_control.asks.counts(),
-                "rejected": (kb.extractions.count_rejections(), kb.extractions.count_repairs()),
-                "reliability": kb.reliability.current().dump(), "failures": kb.documents.failures(),
-                "updating": [entry.id for entry in kb.documents.entries() if entry.updating],
-                "vectors": {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}}
+        return contents(kb) | {
+            "chunks": [c.model_dump() for c in kb.documents.chunks()], "repairs": kb.extractions.count_repairs(),
+            "reliability": kb.reliability.current().dump(),
+            "updating": [entry.id for entry in kb.documents.entries() if entry.updating]}
 
 
 def fresh(shop, texts, name="fresh"):

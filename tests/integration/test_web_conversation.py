@@ -124,7 +124,7 @@ def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_se
         listed = page.locator(".talks-list a")
         expect(listed.first).to_contain_text("Rutherford's death")
         page.get_by_role("button", name="Share").click()
-        link = page.get_by_label("Link").input_value()
+        link = page.get_by_role("dialog").get_by_label("Link").input_value()
         browsing.shoot(page, "share")
         page.get_by_role("button", name="Close").click()
         with browsing.opened(web_browser, web_server, link.removeprefix(f"{web_server}/")) as other:

@@ -32,7 +32,7 @@ Zofia Nowak works for <a href="javascript:document.title='owned'">Vistula Labs</
 
 [ref]: http://collector.invalid/ref "t"
 """,
-    "order.txt": f"""The code of Mara {REVERSED}lliuQ is here. Mara Quill was born in Lindow\x1b[31m in 1950.
+    "order.txt": f"""🧪 The code of Mara {REVERSED}lliuQ is here. Mara Quill was born in Lindow\x1b[31m in 1950.
 
 Mara Quill works for {ISOLATED}Lindow Works Ltd. The amount due to Lindow Works Ltd is {REVERSED}00001 EUR.{TAGGED}
 """,
@@ -103,7 +103,8 @@ def test_no_view_runs_loads_or_reorders_what_documents_say(web_browser, web_serv
 
 
 def test_what_reorders_text_is_shown_by_its_number(web_browser, web_server, hostile):
-    with browsing.opened(web_browser, web_server, f"#/documents?kb={hostile}&doc=order.txt&start=0&end=26") as page:
+    """Offsets count characters: a letter beyond the 16-bit plane before the words does not move the mark."""
+    with browsing.opened(web_browser, web_server, f"#/documents?kb={hostile}&doc=order.txt&start=2&end=28") as page:
         expect(page.locator("dialog mark")).to_have_text("The code of Mara ‹U+202E›lliuQ is")
 
 

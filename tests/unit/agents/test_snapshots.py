@@ -16,13 +16,7 @@ from sqlalchemy.exc import ResourceClosedError
 from ... import asking, scripted, small_base
 from ...newest import newest
 
-
-@pytest.fixture
-def shop(tmp_path, hashed_embedder):
-    made = scripted.Workshop(tmp_path, hashed_embedder)
-    made.copy_built()
-    return made
-
+shop = scripted.built_shop
 
 QUESTION = "Who is Ada's employer?"
 

@@ -74,6 +74,14 @@ def test_a_command_that_names_no_knowledge_base_means_the_only_one_or_the_one_th
     assert "make one with `banyan build PATH --kb NAME`" in two("status").err
 
 
+def test_a_build_and_an_answer_have_the_fields_that_scripts_read(shell):
+    report = json.loads(shell.run_build(*shell.write(scripted.TEXTS)).out)
+    assert set(report) >= {"kb", "documents", "chunks", "chunks_failed", "entities", "triples", "attributes",
+                           "communities", "schema_version", "rejected", "tokens", "seconds"}
+    answer = json.loads(shell("ask", "Who employs Ada?", "--kb", "kb", "--json").out)
+    assert set(answer) == {"answer", "abstained", "confidence", "grade", "citations", "sub_queries", "iterations"}
+
+
 def test_knowledge_bases_are_listed_renamed_and_dropped(two, monkeypatch):
     listed = json.loads(two("list", "--json").out)
     assert listed == [{"kb": name, "documents": 1, "chunks": 1, "problem": ""} for name in ("kb", "other")]

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import pytest
 from banyan.cli.commands.facts_command import _print_table
@@ -32,16 +31,10 @@ def printed(shell, *arguments):
     return [line.split() for line in result.out.splitlines() if line.strip()]
 
 
-def data(shell, *arguments):
-    result = shell(*arguments, "--kb", "kb", "--json")
-    assert result.code == 0, result.err
-    return json.loads(result.out)
-
-
 def test_without_options_the_relations_and_attributes_are_listed_with_their_rows(shell):
     assert [line for line in printed(shell, "facts") if line[0] in {"employer", "located_in", "founded"}] == [
         ["employer", "3", "relation"], ["located_in", "1", "relation"], ["founded", "3", "attribute"]]
-    assert data(shell, "facts") == [{"name": "employer", "rows": 3, "is_attribute": False},
+    assert shell.data("facts") == [{"name": "employer", "rows": 3, "is_attribute": False},
                                     {"name": "located_in", "rows": 1, "is_attribute": False},
                                     {"name": "founded", "rows": 3, "is_attribute": True}]
     assert "and 2 more (--limit)" in shell("facts", "--kb", "kb", "--limit", 1).out
@@ -65,13 +58,13 @@ def test_a_count_is_one_line_and_what_is_left_out_follows(shell):
     assert printed(shell, "facts", "--relation", "founded", "--do", "distinct") == [["founded,", "distinct:", "3"]]
     lines = printed(shell, "facts", "--relation", "employer", "--do", "sum")
     assert [" ".join(line) for line in lines] == ["employer, sum: no row has a number", "3 rows left out: no number"]
-    assert data(shell, "facts", "--relation", "employer", "--count", "--tail", "Acme")["value"] == 2
+    assert shell.data("facts", "--relation", "employer", "--count", "--tail", "Acme")["value"] == 2
 
 
 def test_groups_are_printed_with_their_values(shell):
     lines = printed(shell, "facts", "--relation", "employer", "--by", "tail")
     assert [lines[1], *lines[3:]] == [["tail", "count"], ["Acme", "2"], ["Birch", "1"]]
-    table = data(shell, "facts", "--relation", "founded", "--by", "decade")
+    table = shell.data("facts", "--relation", "founded", "--by", "decade")
     assert [(group["key"], group["value"]) for group in table["groups"]] == [("2000s", 2), ("1990s", 1)]
     assert "and 1 more (--limit)" in shell(
         "facts", "--kb", "kb", "--relation", "employer", "--by", "tail", "--limit", 1).out
@@ -96,16 +89,16 @@ def test_text_of_documents_is_printed_as_text(shell):
 
 
 def test_entities_of_a_type_are_searched_by_name(shell):
-    assert [one["name"] for one in data(shell, "entities", "--type", "Organization", "--search", "R")] == [
+    assert [one["name"] for one in shell.data("entities", "--type", "Organization", "--search", "R")] == [
         "Birch", "Dorn"]
     assert printed(shell, "entities", "--type", "Organization", "--search", "zzz") == [
         ["no", "name", "contains", "'zzz'"]]
 
 
 def test_without_a_type_all_entities_are_listed(shell):
-    found = data(shell, "entities")
+    found = shell.data("entities")
     assert {one["type"] for one in found} >= {"Organization", "Person"}
     assert sum(one["type"] == "Organization" for one in found) == 3
-    assert data(shell, "entities", "--search", "Birch") == [one for one in found if one["name"] == "Birch"]
+    assert shell.data("entities", "--search", "Birch") == [one for one in found if one["name"] == "Birch"]
     assert ["Birch", "Organization", "1", "1", "2"] in printed(shell, "entities")
     assert "kb: 0 entities with several names" in shell("entities", "--kb", "kb", "--merged").out

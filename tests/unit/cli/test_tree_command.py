@@ -17,12 +17,6 @@ def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
     return shell
 
 
-def communities(shell, *arguments):
-    result = shell("tree", "--kb", "kb", "--json", *arguments)
-    assert result.code == 0, result.err
-    return json.loads(result.out)
-
-
 def everyone(shell):
     with shell.resources() as resources:
         return newest(resources).kb.graph.entity_ids()
@@ -34,18 +28,18 @@ def test_the_tree_shows_communities_keywords_facts_and_attributes(shell):
     assert "Acme Organization" in printed
     assert "Acme located in Bonn" in printed
     assert "founded: 1999" in printed
-    found = communities(shell)
+    found = shell.data("tree")
     assert sorted(one for community in found for one in community["members"]) == everyone(shell)
     assert all(community["name"] and community["summary"] and community["keywords"] for community in found)
 
 
 def test_groups_by_a_field_are_computed_beside_the_tree(shell):
-    before = communities(shell)
-    found = communities(shell, "--by", "founded.decade")
+    before = shell.data("tree")
+    found = shell.data("tree", "--by", "founded.decade")
     assert [group["text"].partition(" (")[0] for group in found["groups"]] == ["1990s", "2000s"]
     assert all(group["quote"] in scripted_text(group["document"]) for group in found["groups"])
     assert "1990s (1)" in shell("tree", "--kb", "kb", "--by", "founded.decade").out
-    assert communities(shell) == before
+    assert shell.data("tree") == before
     assert shell.sound()
 
 
@@ -61,7 +55,7 @@ def reports(shell):
 def describe(shell, *arguments):
     """Have the groups by founding year described; returns what is printed, and how many reports were paid for."""
     before = shell.scripted.summarised.total()
-    found = communities(shell, "--by", "founded", "--describe", *arguments)
+    found = shell.data("tree", "--by", "founded", "--describe", *arguments)
     return [group["text"] for group in found["groups"]], shell.scripted.summarised.total() - before
 
 
@@ -119,7 +113,7 @@ def test_a_tree_behind_its_facts_says_so(shell):
 
 def test_what_describing_would_cost_is_told_before(shell):
     found = json.loads(shell("tree", "--kb", "kb", "--dry-run", "--json").out)
-    assert found["communities"] == len(communities(shell))
+    assert found["communities"] == len(shell.data("tree"))
     assert found["calls"] == 1
     assert min(found["prompt_tokens"], found["completion_tokens"]) > 0
     assert "1 calls" in shell("tree", "--kb", "kb", "--dry-run").out

@@ -49,15 +49,6 @@ def graphs(draw):
     return vectors, vectors_of(relations, 9), triples
 
 
-# The representation (eq. 4).
-
-
-# The score (eq. 5 and 6).
-
-
-# Fusion (eq. 7).
-
-
 def test_both_signals_together_find_what_neither_finds_alone():
     vectors, relations, triples, truth = planted()
     same = np.tile(vectors[:1], (len(truth), 1))
@@ -71,9 +62,6 @@ def test_samples_and_regions_find_the_same_communities():
     vectors, relations, triples, truth = planted(groups_of=200)
     found = detect(features(vectors, relations, triples), CommunitySettings(exact_up_to=0))
     assert homogeneity_score(truth, found) == pytest.approx(1, abs=0.01)
-
-
-# A partition, of bounded communities, on every level.
 
 
 @settings(max_examples=15)

@@ -10,16 +10,10 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.resolution import EntityPair, PairVerdict
 
 from ...hashed_embedding import HashedEmbedder
-from ...scripted import ScriptedReasoner, Workshop
 from ...small_base import create, finish, put
 
 Asked = list[frozenset[str]]
 SAME = [{"Suzhou", "苏州"}, {"Kolb", "科尔布"}, {"Interpol", "International Police"}]
-
-
-@pytest.fixture
-def shop(tmp_path: Path, hashed_embedder: HashedEmbedder) -> Workshop:
-    return Workshop(tmp_path, hashed_embedder)
 
 
 @pytest.fixture
@@ -67,32 +61,6 @@ def test_an_abbreviation_is_asked_about_where_something_is_shared(kb: KnowledgeB
     put(kb, "b", "Interpol seeks Bob.", triples=[("Interpol", "seeks", "Bob")])
     put(kb, "c", "Europol sits in Lyon.", triples=[("Europol", "sits in", "Lyon")])
     assert resolved(kb) == ([frozenset(("Interpol", "International Police"))], [["International Police", "Interpol"]])
-
-
-class Judging(ScriptedReasoner):
-    """A scripted reasoner that also tells doubtful pairs apart."""
-
-    resolves = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked: Asked = []
-
-    async def resolve(self, pairs: Any) -> list[PairVerdict | None]:
-        return answering(self.asked)(pairs)
-
-
-def test_a_place_under_its_english_and_its_chinese_name_is_one_entity(shop: Workshop) -> None:
-    texts = {"en.txt": "Acme:Organization --located_in--> Suzhou:Place.",
-             "zh.txt": "Acme:Organization --located_in--> 苏州:Place."}
-    shop.build(shop.write(texts))
-    assert shop.triples() == {("Acme", "located_in", "Suzhou"), ("Acme", "located_in", "苏州")}
-    shop.scripted = Judging()
-    shop.build()
-    ((head, relation, tail),) = shop.triples()
-    assert (head, relation) == ("Acme", "located_in")
-    assert tail in {"Suzhou", "苏州"}
-    assert shop.problems() == []
 
 
 @pytest.mark.parametrize(("short", "long", "asked"), [

@@ -62,13 +62,13 @@ def _put(store: FolderCollections, key: str) -> None:
 
 
 def test_a_failed_write_is_repeated_with_another_client(disk, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(chroma_folder, "_ANSWER_SECONDS", 20.0)
+    monkeypatch.setattr(chroma_folder, "_ANSWER_SECONDS", 60.0)
     store = FolderCollections(tmp_path / "chroma", "model")
     before = time.monotonic()
     for _ in range(2):  # the second writes after one that failed for good
         with pytest.raises(StoreError, match="disk is full"):
             _put(store, "lost")
-    assert time.monotonic() - before < 20, "a client was used after its write had failed"
+    assert time.monotonic() - before < 60, "a client was used after its write had failed"
     assert len(disk.closed) == 6
     disk.full = False
     _put(store, "found")

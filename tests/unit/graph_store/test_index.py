@@ -1,6 +1,7 @@
 """What retrieval reads, in files: mapped as it was written, never as it was damaged, and made again when it is old."""
 
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -104,9 +105,13 @@ def test_a_question_needs_neither_the_graph_nor_chroma(opened):
         first = found(kb)
     with opened() as kb:
         kb.freeze()
+        kb.layout.graph.unlink()
+        shutil.rmtree(kb.layout.vectors)
         assert found(kb) == first
         assert kb.counts().triples == 4
         assert kb.ledger_graph._mentions is None
+        assert not kb.layout.graph.exists()
+        assert not kb.layout.vectors.exists()
         assert kb.counts() == (kb.graph.count_entities(), 4, 0)
 
 

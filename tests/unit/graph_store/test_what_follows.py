@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from ...conftest import EXAMPLES
 from ...hashed_embedding import HashedEmbedder
 from ...newest import newest
-from ...scripted import Workshop, run_build
+from ...scripted import Workshop, built_shop, run_build
 
+shop = built_shop
 EVA = "Eva:Person --employer--> Birch:Organization."
 
 
@@ -41,13 +42,6 @@ CHANGES: dict[str, Callable[[Resources], object]] = {
     "update": lambda resources: run_build(resources, {
         "knowledge_base": "kb", "documents": [{"id": "c.txt", "text": EVA}]}),
 }
-
-
-@pytest.fixture
-def shop(tmp_path: Path, hashed_embedder: HashedEmbedder) -> Workshop:
-    made = Workshop(tmp_path, hashed_embedder)
-    made.copy_built()
-    return made
 
 
 @pytest.mark.parametrize("change", CHANGES)

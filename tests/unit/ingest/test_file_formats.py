@@ -26,13 +26,19 @@ def load(folder: Path) -> dict[str, Document]:
     return documents
 
 
+def _add_table(place, rows):
+    table = place.add_table(len(rows), len(rows[0]))
+    for row, values in zip(table.rows, rows, strict=True):
+        for cell, value in zip(row.cells, values, strict=True):
+            cell.text = value
+    return table
+
+
 def test_word_powerpoint_and_excel(tmp_path):
     word = docx.Document()
     word.core_properties.author = "Jane Doe"
     word.add_heading("Minutes", 0)
-    for row, values in zip(word.add_table(3, 2).rows, PRODUCTS, strict=True):
-        for cell, value in zip(row.cells, values, strict=True):
-            cell.text = value
+    _add_table(word, PRODUCTS)
     word.save(str(tmp_path / "a.docx"))
     slides = Presentation()
     slide = slides.slides.add_slide(slides.slide_layouts[5])
@@ -59,14 +65,6 @@ def test_word_powerpoint_and_excel(tmp_path):
     assert documents["b.pptx"].text == f"# Prices\n\n{ROWS}\n\nSpeak slowly."
     assert documents["c.xlsx"].text == ("List of 2025\n| Product: D100 | Price: 10 EUR | Group: tents |\n"
                                         "| Product: D200 | Price: 20.5 EUR | Group: tents |")
-
-
-def _add_table(place, rows: list[list[str]]):
-    table = place.add_table(len(rows), len(rows[0]))
-    for row, values in zip(table.rows, rows, strict=True):
-        for cell, value in zip(row.cells, values, strict=True):
-            cell.text = value
-    return table
 
 
 def test_word_tables_with_merged_cells_stand_in_order_between_the_paragraphs(tmp_path):

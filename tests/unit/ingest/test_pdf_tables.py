@@ -150,12 +150,3 @@ def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_capt
         table.row(("Crop", "Kind"))
         table.row(("Peas", "legume"))
     assert rows_of(file)[2:] == ["| Column 1: Crop | Column 2: Kind |", "| Column 1: Peas | Column 2: legume |"]
-
-
-def test_a_triangle_beside_a_table_costs_no_rows():
-    file = sheet()
-    write_table(file, PRODUCTS)
-    file.polygon(((20, 150), (90, 210), (30, 220)))
-    content = read_pdf(bytes(file.output()), Limits())
-    assert ROWS in content.text
-    assert not content.omitted

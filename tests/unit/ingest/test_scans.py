@@ -12,6 +12,7 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import NameObject, StreamObject
 
 from ...loading import failure, load, only
+from ...pdf_sheets import pdf
 
 needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 ENGLISH = ["The lighthouse of Marlow was built in 1889", "by the engineer Ada Brandt from Kalmar."]
@@ -24,20 +25,6 @@ def scan(lines, font="DejaVuSans.ttf"):
     for number, line in enumerate(lines):
         ImageDraw.Draw(page).text((150, 150 + 56 * number), line, font=ImageFont.truetype(font, 44), fill=0)
     return page
-
-
-def pdf(path, pages):
-    """A PDF file whose pages are texts or pictures."""
-    file = FPDF()
-    file.set_font("helvetica", size=12)
-    for page in pages:
-        file.add_page()
-        if isinstance(page, str):
-            file.multi_cell(0, text=page)
-        else:
-            file.image(page, w=180)
-    file.output(str(path))
-    return path
 
 
 @needs_tesseract
@@ -87,7 +74,6 @@ def test_without_tesseract_the_fix_is_named(tmp_path, monkeypatch):
     assert "install Tesseract" in failure(pdf(tmp_path / "a.pdf", [scan(ENGLISH)]))
 
 
-WITHOUT_OCR = DEFAULT_LIMITS.model_copy(update={"ocr": "off"})
 SHOWN = "The lighthouse of Marlow was built in 1889 by the engineer Ada Brandt from Kalmar."
 FIRST = {"latin": 0x100, "private": 0xE000, "control": 0x80}
 """The character that a broken font names instead of the first letter."""
@@ -114,7 +100,7 @@ def broken(path, first):
 
 @pytest.mark.parametrize("kind", FIRST)
 def test_a_page_in_a_broken_font_is_named_and_its_letters_are_not_stored(tmp_path, kind):
-    (document,), (found,) = load(broken(tmp_path / "a.pdf", FIRST[kind]), limits=WITHOUT_OCR)
+    (document,), (found,) = load(broken(tmp_path / "a.pdf", FIRST[kind]), limits=OFF)
     assert document.text.strip() == "A first page of text."
     assert found.reason.startswith("pages whose font does not tell its letters were not read (2): set BANYAN_OCR")
 

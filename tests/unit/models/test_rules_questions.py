@@ -126,9 +126,9 @@ def test_condense_never_fails(question, messages):
 def test_long_questions_take_linear_time():
     def seconds(repeats: int) -> float:
         text = "the city of the man who was born in the town where the author of " * repeats
-        start = time.perf_counter()
+        start = time.thread_time()
         unfold(text + "?", 5, PARSER)
-        return time.perf_counter() - start
+        return time.thread_time() - start
 
     seconds(1)
     assert seconds(40) < 200 * max(seconds(4), 0.002)

@@ -25,10 +25,10 @@ def test_each_has_one_thread_until_it_is_through_and_the_number_is_set_back():
     def first():
         with one_thread():
             first_is_in.set()
-            first_may_go.wait(10)
+            first_may_go.wait(60)
 
     def second():
-        first_is_in.wait(10)
+        first_is_in.wait(60)
         with one_thread():
             first_may_go.set()  # too late if it had to wait for the first, as it must
             workers[0].join(0.1)
@@ -40,7 +40,7 @@ def test_each_has_one_thread_until_it_is_through_and_the_number_is_set_back():
     assert not first_may_go.wait(0.2)
     first_may_go.set()
     for worker in workers:
-        worker.join(10)
+        worker.join(60)
     assert seen == [[1] * len(before)]
     assert _threads() == before
 

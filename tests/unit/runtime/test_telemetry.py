@@ -18,12 +18,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from ... import asking, in_process, small_base
+from ... import asking, in_process, rest, small_base
 
 QUESTION = "Where was Ada Byron born?"
-DOCUMENTS = [{"id": f"{name}.md", "text": f"{name} was a chess player. {name} defeated {other} in 1911.\n\n"
-              f"| Person | Defeat |\n|---|---|\n| {name} | {other} |\n"}
-             for name, other in (("Otto Kern", "Tom Hale"), ("Ada Blum", "Otto Kern"))]
 
 
 @pytest.fixture
@@ -93,7 +90,7 @@ def test_what_is_refused_or_fails_is_a_span_that_says_so(client, spans):
 @pytest.mark.parametrize("review", [False, True])
 async def test_a_build_is_its_steps_in_synchronous_and_asynchronous_runs(tmp_path, hashed_embedder, spans, review):
     settings = Settings(_env_file=None, home=tmp_path, llm_base_url=None)
-    given = {"knowledge_base": "chess", "documents": DOCUMENTS, "run": new_run()}
+    given = {"knowledge_base": "chess", "documents": rest.GIVEN, "run": new_run()}
     with Resources(settings, hashed_embedder) as resources:
         graph, config = construction(resources, InMemorySaver()), {"configurable": {"thread_id": "t"}}
         tracer = telemetry.trace.get_tracer("caller")

@@ -12,7 +12,7 @@ from banyan.server.app import create_app
 from banyan.server.security.keys import SCOPES, Keys
 from typer.testing import CliRunner
 
-from ... import in_process, small_base
+from ... import in_process, rest, small_base
 
 KB = "/api/knowledge-bases"
 QUESTION = "Where was the mathematician Ada Byron born?"
@@ -30,22 +30,14 @@ def resources(tmp_path, hashed_embedder):
         yield resources
 
 
-def built(client, kb, **headers):
-    files = {"files": ("eve.md", b"# Eve Holt\n\nEve Holt was a painter.\n")}
-    build = client.post(f"{KB}/{kb}/builds", files=files, headers=headers)
-    assert build.status_code == 202, build.text
-    with client.stream("GET", f"/api/builds/{build.json()['id']}/events", headers=headers) as events:
-        assert '"done"' in list(events.iter_lines())[-2]
-    return build.json()["id"]
-
-
 def test_every_change_through_the_server_is_its_clients(resources, tmp_path):
     key = Keys.of(resources.settings).make("ann", SCOPES)
     ann = {"X-API-Key": key}
     with in_process.client(create_app(resources), headers=ann) as client:
         asked = client.post(f"{KB}/people/ask", json={"question": QUESTION, "thread": "t"})
         assert asked.status_code == 200, asked.text
-        build = built(client, "people")
+        built = rest.built(client, "people", {"eve.md": "# Eve Holt\n\nEve Holt was a painter.\n"})
+        assert built["state"] == "done", built["error"]
         edit = {"change": "rename", "entity": "Carl Berg", "name": "Carl August Berg", "who": "Ann Other"}
         number = client.post(f"{KB}/people/edits", json=edit).json()["number"]
         assert client.delete(f"{KB}/people/edits/{number}", params={"who": "Ann Other"}).status_code == 204
@@ -59,24 +51,21 @@ def test_every_change_through_the_server_is_its_clients(resources, tmp_path):
         assert client.delete(f"{KB}/people/document", params={"id": "carl"}).status_code == 204
         assert client.patch(f"{KB}/people", json={"name": "persons"}).status_code == 200
         assert client.delete(f"{KB}/persons").status_code == 204
-        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add_document", "arguments": {
-            "knowledge_base": "others", "document": "m.md", "text": "Mia Lund was a chemist."}}}
-        assert '"isError":false' in client.post("/mcp", json=call, headers={
-            "Accept": "application/json, text/event-stream"}).text
+        added = {"knowledge_base": "others", "document": "m.md", "text": "Mia Lund was a chemist."}
+        assert not rest.mcp(client, "tools/call", name="add_document", arguments=added)["isError"]
         model = {"endpoint": "http://127.0.0.1:9/v1", "key": "sk-secret"}
         assert client.put("/api/model", json=model).status_code == 200
-    (_, *rest) = told(tmp_path)
-    run = rest.pop(-2)
+    (_, *done) = told(tmp_path)
+    run = done.pop(-2)
     assert (run[:3], run[3][:4]) == (("ann", "build", "others"), "run ")
-    assert rest == [
-        ("ann", "build", "people", f"run {rest[0][3].removeprefix('run ')}"),
+    assert done == [
+        ("ann", "build", "people", f"run {done[0][3].removeprefix('run ')}"),
         ("ann", "edit", "people", f"number {number}"),
         ("ann", "edit", "people", ""), ("ann", "decide", "people", "merge two entities"),
         ("ann", "schema", "new", ""), ("ann", "decide", "new", "1 on the schema"),
         ("ann", "settings", "people", "growth off, resolve True"),
         ("ann", "delete", "people", "1 document: carl"), ("ann", "rename", "people", "to persons"),
         ("ann", "drop", "persons", ""), ("ann", "set model", "", "127.0.0.1:9")]
-    assert build
     text = (tmp_path / audit.FILE).read_text("utf-8")
     assert not [word for word in (key, "sk-secret", QUESTION, "mathematician", "painter", "chemist") if word in text]
 

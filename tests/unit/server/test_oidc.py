@@ -13,18 +13,9 @@ from joserfc.jwk import OctKey, RSAKey
 from pydantic import ValidationError
 
 from ... import oidc_issuer
+from ...waiting import Clock
 
 WELL_KNOWN = "/.well-known/openid-configuration"
-
-
-class Clock:
-    """A clock that goes on when it is told to."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture(scope="module")

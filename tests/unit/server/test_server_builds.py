@@ -1,6 +1,5 @@
 """How many builds may wait, and for whom."""
 
-import time
 
 import pytest
 from banyan.agents.construction.state import BuildContext
@@ -54,14 +53,8 @@ def test_an_uploaded_document_that_is_deleted_is_in_no_file_of_the_home_folder(a
         return [file.name for file in sorted(home.rglob("*")) if file.is_file() and b"Zyxomma" in file.read_bytes()]
 
     with in_process.client(app) as client:
-        files = [("files", (f"{name}.md", f"{words} was born in Bonn.", "text/plain"))
-                 for name, words in (("a", "Ada Lund"), ("secret", "Zyxomma Lund"))]
-        started = client.post("/api/knowledge-bases/kb/builds", files=files)
-        until = time.monotonic() + 60
-        while (build := client.get(f"/api/builds/{started.json()['id']}").json())["state"] in {"queued", "running"}:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        assert build["state"] == "done"
+        documents = {"a.md": "Ada Lund was born in Bonn.", "secret.md": "Zyxomma Lund was born in Bonn."}
+        assert rest.built(client, "kb", documents)["state"] == "done"
         assert {"ledger.sqlite", "graph.json"} & set(has_words())
         waiting.wait_for(lambda: not {"server.sqlite", "server.sqlite-wal"} & set(has_words()))
         assert client.delete("/api/knowledge-bases/kb/document", params={"id": "secret.md"}).status_code == 204
@@ -70,8 +63,7 @@ def test_an_uploaded_document_that_is_deleted_is_in_no_file_of_the_home_folder(a
 
 def test_what_was_not_read_before_a_build_waited_is_in_its_report(app):
     with in_process.client(app) as client:
-        files = rest.sent(rest.DEFEATS | {"broken.pdf": "no PDF"})
-        build = client.post("/api/knowledge-bases/chess/builds", files=files, data={"review": "true"}).json()["id"]
+        build = rest.started(client, "chess", rest.DEFEATS | {"broken.pdf": "no PDF"}, review="true")
 
         def shown():
             return client.get(f"/api/builds/{build}").json()

@@ -1,7 +1,6 @@
 """MCP as a part of the server's app: what a key may do, and where a request may come from."""
 
 import asyncio
-import json
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -10,26 +9,16 @@ from banyan.graph_store.store_errors import StoreError
 from banyan.schemas.errors import BanyanError
 from banyan.server.app import create_app
 
-from ... import in_process
+from ... import in_process, rest
 from ...newest import newest
 
-HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
-
-def posted(client, tool, key=None, **arguments):
-    """The response to the call of a tool."""
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-    return client.post("/mcp", json=call, headers=HEADERS | ({"Authorization": f"Bearer {key}"} if key else {}))
-
-
-def result(response):
-    assert response.status_code == 200, response.text
-    (data,) = [line.removeprefix("data: ") for line in response.text.splitlines() if line.startswith("data: {")]
-    return json.loads(data)["result"]
+def called(client, tool, **arguments):
+    return rest.mcp(client, "tools/call", name=tool, arguments=arguments)
 
 
 def test_without_keys_whoever_is_on_this_machine_may_ask(client):
-    said = result(posted(client, "ask", knowledge_base="people", question="Where was Ada Byron born?"))
+    said = called(client, "ask", knowledge_base="people", question="Where was Ada Byron born?")
     assert said["structuredContent"]["citations"][0]["document"] == "ada"
 
 
@@ -56,8 +45,8 @@ def test_documents_that_are_added_count_among_the_builds(resources, monkeypatch)
     monkeypatch.setattr("banyan.subagent.mcp_tools.construction_graph", lambda _: SimpleNamespace(astream=build))
     with (in_process.client(create_app(resources)) as client,
           ThreadPoolExecutor(10) as threads):
-        told = list(threads.map(lambda number: result(posted(
-            client, "add_document", knowledge_base=f"kb{number}", document="x.md", text="Text.")), range(10)))
+        told = list(threads.map(lambda number: called(
+            client, "add_document", knowledge_base=f"kb{number}", document="x.md", text="Text."), range(10)))
     assert [answer["content"][0]["text"] for answer in told] == ["Error executing tool add_document: enough"] * 10
     assert most == resources.settings.builds_at_once
 

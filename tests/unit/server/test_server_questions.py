@@ -1,7 +1,6 @@
 """Answering questions: events in order, bounded, to the error, and stopped when nobody reads them."""
 
 import asyncio
-import time
 
 import anyio
 import pytest
@@ -76,7 +75,7 @@ async def test_a_question_does_not_wait_for_who_reads_slowly(questions):
         ended.set()
 
     async with questions.answers(events) as answering:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await ended.wait()
         assert await read(answering) == list(range(100))
 
@@ -87,25 +86,23 @@ async def test_a_question_and_what_it_waits_for_end_when_nobody_reads(questions)
     async def events():
         yield step("begun")
         try:
-            await anyio.sleep(30)
+            await anyio.sleep_forever()
         finally:
             ended.set()
 
-    began = time.monotonic()
     async with questions.answers(events) as answering:
         async for _ in answering:
             break
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await ended.wait()
         while questions._limiter.borrowed_tokens:
             await anyio.sleep(0.01)
-    assert time.monotonic() - began < 20
 
 
 async def test_who_reads_a_question_that_is_stopped_reads_what_there_is(questions):
     async def events():
         yield step("begun")
-        await anyio.sleep(30)
+        await anyio.sleep_forever()
 
     seen = []
     async with questions.answers(events) as answering:
@@ -148,11 +145,9 @@ async def test_a_question_that_was_given_up_before_its_turn_never_begins(questio
         yield step("begun")
 
     async with questions.answers(holding) as first:
-        while not questions._limiter.borrowed_tokens:
-            await anyio.sleep(0.01)
-        await anyio.sleep(0.2)  # its turn has come
+        await anyio.wait_all_tasks_blocked()  # its turn has come
         async with questions.answers(events):
-            await anyio.sleep(0.05)
+            await anyio.wait_all_tasks_blocked()
         hold.set()
         assert await read(first) == ["held"]
     while questions._limiter.statistics().tasks_waiting or questions._limiter.borrowed_tokens:
@@ -166,7 +161,7 @@ async def test_a_question_ends_at_its_deadline_waiting_included(questions_of):
     async def events():
         yield step("begun")
         try:
-            await anyio.sleep(30)
+            await anyio.sleep_forever()
         finally:
             cancelled.set()
 
@@ -201,6 +196,6 @@ async def test_one_client_leaves_a_slot_to_others(questions_of):
         async with anyio.create_task_group() as tasks:
             for client in clients:
                 tasks.start_soon(asking, client)
-            await anyio.sleep(0.2)
+            await anyio.wait_all_tasks_blocked()
             assert sorted(entered) == most
             tasks.cancel_scope.cancel()

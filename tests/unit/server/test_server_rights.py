@@ -20,7 +20,7 @@ from banyan.server.security import oidc
 from banyan.server.security.keys import SCOPES, Keys
 from langserve.lzstring import LZString
 
-from ... import app_routes, in_process, oidc_issuer, small_base
+from ... import app_routes, in_process, oidc_issuer, rest, small_base
 
 # pytest puts its own filters in the place of the server's.
 pytestmark = pytest.mark.filterwarnings("ignore:astream_log is deprecated")
@@ -46,7 +46,6 @@ OF_ALL = {"/api/model", "/api/model/try", "/metrics"}
 ALL_SCOPES = " ".join(SCOPES)
 ANSWER = {"answer": "In Ulm [1]", "abstained": False, "confidence": 0.9, "short": "Ulm", "sub_queries": [],
           "iterations": 1, "trace": [], "citations": []}
-HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
 
 class There(NamedTuple):
@@ -230,10 +229,7 @@ TOOL_ARGUMENTS = {"query": "Ada", "question": "Who was Ada Byron?", "document": 
 
 
 def called(client, method, key, **params):
-    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    response = client.post("/mcp", json=call, headers=HEADERS | {"X-API-Key": key})
-    (data,) = [line.removeprefix("data: ") for line in response.text.splitlines() if line.startswith("data: {")]
-    return json.loads(data)["result"]
+    return rest.mcp(client, method, {"X-API-Key": key}, **params)
 
 
 def test_every_tool_refuses_a_lesser_scope_and_a_key_of_others(client, keys, resources):

@@ -1,7 +1,6 @@
 """The names of threads, and the database that conversations are kept in."""
 
 import sqlite3
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -22,16 +21,14 @@ def test_a_thread_is_of_a_knowledge_base_with_a_name():
         Thread("", "../kb", "t").key  # noqa: B018
 
 
-def test_servers_that_begin_at_once_on_a_new_home_all_begin(tmp_path):
+def test_a_database_that_another_server_prepares_is_waited_for(tmp_path):
     """SQLite does not wait for another connection that sets the write-ahead log of the same new file."""
-    for attempt in range(10):
-        path, barrier = tmp_path / f"{attempt}.sqlite", threading.Barrier(4)
-
-        def begin(path=path, barrier=barrier):
-            barrier.wait()
-            with closing(sqlite3.connect(path)) as connection:
-                write_ahead(connection)
-
-        with ThreadPoolExecutor(4) as pool:
-            for begun in [pool.submit(begin) for _ in range(4)]:
-                begun.result()
+    path = tmp_path / "server.sqlite"
+    with (closing(sqlite3.connect(path, isolation_level=None)) as first,
+          closing(sqlite3.connect(path, timeout=0, check_same_thread=False)) as second, ThreadPoolExecutor() as pool):
+        first.execute("BEGIN EXCLUSIVE")
+        waiting = pool.submit(write_ahead, second)
+        with pytest.raises(TimeoutError):
+            waiting.result(0.1)
+        first.execute("COMMIT")
+        waiting.result(60)
