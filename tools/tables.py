@@ -43,6 +43,7 @@ _CITED = 3
 """Rows of a count or a group that can be cited."""
 _OF_ROWS = frozenset({"name", "head", "tail", "type"})
 """What conditions are on besides fields."""
+_DOCUMENT = "document"
 _DIGITS = re.compile(r"(\d{1,18})")
 
 
@@ -277,7 +278,7 @@ def _lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], 
     """Yield rows as lines, grouped by the end that repeats most."""
     if not rows:
         return
-    beside = fields_beside(index, schema, rows, lookup.show)
+    beside = fields_beside(index, schema, rows, fields_to_show(index, schema, lookup))
     key, other = sides_by_repetition(rows)
     arrow = " <- " if key is tail_of else " -> "
     ordered = sorted(rows, key=lambda row: (natural_key(key(row)), natural_key(other(row))))
@@ -308,6 +309,11 @@ def values_of(column: FieldColumn, entity: int) -> tuple[str, ...]:
     shown = tuple(column.texts[label] for label in column.labels[begin:min(end, begin + _MOST_BESIDE)].tolist())
     left = end - begin - len(shown)
     return (*shown, f"... and {left:,} more") if left else shown
+
+
+def fields_to_show(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -> list[str]:
+    """Return the fields to show beside rows, without "document", where all rows name theirs, unless it is a field."""
+    return [name for name in lookup.show if label_key(name) != _DOCUMENT or find_term(index, schema, name).terms]
 
 
 def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], fields: Sequence[str],

@@ -81,6 +81,11 @@ def test_qualifiers_that_differ_stand_with_their_rows(retriever):
     assert [item.statement for item in card.items] == ["old votes: 4 (under: Old halls) (votes.md)"]
 
 
+def test_documents_may_be_asked_for_beside_rows_that_name_them_anyway(retriever):
+    shown = [look_up(retriever, TripleLookup(relation="stage", show=show)) for show in ([], ["document"])]
+    assert shown[0] == shown[1]
+
+
 @pytest.mark.parametrize(("where", "rows"), [
     (["under=New halls"], ["EIP-7: Pump -> 5 (under: New halls) (votes.md)"]),
     (["under=old"], ["EIP-7: Pump -> 3 (under: Old halls) (votes.md)"]),
