@@ -21,7 +21,7 @@ from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import batched
 from ..schemas.retrieval import CommunityDigest
-from ..text.statement_lines import has_statement
+from ..text.markup import has_statement
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
 from .construction.shared_calls import pack_calls

@@ -34,11 +34,10 @@ from ..extraction_requests import reading_fingerprint
 from ..label_grouping import group_labels
 from ..served_runs import charged_to_client, check_readable, is_seen, is_served, resumed_run, served_client
 from ..thresholds import support_in, thresholds_in
-from .asked_review import REVIEWED_AT_ONCE, ask_person
+from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
 from .build_report import forget_total, report_of, show_progress, total_chunks
 from .document_files import note_moved_files, without_replaced_files
 from .extraction_nodes import BuildNodes, asks_batches
-from .first_schema import fit_schema
 from .inputs import (
     DEFAULT_SCHEMA,
     check_input,
