@@ -41,8 +41,6 @@ class FoundTable(NamedTuple):
     edges: tuple[float, ...]
     """The left edge of each column and the right edge of the last one."""
     grid: list[list[GridCell]]
-    fonts: list[frozenset[str]]
-    """The fonts of each row of the grid."""
     words: frozenset[int]
     """The numbers of its words."""
 
@@ -91,7 +89,7 @@ def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
             for row in height]
     fonts = [[frozenset(word.font for word in inside.get(cell_at.get((row, column), -1), ())) for column in width]
              for row in height]
-    return FoundTable(box, tuple(lefts), _with_headers(grid, fonts), [frozenset().union(*row) for row in fonts],
+    return FoundTable(box, tuple(lefts), _with_headers(grid, fonts),
                       frozenset(word.number for words in inside.values() for word in words))
 
 
