@@ -1,11 +1,13 @@
-"""Find the JSON objects in a model's answer."""
+"""Find the JSON objects in a model's answer, and one that is nearly JSON."""
 
+import ast
 import json
 import re
 import sys
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from ...runtime.libraries import ignoring
 from ...text.cleaning import clean_json
 
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
@@ -18,6 +20,7 @@ _MOST_OBJECTS = 100
 _READ_AGAIN = 100_000
 """Characters that are read again after braces without an object, so reading takes linear time."""
 _SHOWN = 80
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
 MAX_ANSWER = 1_000_000
 """The most characters of an answer that is read: ten times the longest reply of today's models."""
 
@@ -68,6 +71,8 @@ def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
     fitting = [value for value, _ in objects if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
     yield from (value for value, start in reversed(objects) if start < first_broken and value not in fitting)
+    if first_broken < len(answer) and (nearly := _read_nearly(answer[answer.find("{"):answer.rfind("}") + 1])):
+        yield nearly
 
 
 def _without_thoughts(text: str) -> str:
@@ -89,6 +94,25 @@ def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
             found.append((value, start))
         start = text.find("{", end)
     return found, first_broken
+
+
+def _read_nearly(text: str) -> dict[str, Any] | None:
+    """Return an object with commas before closing brackets, or one that is a Python literal; None for other texts."""
+    try:
+        value = _DECODER.decode(_LAST_COMMA.sub(r"\1", text))
+    except (ValueError, RecursionError):
+        value = _read_literal(text)
+    return value if isinstance(value, dict) else None
+
+
+def _read_literal(text: str) -> object:
+    """Return the value of a Python literal; None for one that Python writes otherwise, such as two strings in a row."""
+    try:
+        with ignoring(SyntaxWarning):
+            value: object = ast.literal_eval(text)
+        return value if "".join(repr(value).split()) == "".join(text.split()) else None
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
 
 
 def _problem(answer: str) -> str:
