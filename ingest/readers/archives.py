@@ -13,7 +13,6 @@ from ..metadata import CREATED
 from ..reading import Limits, UnreadableError
 from ..table_lines import table_lines
 
-_MAX_PARTS = 10_000  # typical files have a few dozen, and one for each picture
 _NAMESPACE = re.compile(r"\{[^{}]*\}")
 _PROPERTIES = {"creator": "author", "created": CREATED, "subject": "subject", "keywords": "keywords", "category":
                "category"}
@@ -37,7 +36,6 @@ _MARKS = {b"%PDF-": "a PDF file: rename it to .pdf", b"{\\rtf": "a rich text fil
 _CHART = re.compile(r"word/charts/chart\d*\.xml")
 _DIAGRAM = re.compile(r"word/diagrams/data\d*\.xml")
 _NEW_CHART = re.compile(r"(?:word|ppt|xl)/charts/chartEx\d*\.xml")
-_MOST_POINTS = 100_000
 
 
 def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
@@ -62,9 +60,6 @@ def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
     size = sum(entry.file_size for entry in entries)
     if size > limits.file_bytes:
         raise UnreadableError(f"{size:,} bytes when unpacked, larger than {limits.size()}: split it, or remove "
-                              "pictures")
-    if len(entries) > _MAX_PARTS:
-        raise UnreadableError(f"{len(entries):,} parts in it, at most {_MAX_PARTS:,} are read: split it, or remove "
                               "pictures")
     return archive
 
@@ -185,7 +180,7 @@ def _points(series: ET.Element, name: str) -> dict[int, str]:
     """Return the stored texts or numbers of a part of a series, by their places."""
     points = (point for part in series if local_name(part) == name for point in part.iter()
               if local_name(point) == "pt")
-    return {int(point.get("idx", "0")): _text(point) for point, _ in zip(points, range(_MOST_POINTS), strict=False)}
+    return {int(point.get("idx", "0")): _text(point) for point in points}
 
 
 def _text(element: ET.Element) -> str:

@@ -24,7 +24,6 @@ logging.getLogger("pypdf").addHandler(logging.NullHandler())
 _NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?", re.IGNORECASE)
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _MAX_TITLE = 300
-_MAX_PAGES = 20_000  # the longest printed works have a few thousand
 _FEWEST_LINES, _MOST_LINES = 3, 20_000
 """The fewest lines and rectangles of a page with a ruled table, and the most of a page that is no drawing."""
 _COST_OF_LINE = 5
@@ -199,8 +198,6 @@ def _pages(reader: PdfReader, limits: Limits) -> list[_Page]:
         left -= len(pages[-1].text)
         if left < 0:
             raise UnreadableError(f"its first {number} pages have more text than {limits.size()}: split it")
-        if number > _MAX_PAGES:
-            raise UnreadableError(f"more than {_MAX_PAGES:,} pages: split it")
     return pages
 
 

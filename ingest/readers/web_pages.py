@@ -30,7 +30,6 @@ _LINES = frozenset({
 _CELLS = ["td", "th"]
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space stays
 _GAP = re.compile(r"[ \n\v\x1f]+")
-_MAX_TAGS = 2_000_000  # a long page has ten thousand; each takes about 1 KB of memory
 _MAX_META = 1000
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
          "article:published_time": "date", "description": "description", "keywords": "keywords"}
@@ -75,13 +74,10 @@ def read_html(data: bytes) -> Content:
         are counted (`markdown_cleaning.py`).
 
     Raises:
-        UnreadableError: the bytes are not text, their encoding cannot be detected, they are not HTML, or the page has
-            too many tags.
+        UnreadableError: the bytes are not text, their encoding cannot be detected, or they are not HTML.
     """
     declared = EncodingDetector.find_declared_encoding(data, is_html=True)
     text = _without_open_ends(decode(data, declared))
-    if text.count("<") > _MAX_TAGS:
-        raise UnreadableError(f"more than {_MAX_TAGS:,} tags: split it")
     with ignoring(UnusualUsageWarning):  # XHTML, or a page without a tag: both are fine
         try:
             soup = BeautifulSoup(text, "html.parser")
