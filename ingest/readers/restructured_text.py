@@ -217,12 +217,8 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
         return [nodes.Text(before), *self.state.inline_text(argument, self.lineno)[0]]
 
 
-class _Code(Directive):  # type: ignore[misc]
+class _Code(_Unknown):
     """A directive with code in it, whatever its options are."""
-
-    optional_arguments = 1
-    has_content = True
-    option_spec: ClassVar = _Unknown.option_spec
 
     def run(self) -> list[Any]:
         code = "\n".join(self.content)
