@@ -19,8 +19,7 @@ from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
 from ..grids import header_depth, is_single, read_grid, row_contents
 from ..table_lines import TableLine, has_header, is_value, table_lines
-from .pdf_words import PageWord, flow_lines, line_text, read_words
-from .ruled_tables import FoundTable, find_ruled
+from .ruled_tables import FoundTable, PageWord, find_ruled, flow_lines, line_text, read_words
 
 # They log details of broken files, which would go to the terminal if nothing else handles them.
 for _library in ("pdfminer", "pdfplumber"):

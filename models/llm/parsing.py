@@ -18,7 +18,7 @@ _MOST_BROKEN = 1000
 _MOST_OBJECTS = 100
 """Objects that are yielded, the likeliest ones: each is checked, and a useless reply may have a hundred thousand."""
 _READ_AGAIN = 100_000
-"""Characters that are read again after braces without an object, so reading takes linear time."""
+"""Characters that are read again after braces without an object, or as a literal, so reading takes linear time."""
 _SHOWN = 80
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
 MAX_ANSWER = 1_000_000
@@ -98,6 +98,8 @@ def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
 
 def _read_nearly(text: str) -> dict[str, Any] | None:
     """Return an object with commas before closing brackets, or one that is a Python literal; None for other texts."""
+    if len(text) > _READ_AGAIN:
+        return None
     try:
         value = _DECODER.decode(_LAST_COMMA.sub(r"\1", text))
     except (ValueError, RecursionError):
