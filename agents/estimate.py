@@ -21,7 +21,7 @@ from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import batched
 from ..schemas.retrieval import CommunityDigest
-from ..text.statement_lines import has_statement
+from ..text.markup import has_statement
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
 from .construction.shared_calls import pack_calls
@@ -57,13 +57,23 @@ _PROPOSAL_TOKENS, _PROPOSED_TOKENS, _GROUPING_TOKENS = 900, 170, (1200, 60)
 _SUMMARY_TOKENS = 90
 
 
-class SummaryEstimate(Frozen):
+class Amount(Frozen):
+    """Calls and their tokens."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def times(self, number: float) -> "Amount":
+        """Return so many times as much."""
+        return Amount(calls=round(number * self.calls), prompt_tokens=round(number * self.prompt_tokens),
+                      completion_tokens=round(number * self.completion_tokens))
+
+
+class SummaryEstimate(Amount):
     """Communities, or groups of a survey, and the calls and tokens that describing them would take."""
 
     communities: int
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
 
 
 def estimate_summaries(resources: Resources, told: Sequence[CommunityDigest]) -> SummaryEstimate:
@@ -75,22 +85,11 @@ def estimate_summaries(resources: Resources, told: Sequence[CommunityDigest]) ->
         prompt_tokens=sum(summary_prompt(batch, resources.settings).tokens for batch in batches))
 
 
-class Amount(Frozen):
-    """Calls and their tokens."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-class BuildEstimate(Frozen):
+class BuildEstimate(Amount):
     """Documents and chunks that are new, and the calls and tokens that a build would take in all."""
 
     documents: int
     chunks: int
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
     extraction: Amount
     fitting: Amount = Field(description="inferring the schema, and grouping labels that mean the same")
     later: Amount = Field(description="resolution and summaries, which depend on what is found: a guess by size")
@@ -100,21 +99,18 @@ class BuildEstimate(Frozen):
     batch_cost: float | None = Field(description="the same with --batch, which halves the price of extraction")
 
 
-class RereadEstimate(Amount):
-    """The chunks that are not read as the model would read them now, and about what reading them again would take."""
-
-    model: str = Field(description="the model that would read them; empty: none is set")
-    chunks: int
-    read_by: dict[str, int] = Field(description='the chunks by what read them: "rules", or the name of a model')
-    cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
-
-
 class ReadingEstimate(Amount):
     """The chunks that the rules read, and about what reading them with a model would take."""
 
     chunks: int
     model: str = Field(description="the model that is set; empty: none is")
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
+
+
+class RereadEstimate(ReadingEstimate):
+    """The chunks that are not read as the model would read them now, and about what reading them again would take."""
+
+    read_by: dict[str, int] = Field(description='the chunks by what read them: "rules", or the name of a model')
 
 
 def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Address], schema: str, *,
@@ -182,9 +178,7 @@ def estimate_reread(resources: Resources, stored: KnowledgeBase) -> RereadEstima
     times = len(again) / len(sample)
     return RereadEstimate(
         model=resources.settings.model_of("extract"), chunks=len(again),
-        read_by=count_by_reader(stored.documents.count_to_reread(outdated)), calls=round(times * estimate.calls),
-        prompt_tokens=round(times * estimate.prompt_tokens),
-        completion_tokens=round(times * estimate.completion_tokens),
+        read_by=count_by_reader(stored.documents.count_to_reread(outdated)), **estimate.times(times).model_dump(),
         cost=None if estimate.cost is None else times * estimate.cost)
 
 
@@ -196,13 +190,11 @@ def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEsti
         return None
     sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLED)])
     extraction = _extraction(resources, sample, stored.schemas.current())
-    later = _discount(_later(sum(estimate_tokens(chunk.text) for chunk in sample)))
-    times, total = len(ids) / len(sample), _sum(extraction, later)
+    later = _later(sum(estimate_tokens(chunk.text) for chunk in sample)).times(_CLOSED)
+    times, cost = len(ids) / len(sample), _cost(resources, extraction, Amount(), later)
     return ReadingEstimate(
         chunks=len(ids), model=resources.settings.model_of("extract") if resources.settings.uses_llm else "",
-        calls=round(times * total.calls), prompt_tokens=round(times * total.prompt_tokens),
-        completion_tokens=round(times * total.completion_tokens),
-        cost=None if (cost := _cost(resources, extraction, Amount(), later)) is None else times * cost)
+        **_sum(extraction, later).times(times).model_dump(), cost=None if cost is None else times * cost)
 
 
 def _outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
@@ -228,12 +220,11 @@ def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks:
             paid, guessed, learnt_from = _paid(resources, stored)
             if learnt_from:
                 extraction, most = (_scale(amount, paid, guessed) for amount in (extraction, most))
-        later = most if graph_schema.open else _discount(most)
+        later = most if graph_schema.open else most.times(_CLOSED)
     total = _sum(extraction, fitting, later)
     return BuildEstimate(
-        documents=documents, chunks=len(chunks), calls=total.calls, prompt_tokens=total.prompt_tokens,
-        completion_tokens=total.completion_tokens, extraction=extraction, fitting=fitting, later=later,
-        later_at_most=most, learnt_from=learnt_from, cost=_cost(resources, extraction, fitting, later),
+        **total.model_dump(), documents=documents, chunks=len(chunks), extraction=extraction, fitting=fitting,
+        later=later, later_at_most=most, learnt_from=learnt_from, cost=_cost(resources, extraction, fitting, later),
         batch_cost=_cost(resources, extraction, fitting, later, by_batch=True))
 
 
@@ -296,10 +287,6 @@ def _sum(*amounts: Amount) -> Amount:
 def _later(text_tokens: int) -> Amount:
     return Amount(calls=round(_LATER_CALLS * text_tokens), prompt_tokens=round(_LATER_PROMPT * text_tokens),
                   completion_tokens=round(_LATER_COMPLETION * text_tokens))
-
-
-def _discount(amount: Amount) -> Amount:
-    return Amount(**{field: round(_CLOSED * value) for field, value in amount.model_dump().items()})
 
 
 def _scale(amount: Amount, paid: Amount, guessed: Amount) -> Amount:

@@ -14,9 +14,9 @@ from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import communities as ledger
 from ..schemas.documents import Citation, Frozen, Span
+from ..schemas.inquiry import TraceStep
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
-from ..schemas.trace import TraceStep
 from ..subagent.answer_facts import stated_by
 from ..text.visible_text import visible
 

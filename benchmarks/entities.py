@@ -15,7 +15,7 @@ from pathlib import Path
 from banyan.models.rules.rules_reasoner import RulesReasoner
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
-from banyan.text.values import find_values
+from banyan.text.quantities import find_values
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table

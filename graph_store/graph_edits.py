@@ -11,7 +11,7 @@ from ..schemas.delta import ElementKind
 from ..schemas.edits import Edit, EntityRef, FactEdit, FactRef, Rename, Retype, ValueEdit, ValueRef
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import canonical_name, label_key, normalise
-from ..text.values import parse_value
+from ..text.quantities import parse_value
 from .evolution.control import SchemaControl
 from .evolution.elements import find_element
 from .graph.ledger_graph import LedgerGraph

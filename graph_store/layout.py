@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
 from ..config import Settings
-from ..runtime.own_folder import sweep_folders
+from ..runtime.safe_files import sweep_folders
 from ..schemas.service_addresses import ChromaServer
 from .postgresql_bases import LedgerSchema, ledgers, open_connection
 from .store_errors import (

@@ -4,7 +4,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from ..runtime.whole_file import whole_file
+from ..runtime.safe_files import whole_file
 from ..schemas.documents import Document
 
 _ENDING = ".pdf"

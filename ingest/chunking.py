@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import content_id
-from ..text.openings import is_item, opening_of
-from ..text.section_lines import BETWEEN, Heading, headings
+from ..text.section_lines import BETWEEN, Heading, headings, is_item, opening_of
 from ..text.sentences import split_sentences
 from ..text.tokens import TOKEN, estimate_tokens, fits
 

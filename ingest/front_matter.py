@@ -10,8 +10,7 @@ import yaml
 from ..text.cleaning import clean_text
 from ..text.section_lines import headings
 from .decoding import decode
-from .linked_pictures import count_in_markdown
-from .markdown_cleaning import clean_markdown
+from .markdown_cleaning import clean_markdown, count_in_markdown
 from .metadata import MOST_FIELDS
 from .reading import Content, Limits
 
@@ -34,7 +33,7 @@ class FrontMatter(NamedTuple):
 def read_markdown(data: bytes, _: Limits) -> Content:
     """Read Markdown without its front matter; the title is that of the front matter, else the first heading.
 
-    Its pictures are counted (`linked_pictures.py`).
+    Its pictures are counted (`markdown_cleaning.py`).
     """
     front = split_front_matter(clean_text(decode(data)))
     metadata, text = dict(front.fields), clean_markdown(front.text)

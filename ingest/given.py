@@ -6,10 +6,9 @@ from typing import Any
 from ..schemas.documents import Document
 from ..text.cleaning import clean_text
 from ..text.section_lines import headings
-from .document_ids import DocumentIdError, check_id
-from .markdown_tables import with_rows
-from .metadata import clean_metadata, with_metadata
+from .metadata import DocumentIdError, check_id, clean_metadata, with_metadata
 from .reading import DEFAULT_LIMITS, IngestError, Limits
+from .table_lines import with_rows
 
 SOURCE = "given as text"
 

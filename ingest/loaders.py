@@ -1,11 +1,14 @@
 """Files and folders to documents."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import tee
 from pathlib import Path, PurePath
 from typing import NamedTuple
+
+from pathspec import GitIgnoreSpec
 
 from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document
@@ -13,15 +16,13 @@ from ..text.cleaning import clean_text
 from ..text.metadata_line import UNREAD
 from ..text.titles import document_title
 from .decoding import read_bytes, undecodable
-from .document_ids import DocumentIdError, check_id, record_id
 from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN, suffix_of
-from .left_out import IGNORE_FILE, LeftOut
-from .markdown_tables import with_rows
-from .metadata import clean_metadata, with_metadata, with_unread
-from .reading import DEFAULT_LIMITS, Content, IngestError, Limits, LoadFailure, UnreadableError
+from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_metadata, with_unread
+from .reading import DEFAULT_LIMITS, LEFT_OUT, Content, IngestError, Limits, LoadFailure, UnreadableError
 from .reading_process import ReadingProcess
 from .records import Record, Report, read_csv, read_jsonl, read_listed
+from .table_lines import with_rows
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 
@@ -43,6 +44,16 @@ _MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *_MANY]))
 """The file endings that are read; case does not matter."""
 _BETWEEN = "\n\n"
+IGNORE_FILE = ".banyanignore"
+_LONGEST = 100_000
+_FOLDERS = frozenset({"node_modules", "bower_components", "site-packages", "__pycache__", "__MACOSX"})
+_FILES = frozenset({
+    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "poetry.lock",
+    "pipfile.lock", "uv.lock", "pdm.lock", "cargo.lock", "composer.lock", "gemfile.lock", "mix.lock", "flake.lock",
+    "pubspec.lock", "packages.lock.json", "go.sum", "thumbs.db", "desktop.ini"})
+_ENDINGS = (".min.js", ".min.css", ".map")
+_OPEN = "~$"
+"""How the files that Office programs write beside an open document begin."""
 
 
 class _File(NamedTuple):
@@ -66,7 +77,7 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
     """Read documents from files and folders, one at a time.
 
     Folders are read recursively, sorted by name, without hidden entries (names that begin with a dot) and without what
-    `left_out` leaves out. Links to folders and links that lead out of the given folder are not followed.
+    `LeftOut` leaves out. Links to folders and links that lead out of the given folder are not followed.
 
     Args:
         paths: existing files and folders, and addresses.
@@ -299,3 +310,50 @@ def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
             length += len(words) + len(_BETWEEN)
     text = _BETWEEN.join(parts)
     return text, tuple(min(start, len(text)) for start in starts)
+
+
+class LeftOut:
+    """The entries of one folder that are left out, each counted."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._spec = _read_spec(root / IGNORE_FILE)
+        self._ignored = 0
+        self._counts: Counter[str] = Counter()
+
+    def covers(self, entry: Path, *, is_folder: bool) -> bool:
+        """Return True if an entry is left out, and count it."""
+        path = entry.relative_to(self._root).as_posix() + ("/" if is_folder else "")
+        if self._spec is not None and self._spec.match_file(path):
+            self._ignored += 1
+            return True
+        kind = _kind(entry.name, is_folder=is_folder)
+        self._counts.update([kind] if kind else [])
+        return bool(kind)
+
+    def reasons(self) -> Iterator[str]:
+        """Yield what was left out and how many there are of each kind."""
+        if self._ignored:
+            yield f"{LEFT_OUT}{self._ignored:,} files and folders that {IGNORE_FILE} names"
+        if self._counts:
+            kinds = ", ".join(f"{name} ({count:,})" for name, count in sorted(self._counts.items()))
+            yield f"{LEFT_OUT}{kinds}: files of programs and package managers; name one to read it"
+
+
+def _kind(name: str, *, is_folder: bool) -> str:
+    """Return the name under which an entry is counted; "" if it is read."""
+    lower = name.lower()
+    if is_folder:
+        return f"{name}/" if name in _FOLDERS else ""
+    if lower in _FILES:
+        return lower
+    return next((f"*{ending}" for ending in _ENDINGS if lower.endswith(ending)),
+                f"{_OPEN}*" if name.startswith(_OPEN) else "")
+
+
+def _read_spec(path: Path) -> GitIgnoreSpec | None:
+    """Return the patterns of an ignore file; raise OSError if it is there and cannot be read."""
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        return GitIgnoreSpec.from_lines(stream.read(_LONGEST).splitlines())

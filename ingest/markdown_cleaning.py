@@ -2,10 +2,12 @@
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
 
 from ..text.cleaning import one_line
 from .grids import GridCell, SpanningCell, place_cells
+from .reading import list_counts
 
 _FENCES = ("```", "~~~")
 _COMMENT, _COMMENT_END = "<!--", "-->"
@@ -34,6 +36,18 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z]\w{1,30});")
 _TABLE, _TABLE_END = re.compile(r"<table[\s>]", re.IGNORECASE), re.compile(r"</table>", re.IGNORECASE)
 _PART = re.compile(r"</?(?P<name>tr|td|th|caption|thead|tbody|tfoot)(?P<attributes>\s[^<>]{0,1000})?>", re.IGNORECASE)
 _SPAN = re.compile(r"(?P<way>col|row)span\s?=\s?[\"']?(?P<count>\d{1,3})\b", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE)
+_LEAST_EMBEDDED = 1500
+"""The fewest characters of an embedded picture that is no icon."""
+_FILE = r"(?P<source>[^()\s<>]{1,2000}|<[^<>\n]{1,2000}>)"
+_MARKDOWN = (
+    re.compile(rf"!\[[^\[\]\n]{{0,500}}\]\(\s?{_FILE}"),
+    re.compile(r"!\[\[(?P<source>[^\[\]|\n]{1,300}\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|avif|heic))[^\[\]\n]{0,100}\]\]",
+               re.IGNORECASE))
+_REFERENCE = re.compile(r"!\[(?P<words>[^\[\]\n]{0,500})\](?:\[(?P<name>[^\[\]\n]{0,100})\])?(?!\()")
+_DEFINITION = re.compile(rf"^ {{0,3}}\[(?P<name>[^\[\]\n]{{1,100}})\]:\s{{0,4}}{_FILE}", re.MULTILINE)
+_SOURCE = re.compile(r"(?<!\\)<img\s(?:[^<>]{0,2000}\s)?src\s?=\s?"
+                     r"(?:\"(?P<a>[^\"]*)\"|'(?P<b>[^']*)'|(?P<c>[^\s\"'>]+))", re.IGNORECASE)
 
 
 def clean_markdown(text: str) -> str:
@@ -181,3 +195,25 @@ def _rows(source: str) -> list[list[SpanningCell]]:
             words = one_line(strip_tags(source[part.end() : end])).replace("|", "\\|")
             rows[-1].append(SpanningCell(GridCell(words), max(spans.get("col", 1), 1), max(spans.get("row", 1), 1)))
     return [row for row in rows if row]
+
+
+def count_in_markdown(text: str) -> str:
+    """Return the pictures of a Markdown text in words ("2 pictures"), or ""."""
+    words = words_outside_code(text)
+    targets = {link["name"].casefold(): link["source"] for link in _DEFINITION.finditer(words)}
+    linked = [link["source"] for form in _MARKDOWN for link in form.finditer(words)]
+    named = [targets.get((link["name"] or link["words"]).casefold(), "") for link in _REFERENCE.finditer(words)]
+    tags = [source["a"] or source["b"] or source["c"] or "" for source in _SOURCE.finditer(words)]
+    return count_sources([source.strip("<>") for source in (*linked, *named, *tags)])
+
+
+def count_sources(sources: Iterable[str]) -> str:
+    """Return the pictures with these sources in words, or ""; those of the web are not the document's."""
+    found = {unquote(source).strip() for source in sources}
+    return list_counts({"picture": sum(map(_is_own, found))})
+
+
+def _is_own(source: str) -> bool:
+    if source[:5].lower() == "data:":
+        return len(source) >= _LEAST_EMBEDDED
+    return bool(source) and not _ELSEWHERE.match(source)

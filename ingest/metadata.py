@@ -1,18 +1,25 @@
-"""Metadata of a file or record: author, date, or any further field."""
+"""Metadata of a document (author, date, or any further field), and which texts are valid ids of documents."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+from ..schemas.naming import UNSEEN
 from ..text.cleaning import clean_text
 from ..text.metadata_line import UNREAD
 from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
+from .reading import UnreadableError
 
 CREATED = "created"
 """The field with the creation date: the document's own, or that of its file, which alone is no statement."""
 MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 50, 60, 1000
 """The most fields of a document and their longest name and value; the rest is dropped, because metadata is embedded
 and shown with citations."""
+MAX_ID = 1000
+"""The largest number of characters in an id (see `Document`)."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 
 
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
@@ -70,3 +77,51 @@ def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> 
 def _letters_of(name: str) -> str:
     """Return a name's letters and digits alone, numbers without zeros before them ("pep-0008" is "pep8")."""
     return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\W_]+", "", name.casefold()))
+
+
+class DocumentIdError(UnreadableError):
+    """A text that cannot be a document's id; the message names the cause and the fix."""
+
+
+def check_id(text: str) -> str:
+    """Normalise a text to Unicode NFC and return it as a document's id.
+
+    Ids that look the same are the same: an id has no invisible characters and no line breaks, and no blanks at its
+    ends. Banyan never opens an id as a path, but people read it as one, so it must not contain `.` or `..`.
+
+    Args:
+        text: a file's relative path, or the id that a record or a caller gives a document.
+
+    Raises:
+        DocumentIdError: the text cannot be an id.
+    """
+    name = unicodedata.normalize("NFC", text)
+    if not name or len(name) > MAX_ID:
+        raise _error(text, f"it has {len(name):,} characters: use 1 to {MAX_ID:,}")
+    if _SURROGATE.search(name):
+        raise _error(text, "it is no valid Unicode: write it in UTF-8")
+    if UNSEEN.search(name) or _BREAK.search(name):
+        raise _error(text, "it has an invisible character or a line break: take it out")
+    if name != name.strip():
+        raise _error(text, "it begins or ends with a blank: take it out")
+    if not {".", ".."}.isdisjoint(name.replace("\\", "/").split("/")):
+        raise _error(text, "a part of it is `.` or `..`: use another name")
+    return name
+
+
+def record_id(file: str, own: str) -> str:
+    """Return the id of a record that has an id: `FILE/OWN`, which no file next to FILE can have.
+
+    Args:
+        file: the id of the record's file.
+        own: the record's id within its file.
+
+    Raises:
+        DocumentIdError: the id cannot be used.
+    """
+    return check_id(f"{file}/{check_id(own)}")
+
+
+def _error(text: str, reason: str) -> DocumentIdError:
+    shown = ascii(text[:60]) if not text.isprintable() else repr(text[:60])
+    return DocumentIdError(f"the id {shown} cannot be used: {reason}")

@@ -11,8 +11,6 @@ from ..schemas.errors import BanyanError
 Fetch = Literal["off", "public", "any"]
 Ocr = Literal["auto", "off"]
 MEGABYTE = 1024 * 1024
-LONGEST_LINE = 20_000
-"""Characters of a line for parsers of markup: orgparse takes the square of it, docutils bounds substitutions by it."""
 LEFT_OUT = "left out: "
 """How the reason begins why files that are no documents are not read; this is no failure of a build."""
 
@@ -40,13 +38,6 @@ class Limits(Frozen):
 
 
 DEFAULT_LIMITS = Limits()
-
-
-def explain_long_line(text: str) -> str:
-    """Return why the markup of a text is not read, or "" if no line is too long for its parser."""
-    if all(len(line) <= LONGEST_LINE for line in text.splitlines()):
-        return ""
-    return f"a line is longer than {LONGEST_LINE:,} characters, so its markup was not read: break the line"
 
 
 class LoadFailure(Frozen):

@@ -13,8 +13,8 @@ from ..schemas.formats.small_files import check_depth, parse_json
 from ..text.cleaning import clean_text
 from .chunking import chunk_id
 from .decoding import decode, read_bytes, undecodable
-from .document_ids import check_id, record_id
 from .loaders import IngestError, LoadFailure
+from .metadata import check_id, record_id
 from .reading import DEFAULT_LIMITS, Limits, UnreadableError
 from .records import BadRecordError, lines, parse
 

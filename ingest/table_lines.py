@@ -1,7 +1,7 @@
 """Tables to rows of text: which column names the row, what a header means, and which rows are not data.
 
 Every table, from any format, becomes lines in the form of `text/table_rows.py`, while the whole table is at hand. Later
-steps read the lines alone.
+steps read the lines alone. Those of Markdown are found here, too.
 """
 
 import re
@@ -13,6 +13,7 @@ from itertools import chain, groupby, islice
 from ..schemas.naming import label_key
 from ..text.dates import parse_date
 from ..text.quantities import figures_of, is_unit, parse_number
+from ..text.section_lines import Line, is_telling, lines_under
 from ..text.table_rows import Cell, row_lines
 
 _SAMPLE = 1000
@@ -48,6 +49,10 @@ _FIELDS = re.compile(
     r"作者|时间|日期|版本|文件名|名称|状态|部门|负责人|联系人|电话|邮箱|地址|编号", re.IGNORECASE)
 """Words of the fields of a form."""
 _LONGEST_FIELD = 30
+_BAR = re.compile(r"(?<!\\)\|")
+_MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|`|"
+                    r"(?<!\w)(?P<mark>\*\*|__)(?P<strong>(?=\S)[^\n]*?\S)(?P=mark)(?!\w)|"
+                    r"(?<![\w*])\*(?P<words>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])")
 
 
 @dataclass(frozen=True)
@@ -249,3 +254,52 @@ def is_value(cell: str) -> bool:
         return True
     unit, figures = figures_of(parse_number(cell))
     return bool(figures and (not unit or is_unit(unit))) or bool(parse_date(cell))
+
+
+def with_rows(text: str, title: str) -> str:
+    r"""Write the tables of a Markdown text as rows.
+
+    Args:
+        text: the text; `\n` is its only line break.
+        title: the subject of a table that is under no heading with a subject of its own.
+
+    Returns:
+        The text in which each pipe table outside fenced code is written by `table_lines`.
+    """
+    if "|" not in text:
+        return text
+    return "\n".join(_with_row_lines(list(lines_under(text, "", title)), title))
+
+
+def _with_row_lines(lines: Sequence[Line], title: str) -> Iterator[str]:
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if not line.is_code and "|" in line.text and at + 1 < len(lines) and _is_rule(lines[at + 1].text):
+            end = at + 2
+            while end < len(lines) and "|" in lines[end].text:
+                end += 1
+            subject = next(filter(is_telling, reversed(line.above)), title)
+            yield from table_lines(_cells(line.text), [_cells(row.text) for row in lines[at + 2 : end]], subject)
+            at = end
+        else:
+            yield line.text
+            at += 1
+
+
+def _is_rule(line: str) -> bool:
+    """Return True if a line separates a table's header from its rows."""
+    parts = [part.strip() for part in line.strip().strip("|").split("|")]
+    return "|" in line and all(part.strip(":") and not part.strip(":").strip("-") for part in parts)
+
+
+def _cells(line: str) -> list[str]:
+    line = line.strip().removeprefix("|")
+    if line.endswith("|") and not line.endswith("\\|"):
+        line = line[:-1]
+    return [_MARKS.sub(_plain, part).replace("\\|", "|").strip() for part in _BAR.split(line)]
+
+
+def _plain(mark: re.Match[str]) -> str:
+    """Replace a mark: code and a link by their words, a line break by a space, emphasis by nothing."""
+    return mark["code"] or mark[2] or mark["strong"] or mark["words"] or (" " if mark[0].startswith("<") else "")

@@ -13,7 +13,7 @@ class Document(Frozen):
     """A source text with its id.
 
     Citations and `banyan delete` use the `id`: the path relative to the given folder. A record of a csv, json or jsonl
-    file has that path with the record's own id or number (see `ingest/document_ids.py`).
+    file has that path with the record's own id or number (see `ingest/metadata.py`).
     """
 
     id: str = Field(min_length=1, max_length=1000)

@@ -1,4 +1,4 @@
-"""Comparison of names.
+"""Comparison of names and labels.
 
 Banyan shows and stores the source's own text. Only comparisons use a normalised form, which keeps every script: no
 text is transliterated, and no letter is removed.
@@ -7,8 +7,9 @@ text is transliterated, and no letter is removed.
 import hashlib
 import re
 import unicodedata
-
-from .caching import cached_if_short
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 _EDGES = " \"'“”‘’«»()[]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、"
 _SPACES = re.compile(r"\s+")
@@ -22,6 +23,29 @@ are not included, because Persian and Indic words, and emoji, are spelled with t
 
 
 _QUOTES = {**dict.fromkeys(map(ord, "‘’‚‛ʼ´′"), "'"), **dict.fromkeys(map(ord, "“”„‟″"), '"')}
+LONGEST_KEPT = 300
+"""The longest cached text in characters: nearly all names and labels are shorter."""
+
+T = TypeVar("T")
+
+
+def cached_if_short(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Return a decorator that caches a function's results for recently used short texts.
+
+    Args:
+        most: the most results to cache.
+    """
+
+    def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
+        cached = lru_cache(maxsize=most)(function)
+
+        @wraps(function)
+        def call(text: str) -> T:
+            return cached(text) if len(text) <= LONGEST_KEPT else function(text)
+
+        return call
+
+    return decorate
 
 
 def normalise(text: str) -> str:

@@ -16,8 +16,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from .delta import Candidate, Decision, Verdict
 from .documents import Frozen
 from .errors import BanyanError
-from .formats.small_files import read_text
-from .formats.yaml_texts import load_yaml
+from .formats.small_files import load_yaml, read_text
 from .naming import label_key
 
 if TYPE_CHECKING:

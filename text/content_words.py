@@ -1,15 +1,17 @@
-"""Content words of a text in any script, for comparing questions and sentences."""
+"""Content words and stems of a text in any script, for comparing questions and sentences."""
 
-import functools
 import re
+from functools import cache, lru_cache
+from threading import Lock
 from typing import Literal
+
+import snowballstemmer
 
 from ..schemas.naming import normalise
 from .languages import function_words
 from .languages import language_of as any_language_of
 from .lexicon import CHINESE_CONCEPTS, CHINESE_STOP, ENGLISH_CONCEPTS, ENGLISH_STOP
 from .scripts import MARKS
-from .stemming import stem_word
 
 Language = Literal["en", "zh"]
 
@@ -28,6 +30,25 @@ _BENGALI_ENDING = re.compile("(?<=..)(?:গুলি|গুলো|দের|জ�
 _SPOKEN = re.compile(r"(?<![^\W_])(?!(?<=[^\W_]['’])(?:s|t|re|ve|ll|d|m)\b)[^\W_]+")
 """A word; the "s" of "Blum's" and of "what's" is none."""
 _SPACED_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+")
+_WORKING = Lock()
+"""A stemmer keeps the word that it works on."""
+
+
+@lru_cache(maxsize=65_536)
+def stem_word(word: str, language: str = "english") -> str:
+    """Return a folded word without its ending, so that its inflections are one.
+
+    Args:
+        word: one word in lower case.
+        language: a language of Snowball's by its English name.
+    """
+    with _WORKING:
+        return str(_stemmer(language).stemWord(word))
+
+
+@cache
+def _stemmer(language: str) -> "snowballstemmer.stemmer":
+    return snowballstemmer.stemmer(language)
 
 
 def language_of(text: str) -> Language:
@@ -35,7 +56,7 @@ def language_of(text: str) -> Language:
     return "zh" if _HAN_CHARACTER.search(text) and any_language_of(text) != "ja" else "en"
 
 
-@functools.lru_cache(maxsize=16_384)
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return a word without its ending, or its concept if the lexicon has one.
 
@@ -56,7 +77,7 @@ def stem(word: str) -> str:
     return plain
 
 
-@functools.lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)
 def content_words(text: str, language: str = "en") -> tuple[str, ...]:
     """Return the content of a text: stems of its words and bigrams of its Chinese characters, in order.
 
@@ -87,7 +108,7 @@ def _foreign_stem(word: str, language: str) -> str:
     return stem_word(word, _STEMMERS[language]) if language in _STEMMERS else word
 
 
-@functools.lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)
 def spoken_words(text: str) -> tuple[str, ...]:
     """Return the words of an English text in lower case, without function words."""
     return tuple(word for word in _SPOKEN.findall(normalise(text)) if word not in ENGLISH_STOP)

@@ -1,10 +1,16 @@
-"""Closed word lists of the rules reasoner: function words, relational nouns, words with the same meaning.
+"""Closed word lists of the rules reasoner: function words, relational nouns, words with the same meaning, peoples.
 
 They contain general grammar of English and Chinese and are short on purpose: other words are matched literally, by
 stem or by character bigrams.
 """
 
+import json
 import re
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+_PEOPLES = Path(__file__).with_name("peoples.json")
 
 
 def words(text: str) -> frozenset[str]:
@@ -95,3 +101,17 @@ SUMMARY_CUES = re.compile(
     re.IGNORECASE,
 )
 """Questions about the whole corpus rather than a fact; they go to the communities."""
+
+
+def peoples_of(country: str) -> tuple[str, ...]:
+    """Return the adjectives for the people of a country; empty if the country is unknown."""
+    return _peoples().get(country, ())
+
+
+@cache
+def _peoples() -> dict[str, tuple[str, ...]]:
+    countries: dict[str, str] = json.loads(_PEOPLES.read_bytes())
+    found: dict[str, list[str]] = defaultdict(list)
+    for people, country in countries.items():
+        found[country].append(people)
+    return {country: tuple(peoples) for country, peoples in found.items()}

@@ -1,4 +1,4 @@
-"""Markup of a document's text: what of it is shown, and what is only for a renderer."""
+"""Markup of a text: what is shown, what is only for a renderer, and which lines may state something."""
 
 import re
 
@@ -13,6 +13,12 @@ _TAG = re.compile(r"</?(?:a|abbr|b|blockquote|br|center|code|dd|details|div|dl|d
                   re.IGNORECASE)
 _HEADING = re.compile(r"^[ \t]{0,12}(?:[-*+][ \t]{1,4})?#{1,6}[ \t]{1,4}", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*(?=\S)((?:(?!\*\*)[^\n]){1,300}?)(?<=\S)\*\*")
+_HEADING_LINE = re.compile(r"\s*#{1,6}\s")
+_FURNITURE = re.compile(r"\W*(?:(?:page|seite|第)?\W*\d*\W*(?:(?:of|von|/)\W*\d+|页)?|(?:©|\(c\)|copyright\b).*|"
+                        r"(?:skip to (?:main )?content|back to top|table of contents|contents|menu|home))\W*",
+                        re.IGNORECASE)
+_BETWEEN_LINKS = re.compile(r"(?<!\s)\s++[|›»·>/]\s")
+_LONGEST_LINK, _FEWEST_LINKS = 3, 2
 
 
 def without_markup(text: str) -> str:
@@ -29,3 +35,17 @@ def without_markup(text: str) -> str:
 def has_words(text: str) -> bool:
     """Return True if a text says anything besides markup."""
     return any(map(str.isalnum, without_markup(text)))
+
+
+def has_statement(text: str) -> bool:
+    """Return True if a line of a text may state something; in doubt it does."""
+    return any(line.strip() and not _HEADING_LINE.match(line) and not _FURNITURE.fullmatch(line)
+               and not _is_navigation(line) for line in text.splitlines())
+
+
+def _is_navigation(line: str) -> bool:
+    """Return True for short links in a row, such as "Home | Tickets | Bar"."""
+    links = _BETWEEN_LINKS.split(line.strip())
+    return (len(links) >= _FEWEST_LINKS and not line.lstrip().startswith("|")
+            and not any(character.isdigit() or character in ":：=" for character in line)
+            and all(len(link.split()) <= _LONGEST_LINK for link in links))

@@ -1,4 +1,4 @@
-"""Numbers with units: find them in a text, bring them to a normal form, and compare their amounts.
+"""Numbers with units, and values of any kind: find them in a text, bring them to a normal form, and compare them.
 
 The normal form is the plain decimal, a space and the unit: "1200 km", "5200000000 USD",
 "12.5 %"; a range is "5..10 km", a compound "5 ft 11 in". The normal form converts no unit into
@@ -8,11 +8,15 @@ another: "3 miles" becomes "3 mi", not kilometres.
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import dropwhile, takewhile
 from pathlib import Path
+from typing import Literal
 
+from ..schemas.graph_schema import ValueKind
 from ..schemas.naming import normalise
+from .dates import find_dates, parse_date
 from .scripts import with_ascii_digits
 
 _SPELLINGS: dict[str, str] = json.loads(Path(__file__).with_name("units.json").read_text("utf-8"))
@@ -78,6 +82,9 @@ _WRITTEN_HAN_UNIT = (
     "亩|人次|人|家|名|倍|项|万股|股|万件|辆|台|套|册|字|天|周|星期|个?小时|个月|个工作日|分钟|摄氏度|℃")
 _COUNTED_UNIT = rf"square\s\w+|years?|months?|weeks?|hours?|days?|‰|{_WRITTEN_UNIT}"
 _COUNTED_HAN_UNIT = f"{_WRITTEN_HAN_UNIT}|千瓦时|立方米|[个次座所岁年层本部位条日]"
+_YEAR_DIGITS = 4
+_LAST_YEAR = 2200
+"""A mere number of four digits beyond it is no year."""
 
 
 def _number_pattern(before: str, unit: str, han_unit: str) -> str:
@@ -213,3 +220,65 @@ def _words_value(words: str) -> int:
 def _plain(value: Decimal) -> str:
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A date or a number with its unit; `text` is at characters `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+    kind: Literal["date", "number"]
+
+
+def find_values(text: str) -> list[Value]:
+    """Find the dates and numbers of a text, in order; where both match, a date.
+
+    Returns:
+        Values that do not overlap; `text` is verbatim, with its currency, scale and unit.
+    """
+    dates = [Value(start, end, text[start:end], "date") for start, end in find_dates(text)]
+    numbers = [Value(start, end, text[start:end], "number") for start, end in find_numbers(text)]
+    taken = {place for date in dates for place in range(date.start, date.end)}
+    return sorted((*dates, *(number for number in numbers if taken.isdisjoint(range(number.start, number.end)))),
+                  key=lambda value: value.start)
+
+
+def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
+    """Return the normal form of a value.
+
+    Args:
+        text: the value as stated.
+        kind: the expected kind; a value of kind "text" has no normal form.
+        unit: the unit of numbers that state none.
+
+    Returns:
+        The form of `parse_date` or `parse_number`; "" if the value is not of that kind, or for a text.
+    """
+    if kind == "date":
+        return parse_date(text)
+    if kind == "number":
+        normal = parse_number(text)
+        return f"{normal} {unit}" if normal and unit and " " not in normal else normal
+    return ""
+
+
+def kind_of(text: str) -> ValueKind:
+    """Return the kind of a value: a date before a number, so "1867" is a year, and "186" and "7906" are numbers."""
+    if len(parse_date(text)) >= _YEAR_DIGITS and not (text.isdecimal() and int(text) > _LAST_YEAR):
+        return "date"
+    return "number" if parse_number(text) else "text"
+
+
+def means(stated: str, source: str, kind: ValueKind) -> bool:
+    """Return True if the stated value agrees with the value in the source.
+
+    A day or month that the source does not give may have been added by the reasoner, so it is accepted; so is a
+    missing unit.
+    """
+    if not stated or not source:
+        return False
+    if kind == "date":
+        return stated == source or stated.startswith(f"{source}-")
+    return stated == source or stated == source.partition(" ")[0]

@@ -1,10 +1,11 @@
-"""The Markdown headings of a text, lines with the headings above each, and which headings say what is below them."""
+"""What stands above a line: headings, which of them say what is below, and the sentence that opens a list."""
 
 import re
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from .scripts import is_han
+from .sentences import split_sentences
 from .titles import is_placeholder
 
 BETWEEN = " > "
@@ -27,6 +28,13 @@ _GENERAL = frozenset((  # noqa: SIM905
 _LONGEST, _LONGEST_CAPTION = 80, 8
 """Characters of the headings that stand with a fact, and words of a line directly above rows that is their caption."""
 _MOST_HEADINGS, _SHORT_HAN = 2, 6
+_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•·‣◦▪][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t]"
+                   r"|[（(]?[\d一二三四五六七八九十]{1,3}[)、）])")
+LIST_MARK = re.compile(r"\s*(?:[-*+•·–☐]\s|\d{1,3}[.)]|[（(]?[一二三四五六七八九十]{1,2}[）)、.]|[（(]\d{1,2}[）)])\s*")
+"""The mark of a list's item in Markdown, English or Chinese: "- ", "6. " or "（二）"."""
+_MOST_LINES = 2000
+"""Lines that are looked back over; a longer list has no opening."""
+_LONGEST_OPENING = 300
 
 
 class Heading(NamedTuple):
@@ -133,3 +141,50 @@ def _is_caption(line: str) -> bool:
     is_short = 0 < len(words) <= _LONGEST_CAPTION and len(line) <= _LONGEST
     return is_short and ": " not in line and line[0] not in "|-*#>`" and (
         line.rstrip()[-1] not in ".。?？!！" and (is_han(line[0]) or line[0].isupper()))
+
+
+def is_item(text: str, at: int) -> bool:
+    """Return True if a list's item begins at a place of a text, which is the first of its line but for blanks."""
+    return _ITEM.match(text, at) is not None and not text[text.rfind("\n", 0, at) + 1:at].strip()
+
+
+def mark_length(text: str) -> int:
+    """Return the characters of the mark with which an item of a list begins; 0 for other texts."""
+    mark = LIST_MARK.match(text)
+    return len(mark[0]) if mark else 0
+
+
+def opening_of(text: str, start: int) -> str:
+    """Return the sentence that opens a list.
+
+    Args:
+        text: any text.
+        start: where a part of it begins.
+
+    Returns:
+        The last sentence before the list whose item begins there, if it ends with a colon or nothing separates it from
+        the list; "" if no item begins there.
+    """
+    line = text.rfind("\n", 0, start) + 1
+    if text[line:start].strip() or not is_item(text, line):
+        return ""
+    is_apart = False
+    for _ in range(_MOST_LINES):
+        if line == 0:
+            return ""
+        end, line = line - 1, text.rfind("\n", 0, line - 1) + 1
+        said = text[line:end].strip()
+        if not said:
+            is_apart = True
+        elif not is_item(text, line) and not text[line].isspace():
+            return _last_sentence(said, is_apart=is_apart)
+        else:
+            is_apart = False
+    return ""
+
+
+def _last_sentence(line: str, *, is_apart: bool) -> str:
+    if line.startswith(("#", "|")) or (is_apart and not line.endswith((":", "："))):
+        return ""
+    *_, (start, end) = split_sentences(line)
+    return line[start:end] if end - start <= _LONGEST_OPENING else ""

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
-from ..schemas.caching import cached_if_short
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.naming import label_key, normalise
+from ..schemas.naming import cached_if_short, label_key, normalise
 from ..text.content_words import content_words
 from .index import RetrievalIndex
 

@@ -14,7 +14,7 @@ from types import FrameType, ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...runtime.own_folder import own_folder
+from ...runtime.safe_files import own_folder
 from ...schemas.errors import BanyanError
 
 LOCAL = "local"

@@ -11,30 +11,15 @@ from ...graph_store.ledger.readings import find_outdated
 from ...schemas.prices import Prices
 from .state import BuildReport, BuildState
 
-_TOTAL = "build_total"
-"""The ledger's key for how many chunks the builds since the last complete one extract."""
-
 
 def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None) -> None:
     """Show how far a step is; `total` is None if that is not known."""
     get_stream_writer()({"step": step, "done": done, "total": total})
 
 
-def total_chunks(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
-    """Return how many chunks this build extracts, including those of an earlier build that it resumes.
-
-    So a resumed build continues the same progress bar. Chunks whose extraction has one of the fingerprints `outdated`
-    are read again.
-    """
-    left = kb.documents.count_status("pending", "extracted") + sum(kb.documents.count_to_reread(outdated).values())
-    total = max(left, min(kb.documents.count(), int(kb.database.get_meta(_TOTAL) or 0)))
-    kb.database.set_meta(_TOTAL, str(total))
-    return total
-
-
-def forget_total(kb: KnowledgeBase) -> None:
-    """Let the next build begin a new progress bar."""
-    kb.database.set_meta(_TOTAL, "0")
+def chunks_left(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
+    """Return how many chunks are to be extracted; those with one of the fingerprints `outdated` are read again."""
+    return kb.documents.count_status("pending", "extracted") + sum(kb.documents.count_to_reread(outdated).values())
 
 
 def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, prices: Prices) -> BuildReport:

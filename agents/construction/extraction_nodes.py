@@ -19,7 +19,7 @@ from ...schemas.documents import Chunk
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import content_id
-from ...text.statement_lines import has_statement
+from ...text.markup import has_statement
 from ..extraction_requests import extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
 from .shared_calls import split_call

@@ -34,11 +34,10 @@ from ..extraction_requests import reading_fingerprint
 from ..label_grouping import group_labels
 from ..served_runs import charged_to_client, check_readable, is_seen, is_served, resumed_run, served_client
 from ..thresholds import support_in, thresholds_in
-from .asked_review import REVIEWED_AT_ONCE, ask_person
-from .build_report import forget_total, report_of, show_progress, total_chunks
+from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
+from .build_report import chunks_left, report_of, show_progress
 from .document_files import note_moved_files, without_replaced_files
 from .extraction_nodes import BuildNodes, asks_batches
-from .first_schema import fit_schema
 from .inputs import (
     DEFAULT_SCHEMA,
     check_input,
@@ -123,7 +122,7 @@ class ConstructionNodes(BuildNodes):
                 kb.documents.retry_failed()
             reader = reading_fingerprint(kb, resources.reasoner(kb.layout.name))
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
-            total = total_chunks(kb, outdated)
+            total = chunks_left(kb, outdated)
             unread = [f"{f.path}: {f.reason}" for f in failures]
             if paths:
                 note_unread_files(kb.database, [_below(paths, line) for line in unread])
@@ -300,8 +299,6 @@ class ConstructionNodes(BuildNodes):
             else:
                 with self._charged(state):
                     stopped = self._derive(kb)
-            if not stopped:
-                forget_total(kb)
             reader = reading_fingerprint(kb, self._resources.reasoner(name))
             report = report_of(kb, state, reader, stopped, self._resources.spending.prices)
         self._resources.writers.finish(name, run)

@@ -7,10 +7,9 @@ from typing import Any
 from langgraph.config import get_stream_writer
 
 from ...prompts import passage_text
-from ...schemas.inquiry import Block, Judgement
+from ...schemas.inquiry import Block, Judgement, StepName, TracedFinding, TraceStep
 from ...schemas.lookups import Lookup, TripleLookup, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer, Passage
-from ...schemas.trace import StepName, TracedFinding, TraceStep
 
 FINDINGS = 3
 TEXT = 160

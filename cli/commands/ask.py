@@ -13,7 +13,7 @@ from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
 from ...runtime.event_loop import iterate
-from ...schemas.trace import TraceStep
+from ...schemas.inquiry import TraceStep
 from ..console import err, escape, on_a_line, out, print_json
 from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, open_resources, where_of
 

@@ -16,10 +16,9 @@ from ...agents.thresholds import support_in
 from ...api.progress import track
 from ...graph_store.layout import Layout
 from ...schemas.delta import Candidate, Verdict
-from ...schemas.diff import ElementChange
-from ...schemas.diff import diff as differences
 from ...schemas.formats.schema_loading import YAML_SUFFIXES, dump_schema, load_schema
-from ...schemas.graph_schema import GraphSchema, RelationType, SchemaElement
+from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, SchemaElement
+from ...schemas.graph_schema import diff as differences
 from ...schemas.review import load_review, read_review
 from ..console import err, escape, on_a_line, out, print_json
 from ..error_messages import CommandError

@@ -38,8 +38,8 @@ from ...schemas.extraction import (
 from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
+from ...text.quantities import kind_of, parse_value
 from ...text.section_lines import Line, lines_under
-from ...text.values import kind_of, parse_value
 from .grounding import Grounded, SourceText, words
 from .label_words import stems
 from .labels import Bounds, Known, extracted_labels, extracted_names

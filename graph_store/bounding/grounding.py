@@ -20,12 +20,12 @@ from ...schemas.graph_schema import ValueKind
 from ...schemas.naming import canonical_name
 from ...text.cleaning import one_line
 from ...text.dates import parse_date
-from ...text.peoples import peoples_of
+from ...text.lexicon import peoples_of
+from ...text.quantities import find_values, means, parse_value
 from ...text.scripts import CJK
 from ...text.sentences import split_sentences
 from ...text.table_rows import NUMBER_OF
 from ...text.times import LONGEST, read_time, split_qualifiers
-from ...text.values import find_values, means, parse_value
 
 # Vowel signs and the like belong to the word they are in; accents are folded away before.
 _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xAC00)) for code in codes

@@ -2,10 +2,9 @@
 
 import re
 
-from ...schemas.caching import cached_if_short
-from ...schemas.naming import label_key
+from ...schemas.naming import cached_if_short, label_key
+from ...text.content_words import stem_word
 from ...text.scripts import CJK
-from ...text.stemming import stem_word
 
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been"})
 _AGENTS = ("er", "or", "ee", "ion", "ment")

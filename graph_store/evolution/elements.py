@@ -10,7 +10,6 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from ...schemas.delta import ELEMENT_KINDS, Candidate, Decision, ElementKind
-from ...schemas.diff import diff
 from ...schemas.errors import BanyanError
 from ...schemas.graph_schema import (
     ANY,
@@ -20,6 +19,7 @@ from ...schemas.graph_schema import (
     RelationType,
     SchemaElement,
     ValueKind,
+    diff,
 )
 from ...schemas.naming import label_key
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from ...runtime.whole_file import whole_file
+from ...runtime.safe_files import whole_file
 from .tree_graph import NodeLink
 
 _FORMAT = "banyan-graph-1"

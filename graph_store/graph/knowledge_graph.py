@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...schemas.caching import cached_if_short
 from ...schemas.documents import Frozen
-from ...schemas.naming import canonical_name, label_key, normalise
+from ...schemas.naming import cached_if_short, canonical_name, label_key, normalise
 from ...text.times import Validity
 from ..ledger.facts import AdmittedRows
 from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows

@@ -15,7 +15,7 @@ import orjson
 import xxhash
 from numpy.typing import NDArray
 
-from ...runtime.whole_file import whole_file
+from ...runtime.safe_files import whole_file
 
 Arrays = Mapping[str, NDArray[Any]]
 

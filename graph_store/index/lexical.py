@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.naming import normalise
+from ...text.content_words import stem_word
 from ...text.dates import date_terms
 from ...text.scripts import MARKS, UNSPACED
-from ...text.stemming import stem_word
 from .array_file import Arrays
 from .columns import Words, narrow, words
 

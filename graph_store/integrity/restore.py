@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from ...models.embedding.embedder import Embedder
 from ...runtime import audit
-from ...runtime.own_folder import own_folder
+from ...runtime.safe_files import own_folder
 from ..layout import RESTORING, Layout
 from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT, Database

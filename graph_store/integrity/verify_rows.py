@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...ingest.chunking import chunk_id
 from ...schemas.naming import label_key
-from ...text.openings import opening_of
+from ...text.section_lines import opening_of
 from ..evolution.elements import KIND_NAMES, find_element
 from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database

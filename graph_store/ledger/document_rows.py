@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
-from ...text.openings import opening_of
+from ...text.section_lines import opening_of
 from ..store_errors import UnknownDocumentError
 from .communities import GROUP
 from .database import Database, Record, now

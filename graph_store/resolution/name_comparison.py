@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ...schemas.caching import cached_if_short
-from ...schemas.naming import canonical_name
+from ...schemas.naming import cached_if_short, canonical_name
 from ...schemas.resolution import Rule
 from ...text.dates import parse_date
 from . import word_lists

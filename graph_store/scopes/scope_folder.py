@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors, as_queries
 from ...models.rules.rules_reasoner import RulesReasoner
-from ...runtime.own_folder import own_folder
+from ...runtime.safe_files import own_folder
 from ...schemas.naming import content_id
 from ..derive import derive
 from ..evolution.growth import Thresholds

@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
-from ...runtime.one_thread import one_thread
-from ...runtime.quiet import ignoring
+from ...runtime.libraries import ignoring, one_thread
 
 Labels = NDArray[np.intp]
 

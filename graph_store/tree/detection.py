@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...runtime.one_thread import one_thread
+from ...runtime.libraries import one_thread
 from .clusters import Labels, initial_clusters, membership, renumber
 from .community_fusion import SETTLED, adjacent, follow_links, merge, move
 from .features import EntityFeatures, only_shared, unit

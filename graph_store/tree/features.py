@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
-from ...runtime.one_thread import one_thread
+from ...runtime.libraries import one_thread
 from .clusters import EXACT_UP_TO
 
 # The context blocks of eq. 4 weigh half of the entity's own, so both together weigh as much. They are

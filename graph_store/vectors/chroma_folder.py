@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
 from ...models.embedding.embedder import Vectors
-from ...runtime.deadlines import NoAnswer, call_within
-from ...runtime.panics import is_panic
+from ...runtime.libraries import NoAnswer, call_within, is_panic
+from ...runtime.safe_files import whole_file
 from ...runtime.threads import check_cancelled
-from ...runtime.whole_file import whole_file
 from ..store_errors import StoreError, display_path
 from . import index_files
 from .backend import INDEX, KINDS, Kind, chroma, retry

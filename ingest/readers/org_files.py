@@ -8,7 +8,7 @@ from orgparse.node import OrgNode
 
 from ...text.cleaning import one_line
 from ..decoding import decode
-from ..reading import Content, Limits, explain_long_line
+from ..reading import Content, Limits
 
 _DEEPEST_HEADING = 6
 _FIELDS = ("AUTHOR", "DATE", "EMAIL", "KEYWORDS", "DESCRIPTION", "SUBTITLE", "CATEGORY", "FILETAGS")
@@ -35,8 +35,6 @@ def read_org(data: bytes, _: Limits) -> Content:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
     """
     text = decode(data)
-    if reason := explain_long_line(text):
-        return Content(text, unread=reason)
     try:
         root = orgparse.loads(text)
         nodes: list[OrgNode] = list(root)

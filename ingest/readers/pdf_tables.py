@@ -7,9 +7,8 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from enum import Enum
 from io import BytesIO
-from itertools import chain, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 import pdfplumber
@@ -20,9 +19,7 @@ from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
 from ..grids import header_depth, is_single, read_grid, row_contents
 from ..table_lines import TableLine, has_header, is_value, table_lines
-from .aligned_tables import find_aligned
-from .pdf_words import PageWord, flow_lines, line_text, read_words
-from .ruled_tables import FoundTable, find_ruled
+from .ruled_tables import FoundTable, PageWord, find_ruled, flow_lines, line_text, read_words
 
 # They log details of broken files, which would go to the terminal if nothing else handles them.
 for _library in ("pdfminer", "pdfplumber"):
@@ -105,7 +102,7 @@ def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]],
         number, text = wanted[page_id]
         try:
             words = read_words(page)
-            tables = _find_tables(page, words) if _is_same(words, text) else []
+            tables = find_ruled(page, words) if _is_same(words, text) else []
         except _BROKEN as error:  # other pages may be readable
             broken[number] = repr(error)
             continue
@@ -126,12 +123,6 @@ def read_single_letters(data: bytes, wanted: Mapping[int, int],
             yield page_id, page.dedupe_chars().extract_text()
         except _BROKEN as error:
             broken[wanted[page_id]] = repr(error)
-
-
-def _find_tables(page: Page, words: list[PageWord]) -> list[FoundTable]:
-    ruled = find_ruled(page, words)
-    taken = frozenset().union(*(table.words for table in ruled))
-    return [*ruled, *find_aligned([word for word in words if word.number not in taken])]
 
 
 def _is_same(words: list[PageWord], text: str) -> bool:
@@ -158,13 +149,6 @@ def _blocks(words: list[PageWord], tables: list[FoundTable]) -> list[list[TextLi
     return blocks
 
 
-class _Relation(Enum):
-    CONTINUES = "continues"
-    UNCLEAR = "unclear"
-    """A table where the previous one would continue, with a first row that may or may not be a header."""
-    SEPARATE = "separate"
-
-
 class _Part(NamedTuple):
     """A table, or its part on one page; the first `skipped` rows repeat captions and header."""
 
@@ -189,9 +173,8 @@ def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str,
     """
     layouts = dict(sorted(read_layouts(data, wanted, broken)))
     written: dict[tuple[int, int], str] = {}
-    for parts, is_headed in _chains(layouts):
-        first = parts[0]
-        texts = _write_parts(parts, _name(layouts[first.page], first.table) or title, is_headed=is_headed)
+    for parts in _chains(layouts):
+        texts = _write_parts(parts, _name(layouts[parts[0].page], parts[0].table) or title)
         written |= {(part.page, id(part.table)): text for part, text in zip(parts, texts, strict=True)}
     for number, layout in layouts.items():
         blocks = [written[number, id(block)] if isinstance(block, FoundTable) else "\n".join(map(line_text, block))
@@ -199,36 +182,38 @@ def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str,
         yield number, "\n\n".join(filter(None, blocks))
 
 
-def _chains(layouts: Mapping[int, PageLayout]) -> Iterator[tuple[list[_Part], bool]]:
-    """Yield the tables, each with its parts, and whether its first row may be a header."""
-    chains: list[tuple[list[_Part], bool]] = []
+def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
+    """Return the tables, each with its parts."""
+    chains: list[list[_Part]] = []
     last: list[_Part] = []
     """The table at the bottom of the previous page."""
     for number, layout in layouts.items():
         tables = sorted(layout.tables, key=lambda table: (table.box.top, table.box.x0))
         is_next = bool(last) and last[-1].page == number - 1
         for table in tables:
-            relation, skipped = _Relation.SEPARATE, 0
-            if is_next and table is tables[0]:
-                relation, skipped = _relation(layouts[number - 1], last, layout, table)
-            if relation is _Relation.CONTINUES:
-                last.append(_Part(number, table, skipped))
+            skipped = _repeated_rows(layouts[number - 1], last, layout, table) if (
+                is_next and table is tables[0]) else None
+            if skipped is None:
+                chains.append([_Part(number, table)])
             else:
-                chains.append(([_Part(number, table)], relation is _Relation.SEPARATE))
+                last.append(_Part(number, table, skipped))
         lowest = max(tables, key=lambda table: table.box.bottom)
-        last = next(parts for parts, _ in [*reversed(chains)] if parts[-1].table is lowest)
-    return iter(chains)
+        last = next(parts for parts in reversed(chains) if parts[-1].table is lowest)
+    return chains
 
 
-def _relation(before: PageLayout, parts: list[_Part], layout: PageLayout,
-              table: FoundTable) -> tuple[_Relation, int]:
-    """Return how the first table of a page relates to the last one before it, and its number of repeated rows."""
+def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
+    """Return how many rows of a page's first table repeat the head of the last one before it, which it continues.
+
+    Returns:
+        None for a table of its own: in other columns, below words that are no margin, or with another head.
+    """
     above = parts[-1].table
     if not (len(above.edges) == len(table.edges)
             and all(abs(one - other) <= _NEAR for one, other in zip(above.edges, table.edges, strict=True))
             and _is_margin([line for line in before.lines if line[0].box.top >= above.box.bottom], layout)
             and _is_margin([line for line in layout.lines if line[0].box.bottom <= table.box.top], before)):
-        return _Relation.SEPARATE, 0
+        return None
     first = parts[0].table
     captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
     head = captions + header_depth(first.grid[captions:])
@@ -236,19 +221,10 @@ def _relation(before: PageLayout, parts: list[_Part], layout: PageLayout,
     for start in {0, captions}:
         repeated = [[cell.text for cell in row] for row in first.grid[start:head]]
         if captions < head and texts[: len(repeated)] == repeated:
-            return _Relation.CONTINUES, len(repeated)
-    if any(all(cell.is_header for cell in row) for row in table.grid):
-        return _Relation.SEPARATE, 0
-    if is_single(table.grid[0]):
-        return _Relation.UNCLEAR, 0
-    if not has_header(texts):
-        return _Relation.CONTINUES, 0
-    if any(_is_above_values(column) for column in zip(*texts, strict=True)):
-        return _Relation.SEPARATE, 0
-    names, values = (frozenset(chain.from_iterable(rows)) for rows in (first.fonts[captions:head], first.fonts[head:]))
-    if captions < head and not names & values and table.fonts[0] <= values:
-        return _Relation.CONTINUES, 0
-    return _Relation.UNCLEAR, 0
+            return len(repeated)
+    has_head = is_single(table.grid[0]) or any(all(cell.is_header for cell in row) for row in table.grid) or (
+        has_header(texts) and any(map(_is_above_values, zip(*texts, strict=True))))
+    return None if has_head else 0
 
 
 def _is_above_values(column: tuple[str, ...]) -> bool:
@@ -269,13 +245,9 @@ def _mask_numbers(line: TextLine) -> str:
     return _NUMBER.sub("#", line_text(line))
 
 
-def _write_parts(parts: list[_Part], title: str, *, is_headed: bool) -> list[str]:
+def _write_parts(parts: list[_Part], title: str) -> list[str]:
     """Write the text of each part of a table."""
-    if is_headed:
-        captions, header, rows = read_grid(parts[0].table.grid)
-    else:
-        rows = row_contents(parts[0].table.grid)
-        captions, header = [], [f"Column {number}" for number, _ in enumerate(parts[0].table.grid[0], 1)]
+    captions, header, rows = read_grid(parts[0].table.grid)
     for part in parts[1:]:
         rows += [TableLine(_PAGE_BREAK), *row_contents(part.table.grid[part.skipped:])]
     title = next(reversed(captions), title)

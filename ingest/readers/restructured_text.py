@@ -5,6 +5,7 @@ each role its words. What a page would lose is made words before.
 """
 
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from io import StringIO
@@ -16,17 +17,15 @@ from docutils.core import publish_doctree, publish_from_doctree
 from docutils.parsers.rst import Directive, Parser, directives, roles
 from docutils.parsers.rst.directives.tables import CSVTable
 from docutils.parsers.rst.languages import en
-from docutils.readers import standalone
-from docutils.transforms import Transform
 
 from ...text.cleaning import one_line
 from ..decoding import decode
-from ..reading import LONGEST_LINE, Content, Limits, explain_long_line
+from ..reading import Content, Limits
 from .web_pages import read_html
 
 _SETTINGS = {
     "_disable_config": True, "file_insertion_enabled": False, "raw_enabled": False, "input_encoding": "unicode",
-    "report_level": 5, "halt_level": 5, "line_length_limit": LONGEST_LINE, "syntax_highlight": "none",
+    "report_level": 5, "halt_level": 5, "line_length_limit": sys.maxsize, "syntax_highlight": "none",
     "docinfo_xform": False, "language_code": "en"}
 # The head of a Python proposal: fields as in a mail, without the colon before their names.
 _MAIL_HEAD = re.compile(r"\s*+(?:[A-Z][\w-]{0,40}:[^\n]*+\n(?:[ \t][^\n]*+\n)*+){2}")
@@ -66,12 +65,10 @@ def read_rst(data: bytes, _: Limits) -> Content:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
     """
     text = decode(data)
-    if reason := explain_long_line(text):
-        return Content(text, unread=reason)
     register_names(text)
     parser = Parser(rfc2822=_MAIL_HEAD.match(text) is not None)
     settings = {**_SETTINGS, "warning_stream": StringIO()}
-    tree = publish_doctree(text, reader=_Reader(), parser=parser, settings_overrides=settings)
+    tree = publish_doctree(text, parser=parser, settings_overrides=settings)
     fields = _read_fields(tree)
     title = str(fields.pop("title", "")) or str(tree.get("title", "")) or _first_heading(tree)
     unread = _count_left_out(tree)
@@ -171,24 +168,6 @@ _REPLACED = (
 """What is replaced before a page is written, and by what."""
 
 
-class _Reader(standalone.Reader):  # type: ignore[misc]  # docutils has no types
-    """A reader of whole documents that bounds what substitutions can multiply."""
-
-    def get_transforms(self) -> list[Any]:
-        return [*super().get_transforms(), _FlatSubstitutions]
-
-
-class _FlatSubstitutions(Transform):  # type: ignore[misc]
-    """Leave names within definitions as they are: ten in each of ten definitions would make ten billion words."""
-
-    default_priority = 210  # before docutils replaces names, at 220
-
-    def apply(self) -> None:
-        for definition in self.document.findall(nodes.substitution_definition):
-            for name in list(definition.findall(nodes.substitution_reference)):
-                name.replace_self(nodes.Text(f"|{name.astext()}|"))
-
-
 def register_names(text: str) -> None:
     """Register the names that a text uses and docutils does not know."""
     for name in {match.lower() for match in _DIRECTIVE.findall(text)}:
@@ -227,7 +206,6 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
             self.state.nested_parse(self.content, self.content_offset, block)
         return [block]
 
-
     def _words(self, name: str, argument: str) -> list[Any]:
         """Return an argument as text; that of a domain, as in `py:function::`, is a signature without markup."""
         if ":" in name:
@@ -239,12 +217,8 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
         return [nodes.Text(before), *self.state.inline_text(argument, self.lineno)[0]]
 
 
-class _Code(Directive):  # type: ignore[misc]
+class _Code(_Unknown):
     """A directive with code in it, whatever its options are."""
-
-    optional_arguments = 1
-    has_content = True
-    option_spec: ClassVar = _Unknown.option_spec
 
     def run(self) -> list[Any]:
         code = "\n".join(self.content)

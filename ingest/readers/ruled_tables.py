@@ -1,17 +1,18 @@
-"""Tables of PDF pages whose cells are ruled: those that pdfplumber finds, except page layouts and forms."""
+"""The words of a PDF page, and its ruled tables: those that pdfplumber finds, except page layouts and forms."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pdfplumber.page import Page
 from pdfplumber.table import Table, merge_edges
 from pdfplumber.utils.geometry import filter_edges
 
+from ...text.hyphenation import CELL_BREAK
+from ...text.scripts import CJK
 from ..grids import GridCell, GridRow, header_depth, is_single
-from .pdf_words import Box, PageWord, cell_text
 
 _NEAR = 3.0
 """The largest distance in points between the ends of lines that meet."""
@@ -32,6 +33,105 @@ _FILLED = 0.5
 _LABELS = 0.3
 """The largest share of labels ("Name:") in a column after the first; a form has more."""
 _LABEL = re.compile(r"[^:：]{1,40}(?::(?=\s|\Z)|：)")
+_WORD_GAP = 0.15
+"""The widest gap within a word as a share of the font size."""
+_CJK_GAP = 0.4
+"""The narrowest space between two CJK letters as a share of the size; narrower gaps are justification."""
+_SAME_LINE = 0.5
+"""The largest difference between the middles of words in one line, as a share of the smaller height."""
+_ENDS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]\\Z")
+_BEGINS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]")
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])-\Z")
+
+
+class Box(NamedTuple):
+    """A rectangle in points; y grows downwards."""
+
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+
+
+class PageWord(NamedTuple):
+    """A word of a page; `number` is its position in the order in which the file draws the words."""
+
+    number: int
+    text: str
+    box: Box
+    size: float
+    font: str
+    upright: bool
+
+    @property
+    def center(self) -> tuple[float, float]:
+        """The middle of the word."""
+        return (self.box.x0 + self.box.x1) / 2, (self.box.top + self.box.bottom) / 2
+
+
+def read_words(page: Page) -> list[PageWord]:
+    """Return the words of a page in the order in which the file draws them."""
+    return [_word(number, found) for number, found in enumerate(page.extract_words(
+        use_text_flow=True, x_tolerance_ratio=_WORD_GAP, return_chars=True))]
+
+
+def _word(number: int, found: dict[str, Any]) -> PageWord:
+    first = found["chars"][0]
+    return PageWord(number, found["text"], Box(found["x0"], found["top"], found["x1"], found["bottom"]), first["size"],
+                    first["fontname"], first["upright"])
+
+
+def sort_lines(words: Iterable[PageWord]) -> list[list[PageWord]]:
+    """Return words as lines from top to bottom, each from left to right."""
+    lines: list[list[PageWord]] = []
+    for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):
+        if lines and _is_level(lines[-1][0], word):
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return [sorted(line, key=lambda word: word.box.x0) for line in lines]
+
+
+def flow_lines(words: Sequence[PageWord]) -> list[list[PageWord]]:
+    """Return words as lines in the order in which the file draws them."""
+    lines: list[list[PageWord]] = []
+    for word in words:
+        if lines and _is_level(lines[-1][-1], word) and word.box.x0 >= lines[-1][-1].box.x0:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return lines
+
+
+def line_text(line: Sequence[PageWord]) -> str:
+    """Return a line's words with spaces where the page has them."""
+    text = line[0].text
+    for before, word in pairwise(line):
+        gap = (word.box.x0 - before.box.x1) / max(word.size, 1.0)
+        least = _CJK_GAP if _ENDS_CJK.search(text) and _BEGINS_CJK.match(word.text) else _WORD_GAP
+        text += word.text if gap < least else f" {word.text}"
+    return text
+
+
+def cell_text(words: Iterable[PageWord]) -> str:
+    """Return the words of a cell in one line, without spaces between Chinese at line ends.
+
+    Words that are broken at line ends are marked (see `text/hyphenation.py`).
+    """
+    text = ""
+    for line in sort_lines(words):
+        words_of_line = line_text(line)
+        if _HYPHENATED.search(text):
+            text = text[:-1] + CELL_BREAK
+        elif text and not (_ENDS_CJK.search(text) and _BEGINS_CJK.match(words_of_line)):
+            text += " "
+        text += words_of_line
+    return text
+
+
+def _is_level(word: PageWord, other: PageWord) -> bool:
+    height = min(word.box.bottom - word.box.top, other.box.bottom - other.box.top)
+    return abs(word.center[1] - other.center[1]) < _SAME_LINE * height
 
 
 class FoundTable(NamedTuple):
@@ -41,8 +141,6 @@ class FoundTable(NamedTuple):
     edges: tuple[float, ...]
     """The left edge of each column and the right edge of the last one."""
     grid: list[list[GridCell]]
-    fonts: list[frozenset[str]]
-    """The fonts of each row of the grid."""
     words: frozenset[int]
     """The numbers of its words."""
 
@@ -91,7 +189,7 @@ def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
             for row in height]
     fonts = [[frozenset(word.font for word in inside.get(cell_at.get((row, column), -1), ())) for column in width]
              for row in height]
-    return FoundTable(box, tuple(lefts), _with_headers(grid, fonts), [frozenset().union(*row) for row in fonts],
+    return FoundTable(box, tuple(lefts), _with_headers(grid, fonts),
                       frozenset(word.number for words in inside.values() for word in words))
 
 

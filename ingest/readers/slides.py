@@ -12,8 +12,7 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE
 
 from ..grids import GridCell, grid_lines
 from ..reading import Content, Limits, list_counts
-from .archives import local_name, not_of_kind, open_archive, properties
-from .charts import chart_text, count_new_charts, diagram_text
+from .archives import chart_text, count_new_charts, diagram_text, local_name, not_of_kind, open_archive, properties
 
 _NO_TITLE = re.compile(r"(?:microsoft )?powerpoint .*|(?:slide|folie|diapositiv[ae]|スライド|幻灯片) ?\d+",
                        re.IGNORECASE)

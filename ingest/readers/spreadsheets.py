@@ -10,8 +10,7 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from ..reading import Content, Limits, UnreadableError, list_counts
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
-from .archives import PASSWORD, ZIP_MARK, local_name, not_of_kind, open_archive, parse_xml, properties
-from .charts import count_new_charts
+from .archives import PASSWORD, ZIP_MARK, count_new_charts, local_name, not_of_kind, open_archive, parse_xml, properties
 
 _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")

@@ -1,21 +1,24 @@
-"""HTML to plain text with headings in Markdown, and tables of data as rows."""
+"""HTML to plain text with headings in Markdown, and tables of data as rows; books (epub) by their pages."""
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from bs4 import BeautifulSoup, UnusualUsageWarning
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, PreformattedString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
-from ...runtime.quiet import ignoring
+from ...runtime.libraries import ignoring
 from ..decoding import decode
 from ..grids import GridCell, SpanningCell, grid_lines, place_cells
-from ..linked_pictures import count_sources
-from ..reading import Content, Limits, UnreadableError
+from ..markdown_cleaning import count_sources
+from ..reading import Content, Limits, UnreadableError, list_counts
+from .archives import local_name, open_archive, parse_xml
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _PARAGRAPHS = frozenset({
@@ -27,7 +30,6 @@ _LINES = frozenset({
 _CELLS = ["td", "th"]
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space stays
 _GAP = re.compile(r"[ \n\v\x1f]+")
-_MAX_TAGS = 2_000_000  # a long page has ten thousand; each takes about 1 KB of memory
 _MAX_META = 1000
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
          "article:published_time": "date", "description": "description", "keywords": "keywords"}
@@ -50,6 +52,8 @@ _MOST_SPANNED = 1000  # the limit of browsers
 _MOST_INLINE = 20
 """Tags around a text among which its paragraph is looked for."""
 _ENDS = (".", ":", ";", ",", "!", "?", "。", "：", "；", "，", "！", "？")
+_CONTAINER = "META-INF/container.xml"
+_FIELDS = {"creator": "author", "date": "date", "publisher": "publisher", "language": "language", "subject": "subject"}
 
 
 def read_page(data: bytes, _: Limits) -> Content:
@@ -67,16 +71,13 @@ def read_html(data: bytes) -> Content:
         The text, with headings as `# ` lines, list items as `- ` lines, and preformatted text in fences. Tables of data
         are rows in the form of `text/table_rows.py`; other tables are lines with ` | ` between cells. The title is that
         of the page, else its first `h1`, else an empty string. The metadata comes from its `meta` tags. Its pictures
-        are counted (`linked_pictures.py`).
+        are counted (`markdown_cleaning.py`).
 
     Raises:
-        UnreadableError: the bytes are not text, their encoding cannot be detected, they are not HTML, or the page has
-            too many tags.
+        UnreadableError: the bytes are not text, their encoding cannot be detected, or they are not HTML.
     """
     declared = EncodingDetector.find_declared_encoding(data, is_html=True)
     text = _without_open_ends(decode(data, declared))
-    if text.count("<") > _MAX_TAGS:
-        raise UnreadableError(f"more than {_MAX_TAGS:,} tags: split it")
     with ignoring(UnusualUsageWarning):  # XHTML, or a page without a tag: both are fine
         try:
             soup = BeautifulSoup(text, "html.parser")
@@ -254,3 +255,28 @@ def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
 def _read_span(cell: Tag, direction: str) -> int:
     value = str(cell.get(direction) or "")
     return min(max(int(value), 1), _MOST_SPANNED) if value.isascii() and value.isdigit() and len(value) < 6 else 1  # noqa: PLR2004
+
+
+def read_epub(data: bytes, limits: Limits) -> Content:
+    """Read a book: the text of each page as `read_html` returns it.
+
+    Raises:
+        UnreadableError: the bytes are not a book, or it is too large.
+    """
+    with open_archive(data, "an EPUB file", limits) as archive:
+        names = set(archive.namelist())
+        if _CONTAINER not in names:
+            raise UnreadableError(f"not an EPUB file (no {_CONTAINER}): export it again")
+        root = next((e.get("full-path", "") for e in parse_xml(archive, _CONTAINER).iter()
+                     if local_name(e) == "rootfile"), "")
+        package = list(parse_xml(archive, root).iter())
+        pages = {e.get("id"): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(e.get("href", ""))))
+                 for e in package if local_name(e) == "item" and "html" in e.get("media-type", "")}
+        spine = [pages.get(e.get("idref")) for e in package if local_name(e) == "itemref"]
+        # A page that occurs several times in the spine is read once.
+        texts = [read_html(archive.read(name)).text for name in dict.fromkeys(spine) if name in names]
+        pictures = sum(1 for e in package if local_name(e) == "item" and e.get("media-type", "").startswith("image/"))
+    fields = {local_name(e): e.text or "" for e in reversed(package) if e.text}
+    return Content("\n\n".join(filter(None, texts)), fields.get("title", ""),
+                   {_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS},
+                   omitted=list_counts({"picture": pictures}))

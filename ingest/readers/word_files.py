@@ -9,8 +9,7 @@ from xml.etree import ElementTree as ET  # see `archives`
 import mammoth
 
 from ..reading import Content, Limits, list_counts
-from .archives import local_name, not_of_kind, open_archive, parse_xml, properties
-from .charts import count_new_charts, read_charts
+from .archives import count_new_charts, local_name, not_of_kind, open_archive, parse_xml, properties, read_charts
 from .web_pages import read_html
 
 _STYLES = "p[style-name='Title'] => h1:fresh"

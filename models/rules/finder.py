@@ -20,10 +20,9 @@ from ...schemas.retrieval import Passage
 from ...text.content_words import spoken_words, stem
 from ...text.dates import parse_date, spell_dates
 from ...text.lexicon import words
-from ...text.openings import mark_length
-from ...text.quantities import find_numbers
+from ...text.quantities import find_numbers, find_values
+from ...text.section_lines import mark_length
 from ...text.titles import plain_title
-from ...text.values import find_values
 from ...text.whole_names import has_any_name, has_name
 from ..parsing.parser import Parser
 from .likeness import likeness

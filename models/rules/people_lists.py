@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...schemas.naming import label_key
-from ...text.openings import LIST_MARK
 from ...text.scripts import CJK
-from ...text.section_lines import Line, lines_under
+from ...text.section_lines import LIST_MARK, Line, lines_under
 from ...text.table_rows import DOCUMENT, Cell, Row
 from ...text.table_rows import LIST_MARK as BETWEEN_ITEMS
 from .metadata_facts import PEOPLE

@@ -8,9 +8,8 @@ from ...schemas.naming import canonical_name
 from ...schemas.retrieval import Passage
 from ...text.content_words import spoken_words
 from ...text.lexicon import words
-from ...text.quantities import measure, parse_number
+from ...text.quantities import kind_of, measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
-from ...text.values import kind_of
 from ...text.whole_names import has_name
 from .finder import Finder, Found
 from .likeness import likeness

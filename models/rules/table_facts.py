@@ -18,11 +18,11 @@ from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, Extracted
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from ...text.lexicon import words
+from ...text.quantities import kind_of
 from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
 from ...text.table_rows import DOCUMENT, Cell, Row, find_rows
 from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
-from ...text.values import kind_of
 from .metadata_facts import DocumentTypes, facts_of_metadata
 from .useful_rows import useful_rows
 

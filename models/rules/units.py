@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from ...schemas.retrieval import Passage
 from ...text.markup import has_words
-from ...text.openings import LIST_MARK, mark_length
+from ...text.section_lines import LIST_MARK, mark_length
 from ...text.sentences import split_sentences
 from ...text.table_rows import Row, find_rows
 

@@ -26,8 +26,7 @@ from ..graph_schema import (
     open_schema,
 )
 from ..naming import normalise
-from .small_files import SizeError, check_depth, read_text
-from .yaml_texts import RepeatedKeyError, check_keys, load_yaml
+from .small_files import RepeatedKeyError, SizeError, check_depth, check_keys, load_yaml, read_text
 
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 

@@ -7,9 +7,8 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from ...config import Settings
-from ...models.llm.endpoint import host_of
+from ...models.llm.endpoint import host_of, try_out
 from ...models.llm.failures import NO_KEY
-from ...models.llm.trial import try_out
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...schemas.service_addresses import check_endpoint

@@ -7,8 +7,8 @@ from ...agents.construction.asked_review import REVIEWED_AT_ONCE
 from ...agents.thresholds import support_in
 from ...graph_store.layout import check_name, knowledge_bases
 from ...schemas.delta import Candidate
-from ...schemas.diff import ElementChange, diff
 from ...schemas.formats.schema_loading import MAX_SCHEMA_BYTES, parse_schema
+from ...schemas.graph_schema import ElementChange, diff
 from ...subagent.tool_answers import SchemaDecided
 from ..parameters import KbName, errors
 from ..responses import Body, Decisions, Items, SchemaAnswer, SchemaChange

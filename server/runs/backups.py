@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from ...agents.resources import Resources
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.layout import Layout
-from ...runtime.own_folder import own_folder
+from ...runtime.safe_files import own_folder
 from ..error_responses import UnavailableError
 
 _LOG = logging.getLogger("banyan.server")

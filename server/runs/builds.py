@@ -26,7 +26,7 @@ from ...graph_store.layout import check_name
 from ...graph_store.store_errors import DatabaseError, WriterBusyError
 from ...runtime import audit
 from ...runtime.budgets import charge
-from ...runtime.panics import is_panic
+from ...runtime.libraries import is_panic
 from ...schemas.delta import Candidate, Decision
 from ..error_responses import detail_of, status_of
 from ..responses import Build, BuildError, BuildProgress, BuildReview

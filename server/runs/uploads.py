@@ -13,7 +13,7 @@ import anyio.to_thread
 from sqlalchemy import Connection, delete, insert, select
 
 from ...graph_store.layout import check_name
-from ...ingest.document_ids import MAX_ID
+from ...ingest.metadata import MAX_ID
 from ..error_responses import RefusedError
 from ..server_database import UPLOADS, ServerDatabase
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ...config import Settings
 from ...graph_store.layout import check_name
 from ...runtime import audit
-from ...runtime.whole_file import whole_file
+from ...runtime.safe_files import whole_file
 from ...schemas.errors import BanyanError
 
 if TYPE_CHECKING:

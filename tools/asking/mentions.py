@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from ...schemas.caching import cached_if_short
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.naming import canonical_name, label_key, normalise
+from ...schemas.naming import cached_if_short, canonical_name, label_key, normalise
 from ...text.content_words import content_words, stem
 from ...text.dates import find_dates, parse_date
 from ...text.lexicon import ENGLISH_STOP

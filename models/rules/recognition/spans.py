@@ -1,8 +1,8 @@
 """Typed spans of texts: names with clean boundaries, dates and quantities.
 
 spaCy's named-entity recogniser reads English and the languages of other installed pipelines, LAC reads Chinese, the
-words of `name_cues.json` read further languages, and `text/values.py` reads dates and quantities. Lines that are not
-sentences (headings, table rows, greetings, navigation) contain no names.
+words of `name_cues.json` read further languages, and `text/quantities.py` reads dates and quantities. Lines that are
+no sentences (headings, table rows, greetings, navigation) contain no names.
 """
 
 import re
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ....text.languages import is_english, language_of
+from ....text.quantities import find_values
 from ....text.scripts import CJK
 from ....text.sentences import split_sentences
-from ....text.values import find_values
 from ...parsing.parser import Parser
 from .cased_names import find_cased_names
 from .chinese_spans import find_chinese_names

@@ -6,8 +6,8 @@ import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands.ask import print_trace
+from banyan.schemas.inquiry import TraceStep
 from banyan.schemas.lookups import EntityLookup, TripleLookup
-from banyan.schemas.trace import TraceStep
 from rich.console import Console
 
 from ... import asking, scripted

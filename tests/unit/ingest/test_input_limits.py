@@ -84,11 +84,7 @@ def test_a_number_of_a_million_digits(tmp_path):
     assert "not usable JSON" in reasons(write(tmp_path / "n.json", '{"text": "a", "n": ' + "9" * 1_000_000 + "}"))
 
 
-def test_archives_of_many_parts_and_of_much_text(tmp_path):
-    with zipfile.ZipFile(tmp_path / "parts.docx", "w") as archive:
-        for number in range(10_001):
-            archive.writestr(f"p{number}", "")
-    assert "10,001 parts in it, at most 10,000 are read" in reasons(tmp_path / "parts.docx")
+def test_archives_of_much_text(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", " " * 3_000_000)
     assert (tmp_path / "bomb.docx").stat().st_size < 10_000

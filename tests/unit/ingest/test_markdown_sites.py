@@ -1,8 +1,7 @@
 """Markdown as site generators read it, without its markup, and its pictures, which are counted."""
 
 import pytest
-from banyan.ingest.linked_pictures import count_in_markdown
-from banyan.ingest.markdown_cleaning import clean_markdown
+from banyan.ingest.markdown_cleaning import clean_markdown, count_in_markdown
 from banyan.text.metadata_line import UNREAD
 
 from ...loading import load, only, write

@@ -5,29 +5,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.readers.pdf_page_checks import drop_line_numbers
+from banyan.ingest.readers.pdf_files import drop_line_numbers, read_pdf
 from banyan.ingest.reading import Limits
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
 
-from ...pdf_sheets import PRODUCTS, PROSE, ROWS, place, plain_text, rules, sheet, text_of, write_table
-
-
-def aligned_prose(file: FPDF) -> None:
-    for left in (12, 75, 138):
-        file.set_xy(left, 20)
-        file.multi_cell(55, text=PROSE, align="J")
-
-
-def contents(file: FPDF) -> None:
-    place(file, [("Contents", "", "Page"), *((f"{n}", f"Chapter {n} on trees", str(n * 7)) for n in range(1, 9))],
-          lefts=(20, 30, 120))
-
-
-def definitions(file: FPDF) -> None:
-    place(file, [("Root", "what holds a tree"), ("Leaf", "what feeds it"), ("Bark", "what covers it"), ("Top", "it")])
-    rules(file, 35, 42, 48, 54, 60)
+from ...pdf_sheets import PRODUCTS, PROSE, ROWS, plain_text, rules, sheet, text_of, write_table
 
 
 def columns_between_rules(file: FPDF) -> None:
@@ -37,12 +20,6 @@ def columns_between_rules(file: FPDF) -> None:
     for left in (12, 107):
         file.set_xy(left, 30)
         file.multi_cell(90, text=PROSE * 5, align="J")
-
-
-def name_over_some_columns(file: FPDF) -> None:
-    place(file, [("", "", "2020", ""), ("Model", "Recall", "Time", "Calls"), ("Sparse", "1", "2", "3"),
-                 ("Graph", "4", "5", "6")])
-    rules(file, 35, 48, 60)
 
 
 def form_with_gaps(file: FPDF) -> None:
@@ -109,8 +86,8 @@ def chart(file: FPDF) -> None:
 
 
 @pytest.mark.parametrize("draw", [
-    frames, form_in_cells, irregular_form, two_columns, headers_and_footers, chart, aligned_prose, contents,
-    definitions, columns_between_rules, name_over_some_columns, form_with_gaps])
+    frames, form_in_cells, irregular_form, two_columns, headers_and_footers, chart, columns_between_rules,
+    form_with_gaps])
 def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPDF], None]):
     file = sheet()
     draw(file)

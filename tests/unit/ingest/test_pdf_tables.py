@@ -110,16 +110,13 @@ def text_table(file: FPDF, first: Sequence[str], *, bold: bool) -> str:
     return text_of(file)
 
 
-def test_a_table_of_words_alone_goes_on_below_a_pages_header_where_its_own_header_is_bold():
+def test_a_table_of_words_alone_goes_on_below_a_pages_header():
     pages = text_table(Numbered(), ("Name", "Town"), bold=True).split("\f")
     assert len(pages) == 2
     assert pages[0].startswith("Yearly report\n\n| Name: Annmar | Town: Annmarville |")
     assert pages[0].endswith("|\n\nPage 1 of 9")
     assert pages[1].startswith("Yearly report\n\n| Name: ")
-    # Nothing tells what the first row of the second page is.
-    pages = text_table(Numbered(), ("Name", "Town"), bold=False).split("\f")
-    assert pages[0].startswith("Yearly report\n\n| Name: Annmar |")
-    assert pages[1].startswith("Yearly report\n\n| Column 1: ")
+    assert text_table(Numbered(), ("Name", "Town"), bold=False).split("\f") == pages
 
 
 def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_caption_of_its_own():
@@ -149,4 +146,4 @@ def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_capt
         table.row().cell("Harvest", colspan=2)
         table.row(("Crop", "Kind"))
         table.row(("Peas", "legume"))
-    assert rows_of(file)[2:] == ["| Column 1: Crop | Column 2: Kind |", "| Column 1: Peas | Column 2: legume |"]
+    assert rows_of(file)[2:] == ["| Crop: Peas | Kind: legume |"]

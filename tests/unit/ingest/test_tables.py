@@ -5,9 +5,8 @@ import time
 import pytest
 import xlsxwriter
 from banyan.ingest.chunking import chunk_document
-from banyan.ingest.markdown_tables import with_rows
 from banyan.ingest.readers.web_pages import read_html
-from banyan.ingest.table_lines import table_lines
+from banyan.ingest.table_lines import table_lines, with_rows
 from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.schema_loading import load_schema

@@ -134,13 +134,6 @@ def test_other_files_are_not_read_and_counted(tmp_path):
     assert reason.startswith("4 parts that are raw HTML or are included from other files were not read: ")
 
 
-def test_substitutions_do_not_multiply(tmp_path):
-    steps = "".join(f".. |a{n}| replace:: " + f"|a{n + 1}| " * 10 + "\n" for n in range(9))
-    documents, failures = load(write(tmp_path / "a.rst", f"|a0|\n\n{steps}.. |a9| replace:: ha\n"))
-    assert [document.text for document in documents] == [" ".join(["|a1|"] * 10)]
-    assert failures == []
-
-
 def test_what_org_says_of_a_heading_is_below_it(tmp_path):
     (document,), failures = load(write(tmp_path / "plan.org", """#+TITLE: The Alder plan
 #+AUTHOR: Ida Lang

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from banyan.config import Settings
 from banyan.models.claim_stream import claims_to
-from banyan.models.llm import http_client, reply_stream
+from banyan.models.llm import completions_chat, http_client
 from banyan.models.llm.capability import Refusals
 from banyan.models.llm.chat_model import ChatClient
 from banyan.models.reasoner import ReasonerError
@@ -115,7 +115,7 @@ def test_a_stream_is_read_to_its_end_which_frees_its_connection_unless_it_stays_
             await asyncio.sleep(0 if ends else 600)
             read.append("end")
 
-    monkeypatch.setattr(reply_stream, "_END", 10.0 if ends else 0.01)
+    monkeypatch.setattr(completions_chat, "_END", 10.0 if ends else 0.01)
     reply, _, _ = ask(httpx2.Response(200, stream=Stream(), headers={"content-type": "text/event-stream"}))
     assert (reply.text, read) == (SAID, ["end"] * ends)
 

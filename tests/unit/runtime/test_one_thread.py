@@ -6,9 +6,9 @@ import threading
 import time
 
 import numpy as np
+from banyan.runtime.libraries import one_thread
 from banyan.runtime.once import once
-from banyan.runtime.one_thread import one_thread
-from banyan.runtime.own_folder import own_folder
+from banyan.runtime.safe_files import own_folder
 from threadpoolctl import ThreadpoolController
 
 
@@ -79,7 +79,7 @@ def test_the_folder_is_this_user_s_and_goes_when_it_is_left(tmp_path):
 
 def test_the_folder_of_a_killed_process_goes_with_the_next_start(tmp_path):
     killed = subprocess.run([sys.executable, "-c", (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom banyan.runtime.own_folder import own_folder\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom banyan.runtime.safe_files import own_folder\n"
         "with own_folder(Path(sys.argv[1]), 'work-') as folder:\n"
         "    (folder / 'r').mkdir(mode=0o777)\n    os.kill(os.getpid(), signal.SIGKILL)"), tmp_path], check=False)
     assert killed.returncode < 0

@@ -7,7 +7,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store import moving
 from banyan.graph_store.layout import Layout
-from banyan.runtime.own_folder import own_folder
+from banyan.runtime.safe_files import own_folder
 from banyan.server.app import create_app
 
 from ... import in_process, small_base

@@ -1,8 +1,7 @@
 """The headings above a line, what they say of it, and the sentence that opens its list."""
 
 import pytest
-from banyan.text.openings import opening_of
-from banyan.text.section_lines import is_telling, lines_under, section_of
+from banyan.text.section_lines import is_telling, lines_under, opening_of, section_of
 
 
 def section(text, heading="", title="", known=()):

@@ -4,8 +4,7 @@ import datetime
 
 import pytest
 from banyan.text.dates import date_terms, find_dates, parse_date
-from banyan.text.quantities import find_numbers, parse_number
-from banyan.text.values import parse_value
+from banyan.text.quantities import find_numbers, parse_number, parse_value
 from hypothesis import given
 from hypothesis import strategies as st
 

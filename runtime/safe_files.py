@@ -1,14 +1,38 @@
-"""Temporary folders that only one user can access, and that are removed even if their process is killed."""
+"""Files that are written whole or not at all, and temporary folders that only one user can access.
 
+The folders are removed even if their process is killed.
+"""
+
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
 _LOCK = ".lock"
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file and move it to `path` when the block ends, so readers see the old file or the new one.
+
+    Raises:
+        OSError: the disk is full or not writable; the old file is unchanged.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
