@@ -12,11 +12,10 @@ from ...config import Settings
 from ...evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
 from ...evaluation.bench.bench_report import BenchReport, make_report
 from ...evaluation.bench.bench_tables import headline, tables, to_markdown, to_page
-from ...evaluation.bench.dataset_records import Dataset, DatasetName
-from ...evaluation.bench.estimating import BenchEstimate, estimate
+from ...evaluation.bench.dataset_files import Dataset, DatasetName
 from ...evaluation.bench.published_datasets import load_dataset
 from ...evaluation.bench.results import Results
-from ...evaluation.bench.running import Plan, identity, run
+from ...evaluation.bench.running import BenchEstimate, Plan, estimate, identity, run
 from ...export.export_file import write_file
 from ..console import err, escape, on_a_line, out, print_json, table_of
 from ..error_messages import CommandError

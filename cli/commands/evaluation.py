@@ -22,8 +22,7 @@ from ...evaluation.extraction_answers import (
     score,
     unknown_relations,
 )
-from ...evaluation.recall import Setting, evaluate
-from ...evaluation.recall_report import Group, Interval, Percent, RetrievalReport
+from ...evaluation.recall import Group, Interval, Percent, RetrievalReport, Setting, evaluate
 from ...export.export_file import write_file
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema
