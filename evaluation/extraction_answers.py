@@ -180,11 +180,6 @@ def score(ontology: GraphSchema, gold: Sequence[GoldCase],
           answers: Mapping[str, Sequence[Triple]]) -> ExtractionScores:
     """Score a model's triples.
 
-    Args:
-        ontology: the schema that the model was given.
-        gold: the sentences with the triples that they state; at least one.
-        answers: the model's triples by the sentence's id; other ids are ignored.
-
     Raises:
         ValueError: there is no gold sentence.
     """

@@ -106,14 +106,7 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
 
 def compare(name: str, records: Sequence[QuestionRecord], default: Sequence[QuestionRecord],
              ks: Sequence[int]) -> SettingRow:
-    """Return the row of a setting.
-
-    Args:
-        name: the name of the row.
-        records: the records of the setting.
-        default: the records of the default setting, for the same questions in the same order.
-        ks: the cut-offs.
-    """
+    """Return the row of a setting."""
     values = _recalls(records, ks)
     change = values - _recalls(default, ks)
     return SettingRow(name=name, recall=_means(values, ks), interval=_intervals(values, ks), change=_means(change, ks),

@@ -45,12 +45,7 @@ _LONGEST_QUERY = 1000
 
 
 class TextAgent:
-    """The agent of one knowledge base, of which it reads only the passages; safe to use from several threads.
-
-    Args:
-        retriever: the knowledge base.
-        dense: ranks all passages by their vectors.
-    """
+    """The agent of one knowledge base, of which it reads only the passages; safe to use from several threads."""
 
     def __init__(self, retriever: Retriever, dense: Baseline) -> None:
         self._retriever = retriever
@@ -67,12 +62,6 @@ class TextAgent:
     async def answer(self, question: str, reasoner: Reasoner, mode: Mode,
                      tokens: int) -> tuple[DraftAnswer, list[Passage]]:
         """Search until the reasoner answers or no step is left.
-
-        Args:
-            question: the question, which is searched first.
-            reasoner: a model, which answers or says what to search.
-            mode: what the answer may rest on.
-            tokens: the budget of the evidence in one prompt, estimated tokens.
 
         Returns:
             The answer before its quotes are checked, and the passages that they number.
@@ -262,12 +251,7 @@ def by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
 
 
 def chunks_of(items: Iterable[Passage], chunks: Mapping[str, Sequence[Chunk]]) -> list[str]:
-    """Return the ids of the chunks that evidence is from, in the order in which it was shown.
-
-    Args:
-        items: passages, and what the graph says with the places that support it.
-        chunks: the chunks of each document.
-    """
+    """Return the ids of the chunks that evidence is from, in the order in which it was shown."""
     chunk_ids = dict[str, None]()
     for item in items:
         if item.kind == "passage":
