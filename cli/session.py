@@ -11,9 +11,7 @@ from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from ..schemas.retrieval import Mode
 from ..text.times import DateError, read_day
-from .console import tell_reasoner
-from .error_messages import CommandError
-from .logs import set_up_logs
+from .console import CommandError, set_up_logs, tell_reasoner
 
 
 def default_kb() -> str:
@@ -91,12 +89,7 @@ def day_of(at: str) -> tuple[str, str] | None:
 
 @contextmanager
 def open_resources(*, reasons: bool = True, settings: Settings | None = None) -> Iterator[Resources]:
-    """Open the resources of a command; with `reasons`, also print which reasoner is used.
-
-    Args:
-        reasons: whether the command needs a reasoner.
-        settings: None means the environment's settings.
-    """
+    """Open the resources of a command; with `reasons`, also print which reasoner is used."""
     settings = settings or Settings()
     set_up_logs(settings)
     with Resources(settings) as resources:

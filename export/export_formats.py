@@ -10,13 +10,12 @@ from xml.sax.saxutils import escape
 
 from ..graph_store.graph.tree_graph import TreeGraph
 from ..schemas.naming import content_id
+from ..text.visible_text import json_text, printable
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import link_by_sentences
 from .cypher import cypher
 from .map_section import map_entities
-from .outline import TreeOutline
-from .text import json_text, printable
-from .tree_page import page
+from .tree_page import TreeOutline, page
 
 ExportFormat = Literal["graphml", "json", "cypher", "html"]
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -108,13 +107,7 @@ FORMATS: dict[ExportFormat, Format] = {
 
 
 def export_pieces(form: ExportFormat, graph: TreeGraph, index: Callable[[], RetrievalIndex]) -> Iterator[str]:
-    """Return the pieces of the file that a graph is exported to.
-
-    Args:
-        form: the format.
-        graph: the graph with its tree.
-        index: opens what retrieval reads of it: the page also draws the links by sentences.
-    """
+    """Return the pieces of the file that a graph is exported to."""
     if form != "html":
         return FORMATS[form].write(graph)
     return page(graph, link_by_sentences(index(), map_entities(graph)))

@@ -95,12 +95,7 @@ def on_one_line(text: str) -> str:
 
 
 def default_name(prefix: str, knowledge_base: str) -> str:
-    """Return a name for a tool or an agent that endpoints accept.
-
-    Args:
-        prefix: the beginning of the name.
-        knowledge_base: the knowledge base. Its name is appended, or a digest of it if it is long or not ASCII.
-    """
+    """Return a name that endpoints accept: prefix and knowledge base, or its digest if it is long or not ASCII."""
     name = f"{prefix}_{knowledge_base}"
     if _ASKABLE.fullmatch(name):
         return name
@@ -108,12 +103,7 @@ def default_name(prefix: str, knowledge_base: str) -> str:
 
 
 def description_of(knowledge_base: str, about: str) -> str:
-    """Return the description for a calling agent.
-
-    Args:
-        knowledge_base: the knowledge base to ask.
-        about: the subject of its documents, as given by the person who sets the agent up.
-    """
+    """Return the description for a calling agent."""
     subject = f" about {about}" if about else ""
     return (f"Answers a question from the documents{subject} (knowledge base {knowledge_base!r}). Ask one "
             "self-contained question in full words, with names instead of pronouns; it may take several steps to "

@@ -19,8 +19,7 @@ from ...schemas.retrieval import CommunityDigest
 from ...tools.index import RetrievalIndex
 from ...tools.surveys import MOST_DESCRIBED, described_groups, survey_along, survey_by
 from ...tools.table_query import FieldError
-from ..console import err, left_out, on_a_line, out, print_json
-from ..error_messages import CommandError
+from ..console import CommandError, err, left_out, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()

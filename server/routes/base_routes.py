@@ -1,31 +1,47 @@
-"""Health, metrics, knowledge bases and documents."""
+"""Health, metrics, knowledge bases with their settings and backups, and documents."""
 
 import sys
 from pathlib import Path
+from threading import Lock
 from typing import Annotated
 
+import anyio.to_thread
 from fastapi import APIRouter, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import Field
+from starlette.responses import FileResponse
+from starlette.types import Receive, Scope, Send
 
+from ...agents.resources import Resources
+from ...graph_store.evolution.control import Policy
+from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.status import status_of
-from ...graph_store.layout import knowledge_bases
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.layout import BACKING_UP, Layout, knowledge_bases
+from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
 from ...graph_store.ledger.overview import read_overview
 from ...ingest.page_pictures import draw_page
 from ...ingest.reading import UnreadableError
+from ...runtime.own_folder import own_folder
 from ...schemas.errors import BanyanError
-from ..error_responses import NotFoundError, UnavailableError, detail_of
+from ..error_responses import ForbiddenError, NotFoundError, StateError, UnavailableError, detail_of
 from ..metrics import exposition
-from ..parameters import DocumentId, KbName, Limit, Offset, errors
 from ..responses import (
+    Body,
+    DocumentId,
     DocumentItem,
     Health,
     Items,
+    KbName,
     KnowledgeBaseEntry,
     KnowledgeBaseStatus,
+    Limit,
     LocalCommand,
+    Offset,
     Page,
     Ready,
     ShownDocument,
+    errors,
 )
 from ..security.access import OF_ALL, Seeing, may
 from ..security.gate import LOCAL
@@ -34,6 +50,7 @@ from ..service import Reading, Service, Serving
 router = APIRouter(prefix="/api", tags=["knowledge bases"])
 metrics_router = APIRouter(tags=["operations"])
 _MOST_TEXT = 1_000_000
+_MOST_DELETED = 1000
 
 
 @router.get("/health")
@@ -145,3 +162,126 @@ def show_page(reading: Reading, document_id: DocumentId,
 def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> None:
     """Delete a document, and everything that no other document supports."""
     service.resources.delete_documents(kb, [document_id])
+
+
+
+class BackupResponse(FileResponse):
+    """A knowledge base as a zip file, which is written before the response starts, and deleted when it ends."""
+
+    _turn = Lock()
+    """Held by the one backup that this process makes or sends."""
+
+    def __init__(self, resources: Resources, kb: str) -> None:
+        """Prepare the response; nothing is written yet."""
+        super().__init__("", media_type="application/zip", filename=f"{kb}.zip")
+        self._resources = resources
+        self._kb = kb
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if not self._turn.acquire(blocking=False):
+            raise UnavailableError("another backup is being made: try again when it has finished")
+        try:
+            settings = self._resources.settings
+            with own_folder(settings.home, ".", BACKING_UP) as folder:
+                self.path = folder / "backup.zip"
+                await anyio.to_thread.run_sync(back_up, Layout.by(settings, self._kb).require(), self.path,
+                                               self._resources.embedder, lambda *_: None)
+                await super().__call__(scope, receive, send)
+        finally:
+            self._turn.release()
+
+
+class NewName(Body):
+    """The new name of a knowledge base."""
+
+    name: str = Field(min_length=1, max_length=64)
+
+
+class DocumentIds(Body):
+    """Documents by their ids."""
+
+    ids: list[Annotated[str, Field(min_length=1, max_length=1000)]] = Field(min_length=1, max_length=_MOST_DELETED)
+
+
+@router.patch("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("write")])
+def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: Seeing) -> NewName:
+    """Rename a knowledge base and its conversations; API keys keep the old name."""
+    if not bases.hold(new.name):
+        raise ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose a name that it covers")
+    _check_idle(kb, service)
+    service.resources.rename(kb, new.name)
+    service.conversations.rename_base(kb, new.name)
+    return new
+
+
+@router.delete("/knowledge-bases/{kb}", status_code=204, responses=errors(404, 409), response_class=Response,
+               dependencies=[may("write")])
+def drop_knowledge_base(kb: KbName, service: Serving) -> None:
+    """Delete a knowledge base and everything stored in it, including conversations about it."""
+    _check_idle(kb, service)
+    service.resources.drop(kb)
+    service.conversations.forget_base(kb)
+
+
+@router.get("/knowledge-bases/{kb}/backup", status_code=200, responses=errors(404, 409), response_class=BackupResponse,
+            dependencies=[may("read")])
+async def back_up_knowledge_base(kb: KbName, service: Serving) -> BackupResponse:
+    """Download a zip file for `banyan restore`; a process of the server makes one backup at a time."""
+    return BackupResponse(service.resources, kb)
+
+
+@router.post("/knowledge-bases/{kb}/documents/delete", status_code=204, responses=errors(404, 409),
+             response_class=Response, dependencies=[may("write")])
+def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
+    """Delete documents and everything that no other document supports; all of them, or none on an error."""
+    service.resources.delete_documents(kb, list(dict.fromkeys(wanted.ids)))
+
+
+def _check_idle(kb: str, service: Service) -> None:
+    if kb in service.builds.building():
+        raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
+
+
+class BaseSettings(Body):
+    """The defaults of a knowledge base's builds; options of a build override them and become the new defaults."""
+
+    growth: Policy = Field(description="how the schema grows: by thresholds (auto), by review (review), not (off)")
+    resolve: bool = Field(description="whether several names of one entity are merged")
+    instructions: str | None = Field(default=None, max_length=MOST_INSTRUCTIONS, description="how a model is to word "
+                                     "all answers: tone, length, format, language; left out: unchanged")
+    extraction_instructions: str | None = Field(
+        default=None, max_length=MOST_INSTRUCTIONS, description="what a model is to heed when it extracts, with a "
+        "glossary; part of every extraction call; documents already read stay as they are until a build with `reread`; "
+        "left out: unchanged")
+
+
+class ShownSettings(BaseSettings):
+    """The settings, including those that only a rebuild can change."""
+
+    embedding: str = Field(description="the embedding model it is built with")
+    seed: str = Field(description="the schema it started with; empty before the first build")
+
+
+@router.get("/knowledge-bases/{kb}/settings", responses=errors(404, 409), dependencies=[may("read")])
+def show_settings(reading: Reading) -> ShownSettings:
+    """Show the settings of a knowledge base."""
+    return _settings_of(reading.kb)
+
+
+@router.put("/knowledge-bases/{kb}/settings", responses=errors(404, 409), dependencies=[may("write")])
+def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> ShownSettings:
+    """Change the settings of a knowledge base; entities are merged or split accordingly at once."""
+    service.resources.configure(kb, wanted.growth, resolve=wanted.resolve)
+    if wanted.instructions is not None:
+        service.resources.instruct(kb, wanted.instructions)
+    if wanted.extraction_instructions is not None:
+        service.resources.instruct(kb, wanted.extraction_instructions, "extraction")
+    with service.resources.snapshot(kb) as changed:
+        return _settings_of(changed.kb)
+
+
+def _settings_of(kb: KnowledgeBase) -> ShownSettings:
+    return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
+                         seed=kb.schemas.first().name if kb.schemas.version() else "",
+                         instructions=kb.instructions.get(), extraction_instructions=kb.extraction_instructions.get())

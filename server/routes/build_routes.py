@@ -15,8 +15,7 @@ from ...graph_store.layout import Layout, check_name
 from ...ingest.loaders import FORMATS
 from ...schemas.formats.schema_loading import seed_names
 from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
-from ..parameters import BuildId, KbName, errors
-from ..responses import Build, Decisions, Items
+from ..responses import Build, BuildId, Decisions, Items, KbName, errors
 from ..runs.jobs import BuildOptions, no_build
 from ..runs.uploads import Upload
 from ..security.access import AFFORDABLE, Seeing, check_base, may

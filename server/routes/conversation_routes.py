@@ -9,8 +9,17 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...graph_store.layout import Layout
 from ..error_responses import NotFoundError, UnavailableError, error_told
-from ..parameters import KbName, errors
-from ..responses import AskAnswer, Body, ConversationItem, Items, Message, SharedConversation, StoredConversation
+from ..responses import (
+    AskAnswer,
+    Body,
+    ConversationItem,
+    Items,
+    KbName,
+    Message,
+    SharedConversation,
+    StoredConversation,
+    errors,
+)
 from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..runs.questions import GONE, QuestionRequest
 from ..security.access import AFFORDABLE, Asking, Seeing

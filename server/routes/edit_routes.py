@@ -11,8 +11,7 @@ from pydantic import BaseModel, Field
 from ...graph_store.graph_edits import GraphEditor, Said
 from ...schemas.edits import EditDecision, edited_entity
 from ...schemas.resolution import Alias, EntityDecision
-from ..parameters import KbName, NodeId, errors
-from ..responses import Body, Items
+from ..responses import Body, Items, KbName, NodeId, errors
 from ..security.access import may
 from ..service import Reading, Serving
 

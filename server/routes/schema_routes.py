@@ -10,8 +10,7 @@ from ...schemas.delta import Candidate
 from ...schemas.diff import ElementChange, diff
 from ...schemas.formats.schema_loading import MAX_SCHEMA_BYTES, parse_schema
 from ...subagent.tool_answers import SchemaDecided
-from ..parameters import KbName, errors
-from ..responses import Body, Decisions, Items, SchemaAnswer, SchemaChange
+from ..responses import Body, Decisions, Items, KbName, SchemaAnswer, SchemaChange, errors
 from ..security.access import may
 from ..service import Reading, Serving
 

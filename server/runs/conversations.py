@@ -235,13 +235,7 @@ def no_link() -> NotFoundError:
 
 
 def move_conversations(settings: Settings, old: str, new: str = "") -> None:
-    """Update the conversations after a command, rather than the server, has renamed or dropped a knowledge base.
-
-    Args:
-        settings: the location of the server's database.
-        old: the knowledge base's old name.
-        new: its new name; empty if it was dropped.
-    """
+    """Update the conversations after a command, rather than the server, has renamed or dropped a knowledge base."""
     if settings.database is None and not (settings.home / FILE).is_file():
         return
     with closing(ServerDatabase.of(settings)) as database:

@@ -92,14 +92,7 @@ def safe_names(names: Sequence[str]) -> list[str]:
 
 
 def store_files(connection: Connection, job: str, uploads: Sequence[Upload], names: Sequence[str]) -> None:
-    """Store the files of a job in the server's database until it has ended, so another process can resume it.
-
-    Args:
-        connection: the transaction to use.
-        job: the job's id.
-        uploads: the files.
-        names: the safe name of each file (see `safe_names`).
-    """
+    """Store the files of a job in the server's database until it has ended, so another process can resume it."""
     for number, (name, upload) in enumerate(zip(names, uploads, strict=True)):
         for part in count():
             content = upload.content.read(_PART)

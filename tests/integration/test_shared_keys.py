@@ -8,12 +8,11 @@ import httpx
 import pytest
 from banyan.config import Settings
 from banyan.runtime import audit
-from banyan.server.security import shared_keys
+from banyan.server.security import keys as server_keys
 from banyan.server.security.allowances import Allowances
 from banyan.server.security.clients import Clients
 from banyan.server.security.gate import Envelope, Gate
-from banyan.server.security.keys import Keys, KeysError
-from banyan.server.security.shared_keys import EVERY, OLDEST, SharedKeys
+from banyan.server.security.keys import EVERY, OLDEST, Keys, KeysError, SharedKeys
 from sqlalchemy import text
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
@@ -35,7 +34,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(shared_keys, "time", type("Time", (), {"monotonic": clock}))
+    monkeypatch.setattr(server_keys, "time", type("Time", (), {"monotonic": clock}))
     return clock
 
 
