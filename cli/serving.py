@@ -127,11 +127,7 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def divide_limits(settings: Settings, workers: int) -> Settings:
-    """Return the settings of one worker: its share of every limit that a process counts for itself.
-
-    Raises:
-        CommandError: a limit is smaller than the number of workers.
-    """
+    """Return the settings of one worker: its share of every limit that a process counts for itself."""
     parts: dict[str, float] = {}
     for name in _DIVIDED:
         most = getattr(settings, name)

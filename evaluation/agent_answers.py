@@ -26,6 +26,9 @@ from .datasets import DatasetQuestion, GoldPassage, is_part
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff]")
 _PUNCTUATION = str.maketrans("", "", string.punctuation + "，。、；：？！“”‘’（）《》「」『』【】—…·")
+_STEPS = 20
+_DECLINED = -1.0
+"""The position of an answer that the reasoner itself declined: below every confidence."""
 
 
 def normal_answer(text: str) -> str:
@@ -67,11 +70,6 @@ def _overlap(given: list[str], wanted: list[str]) -> float:
         return float(given == wanted)
     same = sum((Counter(given) & Counter(wanted)).values())
     return 2 * same / (len(given) + len(wanted))
-
-
-_STEPS = 20
-_DECLINED = -1.0
-"""The position of an answer that the reasoner itself declined: below every confidence."""
 
 
 class CurvePoint(Frozen):
@@ -195,16 +193,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
     """Ask every question and score the answers.
 
     Each question is asked once, with the abstention threshold at 0. The confidence of the answers shows what any
-    threshold would withhold.
-
-    Args:
-        resources: models and knowledge bases; the setting `abstain_below` is the current threshold.
-        name: the knowledge base.
-        questions: questions with their expected answers and gold passages.
-        mode: "reject", "strict", or "open", in which the threshold withholds nothing.
-        agent: judge what was found and look further; otherwise one round of lookups.
-        decompose: let the model choose the first lookups; otherwise the question itself is searched.
-        progress: called with (done, all) after each question.
+    threshold would withhold. The setting `abstain_below` is the current one; in mode "open" it withholds nothing.
     """
     threshold = 0.0 if mode == "open" else resources.settings.abstain_below
     graph = cast("Any", build_graph(resources))

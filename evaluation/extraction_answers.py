@@ -77,11 +77,7 @@ _Record = TypeVar("_Record", _Answer, _Gold)
 
 
 def load_gold(path: Path) -> list[GoldCase]:
-    """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`.
-
-    Raises:
-        DatasetError: the file is missing, empty or in another form; the message names line and field.
-    """
+    """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`."""
     cases = [GoldCase(id=record.id, text=record.sent, triples=tuple((t.sub, t.rel, t.obj) for t in record.triples))
              for record in _records(path, _Gold)]
     if not cases:
@@ -118,18 +114,9 @@ def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
                      on_failure: Callable[[str], None] = lambda _: None,
                      progress: Progress = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
-    """Extract triples from the sentences with a reasoner, and bound them as in a build.
+    """Return the triples and values that a reasoner finds in each sentence, bounded as in a build, in canonical order.
 
-    Args:
-        reasoner: reads each sentence separately.
-        bounds: the schema that the reasoner sees and that bounds its answers.
-        cases: the sentences; their gold triples are ignored.
-        concurrency: the number of sentences read at once.
-        on_failure: called for each sentence on which the reasoner failed; that sentence has no answer.
-        progress: called with (done, all) after each sentence.
-
-    Returns:
-        The admitted triples and attributes of each sentence, in a canonical order.
+    A sentence on which the reasoner failed has no answer.
     """
     extractions: dict[str, Extraction] = {}
 
@@ -178,11 +165,7 @@ class ExtractionScores(Frozen):
 
 def score(ontology: GraphSchema, gold: Sequence[GoldCase],
           answers: Mapping[str, Sequence[Triple]]) -> ExtractionScores:
-    """Score a model's triples.
-
-    Raises:
-        ValueError: there is no gold sentence.
-    """
+    """Score a model's triples."""
     if not gold:
         raise ValueError("there is no gold sentence to score against")
     relations = _relations(ontology)

@@ -32,6 +32,15 @@ Interval = dict[str, tuple[float, float]]
 """The 95 % bootstrap interval by cut-off."""
 Percentiles = dict[str, float]
 """The percentiles p50 and p95."""
+SubQueries = Literal["none", "gold"]
+Search = Callable[[DatasetQuestion], list[str]]
+"""A function that ranks the ids of chunks for a question, best first."""
+Progress = Callable[[int, int], None]
+Watch = Callable[[str], AbstractContextManager[Progress]]
+"""A function that opens a progress bar with the given name."""
+DEFAULT = "default"
+# The middle of eq. 9: no channel is preferred for any question.
+_FIXED_BETA = 0.5
 
 
 def intervals(values: Values) -> Values:
@@ -139,17 +148,6 @@ def round_2(value: float) -> float:
     return round(float(value), 2) + 0.0  # avoids -0.0
 
 
-SubQueries = Literal["none", "gold"]
-Search = Callable[[DatasetQuestion], list[str]]
-"""A function that ranks the ids of chunks for a question, best first."""
-Progress = Callable[[int, int], None]
-Watch = Callable[[str], AbstractContextManager[Progress]]
-"""A function that opens a progress bar with the given name."""
-DEFAULT = "default"
-# The middle of eq. 9: no channel is preferred for any question.
-_FIXED_BETA = 0.5
-
-
 class Setting(Frozen):
     """How questions are searched.
 
@@ -194,11 +192,7 @@ def search_texts(question: DatasetQuestion, sub_queries: SubQueries) -> list[str
 
 
 def absent_gold(questions: Sequence[DatasetQuestion], chunks: Mapping[str, Chunk]) -> int:
-    """Return how many gold passages have no chunk.
-
-    Raises:
-        DatasetError: no gold passage has one, so the file is about other documents.
-    """
+    """Return how many gold passages have no chunk."""
     by_key: dict[str, list[Chunk]] = {}
     for chunk in chunks.values():
         by_key.setdefault(f"id {chunk.document_id}", []).append(chunk)
@@ -242,23 +236,9 @@ def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *,
              ks: Sequence[int], setting: Setting | None = None, with_baselines: bool = False,
              with_ablations: bool = False, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> RetrievalReport:
-    """Measure a setting, alone or together with others.
+    """Measure a setting, alone or with the published methods and with each of its parts switched off.
 
-    Args:
-        resources: models and knowledge bases.
-        name: the knowledge base.
-        questions: at least one question, with gold passages.
-        ks: the cut-offs.
-        setting: how to search; by default everything is on.
-        with_baselines: also measure the published methods of `baselines` on the same store.
-        with_ablations: also measure the setting with each of its parts switched off.
-        watch: opens a progress bar for a row.
-
-    Returns:
-        The setting's report. If several rows are measured, it has `rows`, with the setting first.
-
-    Raises:
-        DatasetError: the questions do not fit the knowledge base.
+    If several rows are measured, the report has `rows`, with the setting first.
     """
     setting = setting or Setting()
     if setting.sub_queries == "gold" and not any(question.steps for question in questions):

@@ -20,6 +20,17 @@ from ..text.visible_text import printable, visible
 from ..tools.sentence_links import SentenceLink
 from .map_section import map_data, map_script, map_style
 
+# The whole tree's limit in bytes: a page of 10 MB opens in seconds, a larger one takes up to minutes.
+_TREE_BYTES = 8_000_000
+# More than a person looks through; each community then still has at least 2,000 bytes.
+_MOST_COMMUNITIES = 4_000
+_MOST_MEMBERS, _MOST_TRIPLES, _MOST_SOURCES = 60, 20, 2
+# Longer texts are cut, in characters: a quote is usually a sentence, a summary a paragraph.
+_QUOTE, _SUMMARY, _NAME = 300, 800, 200
+# With many communities, a summary has one character per this many bytes of its community's share: about a third at
+# 3 bytes a character.
+_SUMMARY_PART = 8
+
 
 class TreeOutline:
     """The hierarchy of communities and entities, with the largest and best connected first."""
@@ -76,18 +87,6 @@ class TreeOutline:
 
     def _by_size(self, community: str) -> tuple[int, str]:
         return -self._graph.nodes[community]["size"], community
-
-
-# The whole tree's limit in bytes: a page of 10 MB opens in seconds, a larger one takes up to minutes.
-_TREE_BYTES = 8_000_000
-# More than a person looks through; each community then still has at least 2,000 bytes.
-_MOST_COMMUNITIES = 4_000
-_MOST_MEMBERS, _MOST_TRIPLES, _MOST_SOURCES = 60, 20, 2
-# Longer texts are cut, in characters: a quote is usually a sentence, a summary a paragraph.
-_QUOTE, _SUMMARY, _NAME = 300, 800, 200
-# With many communities, a summary has one character per this many bytes of its community's share: about a third at
-# 3 bytes a character.
-_SUMMARY_PART = 8
 
 
 def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:

@@ -14,22 +14,13 @@ from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_server import mcp_http_app
 from .error_responses import add_error_handlers
 from .metrics import count_calls
-from .routes import base_routes as routes_bases
-from .routes import build_routes as routes_builds
-from .routes import conversation_routes as routes_conversations
-from .routes import edit_routes as routes_edits
-from .routes import graph_routes as routes_graph
-from .routes import model as routes_model
-from .routes import openai_chat as routes_openai
-from .routes import schema_routes as routes_schema
+from .routes import base_routes, build_routes, conversation_routes, decision_routes, graph_routes, model, openai_chat
 from .routes.chat_routes import add_chat_routes
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .service import Service
 
-_ROUTERS = (routes_bases.router, routes_builds.router, routes_conversations.router,
-            routes_graph.router, routes_schema.router, routes_model.router,
-            routes_edits.router, routes_openai.router)
+_ROUTES = (base_routes, build_routes, conversation_routes, graph_routes, model, decision_routes, openai_chat)
 WEB = Path(__file__).parent / "web"
 """The web page, for anybody who can reach the server."""
 
@@ -66,10 +57,10 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
                   redoc_url=None)
     app.state.service = service
     add_error_handlers(app)
-    for router in _ROUTERS:
-        app.include_router(router)
+    for routes in _ROUTES:
+        app.include_router(routes.router)
     if not hosted:  # LangGraph's server has a route of that name
-        app.include_router(routes_bases.metrics_router)
+        app.include_router(base_routes.metrics_router)
     count_calls()
     add_chat_routes(app, service)
     app.router.routes.extend(mcp.routes)

@@ -1,9 +1,14 @@
-"""The responses and shared parameters of the REST API, from whose models its description is generated."""
+"""The responses, streams and shared parameters of the REST API, from whose models its description is generated."""
 
-from typing import Annotated, Any, Generic, Literal, TypeVar
+import json
+from collections.abc import AsyncIterator, Callable
+from types import SimpleNamespace
+from typing import Annotated, Any, Generic, Literal, TypeVar, cast
 
+import anyio
 from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ..agents.construction.state import BuildReport
 from ..api.python_results import Source
@@ -15,6 +20,10 @@ from ..subagent.tool_answers import AskResult, DocumentLine, DocumentText
 from ..text.times import read_day
 
 _T = TypeVar("_T")
+_SEND_TIMEOUT = 60.0
+"""Seconds after which a client that reads nothing is disconnected."""
+_FAREWELL = 3.0
+"""Seconds that a stream has to end when the server stops; fewer than open requests have (cli/commands/serve.py)."""
 
 
 class Body(BaseModel):
@@ -362,3 +371,20 @@ _ALWAYS = (400, 401, 403, 422, 429, 503)
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the description of a route's errors."""
     return {status: {"model": ErrorBody, "description": _MEANING[status]} for status in sorted({*_ALWAYS, *statuses})}
+
+
+def event(name: str, data: Any) -> ServerSentEvent:
+    """Return an event with JSON data."""
+    return ServerSentEvent(json.dumps(data, ensure_ascii=False), event=name)
+
+
+def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None] | None = None) -> EventSourceResponse:
+    """Return a response that sends events as they occur.
+
+    Args:
+        events: the events; the iterator is closed when the client disconnects.
+        stop: called when the server stops, so the events end soon by themselves; None means they are cut off.
+    """
+    return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT,
+                               shutdown_event=cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None,
+                               shutdown_grace_period=_FAREWELL if stop else 0)

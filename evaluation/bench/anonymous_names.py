@@ -163,11 +163,7 @@ class Anonymiser:
 
 
 def revert(name: str, text: str, key: AnonymityKey) -> str:
-    """Return the original text of an anonymised document.
-
-    Raises:
-        AnonymityError: the key has no such document, or the text has other ids; the message names the first.
-    """
+    """Return the original text of an anonymised document."""
     if name not in key.places:
         raise AnonymityError(f"the key has no document {name!r}; it has: {', '.join(sorted(key.places)[:5])}")
     places, pieces, done = iter(key.places[name]), list[str](), 0

@@ -42,6 +42,12 @@ STEPS = 15
 """Rounds of searches after the first one."""
 TOOLS: tuple[Tool, ...] = ("passage_search",)
 _LONGEST_QUERY = 1000
+_MOST_SHOWN = 20
+"""The most passages for which the facts in them are recorded."""
+_NO_ANSWER = {"answer": "", "short": "", "abstained": True, "grade": "none"}
+_ANSWER_FIELDS = tuple(_NO_ANSWER)
+_Found = tuple[dict[str, Any], list[str]]
+"""The answer's fields, and the ids of the chunks that it was read from or, without answers, of the ranked ones."""
 
 
 class TextAgent:
@@ -105,14 +111,6 @@ class TextAgent:
         following = [chunks[row].id for row in range(best, len(chunks))
                      if chunks[row].document_id == chunks[best].document_id]
         return [key for key in dict.fromkeys([*following, *inside]) if key in inside]
-
-
-_MOST_SHOWN = 20
-"""The most passages for which the facts in them are recorded."""
-_NO_ANSWER = {"answer": "", "short": "", "abstained": True, "grade": "none"}
-_ANSWER_FIELDS = tuple(_NO_ANSWER)
-_Found = tuple[dict[str, Any], list[str]]
-"""The answer's fields, and the ids of the chunks that it was read from or, without answers, of the ranked ones."""
 
 
 class ArmAsker:

@@ -47,6 +47,11 @@ _ANONYMOUS_QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") 
 _ANONYMOUS_TEXTS = tuple(f"*{word}*{ending}" for word in ("text", "chunk", "corpus") for ending in FORMATS)
 _NULL = "null"
 """The type of questions without an answer in the documents."""
+_NAMES: dict[QuestionFormat, tuple[str, ...]] = {
+    "hotpotqa": ("hotpot*.json*",), "2wiki": ("2wiki*.json*", "dev.json*", "train.json*", "test.json*"),
+    "musique": ("musique*.json*",), "generic": ("questions.json*",)}
+_CORPUS = ("*corpus*.json*",)
+_OTHERS = (*_CORPUS, "openie*")
 
 
 def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> Dataset:
@@ -56,9 +61,6 @@ def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> D
         name: the dataset.
         folder: where its files are, as published.
         limit: ask only this many questions, spread evenly; the corpus stays whole, except contexts within questions.
-
-    Raises:
-        DatasetError: a file is missing, empty or malformed; the message names line and field.
     """
     if name in _READERS:
         read_questions, read_documents = _READERS[name]
@@ -243,13 +245,6 @@ _READERS: dict[DatasetName, tuple[Callable[[Path], list[BenchQuestion]], Callabl
     "anonyrag": (_anonymous_questions, _anonymous_chunks),
     "multihop-rag": (_questions_with_facts, _articles)}
 """What reads the questions and the documents of each dataset."""
-
-
-_NAMES: dict[QuestionFormat, tuple[str, ...]] = {
-    "hotpotqa": ("hotpot*.json*",), "2wiki": ("2wiki*.json*", "dev.json*", "train.json*", "test.json*"),
-    "musique": ("musique*.json*",), "generic": ("questions.json*",)}
-_CORPUS = ("*corpus*.json*",)
-_OTHERS = (*_CORPUS, "openie*")
 
 
 class _Passage(BaseModel):

@@ -39,6 +39,10 @@ from .scoring import JUDGED
 OPEN = "open"
 _LATER = frozenset({"extract", "resolve", "summarise"})
 """The steps of a build; a knowledge base's other calls belong to questions."""
+_REPLY = 150
+"""The completion tokens of a step: a thought, and an answer with its quotes."""
+_TERMS = 200
+"""The tokens of the schema's terms in a prompt."""
 
 
 class BenchError(BanyanError):
@@ -233,12 +237,6 @@ def prediction(outcome: ArmOutcome) -> str:
 
 def _at_once(resources: Resources) -> int:
     return resources.settings.llm_concurrency if resources.settings.uses_llm else 1
-
-
-_REPLY = 150
-"""The completion tokens of a step: a thought, and an answer with its quotes."""
-_TERMS = 200
-"""The tokens of the schema's terms in a prompt."""
 
 
 class BenchEstimate(Frozen):

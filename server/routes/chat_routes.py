@@ -39,11 +39,11 @@ from ...graph_store.layout import check_name
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
 from ..error_responses import RefusedError, error_told, status_of
+from ..responses import event, event_stream
 from ..runs.questions import WITHDRAWN, QuestionRequest, question_in
 from ..security.access import AFFORDABLE, may
 from ..security.keys import NONE
 from ..service import Service
-from ..streaming import event, event_stream
 
 _T = TypeVar("_T")
 
@@ -53,6 +53,12 @@ CLIENT = "banyan_client"
 """The key of the client in a run's configuration; the server sets it, and ignores what a client sends."""
 BASES = "banyan_bases"
 """The same for the knowledge bases that the client may see."""
+_RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHandler.stream,
+         "stream_log": APIHandler.stream_log, "stream_events": APIHandler.astream_events}
+_SCHEMAS = ("input_schema", "output_schema", "config_schema")
+_MAX_BATCH = 100
+_MAX_HASH = 2_000
+"""The most characters of a playground's compressed configuration, which unpacks to at most their square."""
 
 
 def _as_messages(given: object) -> object:
@@ -151,11 +157,7 @@ async def _detach(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
 
 def _question(given: Conversation | ChatInput, settings: dict[str, Any],
               ) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the conversation before the question, and the question.
-
-    Raises:
-        QuestionError: there is no question, or it is not allowed.
-    """
+    """Return the conversation before the question, and the question."""
     question = given.question if isinstance(given, ChatInput) else ""
     if question and given.messages:
         raise QuestionError("both `question` and `messages` are given: omit one of them; the last message is the "
@@ -167,14 +169,6 @@ def _question(given: Conversation | ChatInput, settings: dict[str, Any],
 
 # LangServe's chat playground supports only this stream.
 warnings.filterwarnings("ignore", message="astream_log is deprecated")
-
-_RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHandler.stream,
-         "stream_log": APIHandler.stream_log, "stream_events": APIHandler.astream_events}
-_SCHEMAS = ("input_schema", "output_schema", "config_schema")
-_MAX_BATCH = 100
-_MAX_HASH = 2_000
-"""The most characters of a playground's compressed configuration, which unpacks to at most their square."""
-
 
 class ChatRequestError(RefusedError):
     """The request cannot be read."""

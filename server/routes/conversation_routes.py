@@ -19,12 +19,13 @@ from ..responses import (
     SharedConversation,
     StoredConversation,
     errors,
+    event,
+    event_stream,
 )
 from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..runs.questions import GONE, QuestionRequest
 from ..security.access import AFFORDABLE, Asking, Seeing
 from ..service import Service, Serving
-from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["questions"])
 _MOST_TITLE = 200

@@ -27,12 +27,11 @@ from ...schemas.retrieval import Mode
 from ...schemas.scope import DocumentNames, MetadataValues
 from ...text.tokens import estimate_tokens
 from ..error_responses import UnavailableError, error_told
-from ..responses import KbName, errors
+from ..responses import KbName, errors, event_stream
 from ..runs.questions import GONE, WITHDRAWN, QuestionRequest, question_in
 from ..security.access import AFFORDABLE, Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
-from ..streaming import event_stream
 from .chat_routes import MAX_MESSAGES
 
 router = APIRouter(prefix="/v1", tags=["openai"])
@@ -109,11 +108,7 @@ def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[
 
 
 def _known(model: str, service: Service, bases: Bases) -> str:
-    """Return the knowledge base that a model names.
-
-    Raises:
-        UnknownKnowledgeBaseError: there is none of that name, whatever the name is; lists those that there are.
-    """
+    """Return the knowledge base that a model names."""
     names = [name for name in knowledge_bases(service.resources.settings) if bases.hold(name)]
     if model not in names:
         raise UnknownKnowledgeBaseError(model, service.resources.settings.home, seen=names)

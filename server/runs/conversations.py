@@ -154,11 +154,7 @@ class Conversations:
         return link
 
     def rate(self, thread: Thread, number: int, rating: int) -> None:
-        """Store a person's rating of an answer.
-
-        Raises:
-            NotFoundError: there is no such turn.
-        """
+        """Store a person's rating of an answer."""
         with self._db.transaction() as connection:
             if not connection.execute(update(TURNS).where(
                     TURNS.c.conversation == thread.key, TURNS.c.number == number).values(rating=rating)).rowcount:

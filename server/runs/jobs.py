@@ -274,10 +274,6 @@ def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
     """Check that another build may start.
 
     Builds that wait for a person are not counted: they use no slot, and each knowledge base has at most one.
-
-    Raises:
-        TooManyRequestsError: too many builds are queued.
-        StateError: the build is to be reviewed, and another one of the knowledge base already is.
     """
     kb = new.build.kb
     at_work = [job for job in unfinished if job.build.state in AT_WORK]

@@ -63,11 +63,7 @@ class QuestionRequest(Body):
 
 
 def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the conversation before the question, and the question, which is the last message.
-
-    Raises:
-        QuestionError: there is no question, or a field is not allowed.
-    """
+    """Return the conversation before the question, and the question, which is the last message."""
     *earlier, last = messages
     if not isinstance(last, HumanMessage):
         raise QuestionError("the last message is not the user's: end the conversation with the question")
@@ -121,11 +117,7 @@ class Questions:
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
-        """Wait for a slot, in which a question of any interface is answered.
-
-        Raises:
-            DeadlineError: the block took too long, the wait included.
-        """
+        """Wait for a slot, in which a question of any interface is answered, and both within the time of one."""
         try:
             async with asyncio.timeout(self._seconds) as deadline, self._share(client), self._limiter:
                 await anyio.to_thread.run_sync(charge().read_spending)

@@ -71,11 +71,7 @@ def safe_name(name: str) -> str:
 
 
 def safe_names(names: Sequence[str]) -> list[str]:
-    """Return safe names for the files of one upload (see `safe_name`).
-
-    Raises:
-        FileNameError: a name is not safe, or two are the same on a system that ignores case.
-    """
+    """Return safe names for the files of one upload (see `safe_name`)."""
     safe = [safe_name(name) for name in names]
     # Nor may one file be the folder of another.
     taken: dict[str, str] = {}

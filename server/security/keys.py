@@ -135,11 +135,7 @@ class Keys:
         """Read changes; may wait for a database."""
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys; empty if there is no file.
-
-        Raises:
-            KeysError: the file cannot be read.
-        """
+        """Return the keys; empty if there is no file."""
         try:
             status = self._path.stat()
             state = (status.st_mtime_ns, status.st_size)
@@ -172,12 +168,7 @@ class Keys:
              requests_per_minute: int | None = None, tokens_per_day: int | None = None) -> str:
         """Create a key, replacing one of the same name; return its secret, to be shown once.
 
-        Args:
-            name: the client's name.
-            scopes: the scopes to allow.
-            knowledge_bases: the knowledge bases to cover, whether or not they exist; empty means all.
-            requests_per_minute: 1 or more; None means the default limit of the settings.
-            tokens_per_day: model tokens, 1 or more; None means no limit.
+        Without `knowledge_bases`, which need not exist, it covers all; the limits are as `Key` has them.
 
         Raises:
             KeysError: the name is not allowed, or the file cannot be read.
@@ -198,11 +189,7 @@ class Keys:
         return secret
 
     def revoke(self, name: str) -> None:
-        """Revoke a key.
-
-        Raises:
-            KeysError: there is no key with that name.
-        """
+        """Revoke a key."""
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._change(name, None)
@@ -266,11 +253,7 @@ class SharedKeys(Keys):
             self._ever_made, self._read_at = bool(records), self._looked_at
 
     def all(self) -> tuple[Key, ...]:
-        """See `Keys.all`.
-
-        Raises:
-            KeysError: the keys cannot be read, or could not be read for too long.
-        """
+        """See `Keys.all`."""
         if self._known is None:
             self.refresh()
         if self._known is None or time.monotonic() > self._read_at + OLDEST:
