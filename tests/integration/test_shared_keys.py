@@ -54,7 +54,7 @@ def test_a_key_that_one_makes_the_others_know(settings, clock):
     theirs.refresh()
     assert theirs.find(secret) == ours.find(secret)
     assert (theirs.find(secret).knowledge_bases, theirs.find(secret).tokens_per_day) == (("papers",), 1_000)
-    with ours._database.reading() as connection:
+    with ours.database.reading() as connection:
         (record,) = connection.execute(text("SELECT record FROM banyan_keys")).scalars()
     assert secret not in record
     assert json.loads(record)["name"] == "ann"
@@ -77,7 +77,7 @@ async def test_while_postgresql_is_away_keys_count_for_a_moment_and_health_alway
     key = {"X-API-Key": clients.keys.make("ann", ["ask"])}
     app = Starlette(routes=[Route("/{path:path}", lambda _: JSONResponse({}))])
     app.add_middleware(Gate, settings=settings, clients=clients, hosts=None, needs_keys=True,
-                       allowances=Allowances(clients.keys._database, clients))
+                       allowances=Allowances(clients.keys.database, clients))
     app.add_middleware(Envelope)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000") as client:
         async def statuses():
