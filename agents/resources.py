@@ -67,7 +67,13 @@ class Resources:
 
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
                  reranker: Reranker | None = None) -> None:
-        """Open nothing yet."""
+        """Open nothing yet.
+
+        Args:
+            settings: None: those of the environment.
+            embedder: replaces the one that the settings name.
+            reranker: replaces the one that the settings name.
+        """
         self.settings = settings or Settings()
         self._embedder = embedder
         self._models = EmbeddingModels(self.settings, self._load_embedder)
@@ -359,6 +365,11 @@ class Resources:
 
         Those for extraction create the knowledge base if there is none, so they hold from its first document on. What
         was extracted before stays as it is until a build with `reread`.
+
+        Args:
+            name: the knowledge base.
+            instructions: the text; an empty one removes the instructions.
+            purpose: what they are for.
 
         Raises:
             InstructionsError: they are too long.

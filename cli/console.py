@@ -213,6 +213,10 @@ class ExportError(BanyanError):
 def write_file(path: Path, pieces: Iterable[str]) -> int:
     """Write pieces of text to a temporary file and move it to `path`; a device or pipe is written to directly.
 
+    Args:
+        path: the file; an existing one is replaced once everything is written.
+        pieces: the text, which is encoded as UTF-8.
+
     Returns:
         The number of bytes written.
 

@@ -144,7 +144,11 @@ app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pre
 
 
 def command(name: str) -> Any:
-    """Load a command from its module."""
+    """Load a command from its module.
+
+    Raises:
+        CommandError: packages that the command needs are not installed.
+    """
     module, _, _ = _COMMANDS[name]
     try:
         commands = typer.main.get_command(import_module(f".commands.{module}", __package__).app)

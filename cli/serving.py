@@ -35,7 +35,15 @@ because a build may block all of Python while it parses something large."""
 
 def serve_alone(settings: Settings, hosts: Hosts, listening: Callable[[], None], *, needs_keys: bool,
                 options: dict[str, Any]) -> bool:
-    """Serve in this process until it is stopped; return True if the server could start."""
+    """Serve in this process until it is stopped; return True if the server could start.
+
+    Args:
+        settings: the environment's.
+        hosts: the host names that the server accepts.
+        listening: called when the server has started.
+        needs_keys: whether every request needs a key.
+        options: options for uvicorn.
+    """
     app = serving_app(settings, hosts, needs_keys=needs_keys)
     server = _Server(uvicorn.Config(app, **options), listening)
     # After its shutdown, uvicorn raises the signal again that stopped it, which would end this process with it.
@@ -76,6 +84,14 @@ class WorkerSupervisor(Multiprocess):
     def __init__(self, settings: Settings, workers: int, hosts: Hosts, listening: Callable[[], None], *,
                  needs_keys: bool, **options: Any) -> None:
         """Bind the port; nothing is started yet.
+
+        Args:
+            settings: the settings for all workers together.
+            workers: the number of workers.
+            hosts: the host names that the server accepts.
+            listening: called when all workers have started.
+            needs_keys: whether every request needs a key.
+            options: options for uvicorn.
 
         Raises:
             CommandError: a limit cannot be divided among the workers.
@@ -127,7 +143,11 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def divide_limits(settings: Settings, workers: int) -> Settings:
-    """Return the settings of one worker: its share of every limit that a process counts for itself."""
+    """Return the settings of one worker: its share of every limit that a process counts for itself.
+
+    Raises:
+        CommandError: a limit is smaller than the number of workers.
+    """
     parts: dict[str, float] = {}
     for name in _DIVIDED:
         most = getattr(settings, name)

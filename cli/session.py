@@ -15,7 +15,11 @@ from .console import CommandError, set_up_logs, tell_reasoner
 
 
 def default_kb() -> str:
-    """Return the knowledge base for a command without --kb: the configured one, or the only one."""
+    """Return the knowledge base for a command without --kb: the configured one, or the only one.
+
+    Raises:
+        CommandError: there is none, or there are several; the message lists them.
+    """
     settings = Settings()
     known = [settings.kb] if settings.kb else knowledge_bases(settings)
     if not known:
@@ -27,7 +31,11 @@ def default_kb() -> str:
 
 
 def set_kb() -> str:
-    """Return the configured knowledge base, for commands that create one and must not guess its name."""
+    """Return the configured knowledge base, for commands that create one and must not guess its name.
+
+    Raises:
+        CommandError: no knowledge base is configured.
+    """
     if not (name := Settings().kb):
         raise CommandError("which knowledge base? Name it with --kb; it is created if it does not exist")
     return name
@@ -55,7 +63,11 @@ NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="Search for th
 
 
 def where_of(given: Sequence[str] | None) -> dict[str, str]:
-    """Return the metadata that `--where` asks for."""
+    """Return the metadata that `--where` asks for.
+
+    Raises:
+        CommandError: one is not KEY=VALUE.
+    """
     pairs = [item.partition("=") for item in given or ()]
     for item, (key, _, value) in zip(given or (), pairs, strict=True):
         if not key.strip() or not value.strip():
@@ -64,7 +76,11 @@ def where_of(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def day_of(at: str) -> tuple[str, str] | None:
-    """Return the first and last day of the date that `--at` gives; None if it is empty."""
+    """Return the first and last day of the date that `--at` gives; None if it is empty.
+
+    Raises:
+        CommandError: it is no date with a year.
+    """
     try:
         return read_day(at) if at else None
     except DateError as error:
@@ -73,7 +89,12 @@ def day_of(at: str) -> tuple[str, str] | None:
 
 @contextmanager
 def open_resources(*, reasons: bool = True, settings: Settings | None = None) -> Iterator[Resources]:
-    """Open the resources of a command; with `reasons`, also print which reasoner is used."""
+    """Open the resources of a command; with `reasons`, also print which reasoner is used.
+
+    Args:
+        reasons: whether the command needs a reasoner.
+        settings: None means the environment's settings.
+    """
     settings = settings or Settings()
     set_up_logs(settings)
     with Resources(settings) as resources:

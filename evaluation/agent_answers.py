@@ -193,7 +193,16 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
     """Ask every question and score the answers.
 
     Each question is asked once, with the abstention threshold at 0. The confidence of the answers shows what any
-    threshold would withhold. The setting `abstain_below` is the current one; in mode "open" it withholds nothing.
+    threshold would withhold.
+
+    Args:
+        resources: models and knowledge bases; the setting `abstain_below` is the current threshold.
+        name: the knowledge base.
+        questions: questions with their expected answers and gold passages.
+        mode: "reject", "strict", or "open", in which the threshold withholds nothing.
+        agent: judge what was found and look further; otherwise one round of lookups.
+        decompose: let the model choose the first lookups; otherwise the question itself is searched.
+        progress: called with (done, all) after each question.
     """
     threshold = 0.0 if mode == "open" else resources.settings.abstain_below
     graph = cast("Any", build_graph(resources))

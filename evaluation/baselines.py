@@ -79,7 +79,13 @@ class FactWalk:
     """
 
     def __init__(self, knowledge_base: KnowledgeBase, chunk_ids: list[str], chunk_vectors: Vectors) -> None:
-        """Read the triples and prepare the walk."""
+        """Read the triples and prepare the walk.
+
+        Args:
+            knowledge_base: the source of the triples and vectors.
+            chunk_ids: the passages.
+            chunk_vectors: the passages' unit vectors, shape (chunks, d).
+        """
         graph = knowledge_base.graph
         edges = graph.edges()
         entity_of = {graph.entity_text(one): one for head, _, tail in edges for one in (head, tail)}
@@ -106,6 +112,9 @@ class FactWalk:
 
     def scores(self, question: Vectors) -> Scores:
         """Return the weight of each passage.
+
+        Args:
+            question: the question's unit vector, shape (d,).
 
         Returns:
             Shape (chunks,). Without any triple these are the passages' cosines, as in the original.

@@ -77,7 +77,11 @@ _Record = TypeVar("_Record", _Answer, _Gold)
 
 
 def load_gold(path: Path) -> list[GoldCase]:
-    """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`."""
+    """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`.
+
+    Raises:
+        DatasetError: the file is missing, empty or in another form; the message names line and field.
+    """
     cases = [GoldCase(id=record.id, text=record.sent, triples=tuple((t.sub, t.rel, t.obj) for t in record.triples))
              for record in _records(path, _Gold)]
     if not cases:
@@ -165,7 +169,16 @@ class ExtractionScores(Frozen):
 
 def score(ontology: GraphSchema, gold: Sequence[GoldCase],
           answers: Mapping[str, Sequence[Triple]]) -> ExtractionScores:
-    """Score a model's triples."""
+    """Score a model's triples.
+
+    Args:
+        ontology: the schema that the model was given.
+        gold: the sentences with the triples that they state; at least one.
+        answers: the model's triples by the sentence's id; other ids are ignored.
+
+    Raises:
+        ValueError: there is no gold sentence.
+    """
     if not gold:
         raise ValueError("there is no gold sentence to score against")
     relations = _relations(ontology)

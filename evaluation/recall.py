@@ -115,7 +115,14 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
 
 def compare(name: str, records: Sequence[QuestionRecord], default: Sequence[QuestionRecord],
              ks: Sequence[int]) -> SettingRow:
-    """Return the row of a setting."""
+    """Return the row of a setting.
+
+    Args:
+        name: the name of the row.
+        records: the records of the setting.
+        default: the records of the default setting, for the same questions in the same order.
+        ks: the cut-offs.
+    """
     values = _recalls(records, ks)
     change = values - _recalls(default, ks)
     return SettingRow(name=name, recall=_means(values, ks), interval=_intervals(values, ks), change=_means(change, ks),
@@ -192,7 +199,11 @@ def search_texts(question: DatasetQuestion, sub_queries: SubQueries) -> list[str
 
 
 def absent_gold(questions: Sequence[DatasetQuestion], chunks: Mapping[str, Chunk]) -> int:
-    """Return how many gold passages have no chunk."""
+    """Return how many gold passages have no chunk.
+
+    Raises:
+        DatasetError: no gold passage has one, so the file is about other documents.
+    """
     by_key: dict[str, list[Chunk]] = {}
     for chunk in chunks.values():
         by_key.setdefault(f"id {chunk.document_id}", []).append(chunk)

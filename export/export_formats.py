@@ -107,7 +107,13 @@ FORMATS: dict[ExportFormat, Format] = {
 
 
 def export_pieces(form: ExportFormat, graph: TreeGraph, index: Callable[[], RetrievalIndex]) -> Iterator[str]:
-    """Return the pieces of the file that a graph is exported to."""
+    """Return the pieces of the file that a graph is exported to.
+
+    Args:
+        form: the format.
+        graph: the graph with its tree.
+        index: opens what retrieval reads of it: the page also draws the links by sentences.
+    """
     if form != "html":
         return FORMATS[form].write(graph)
     return page(graph, link_by_sentences(index(), map_entities(graph)))

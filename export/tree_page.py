@@ -92,6 +92,10 @@ class TreeOutline:
 def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
     """Write the page, in pieces: the map, the numbers, then the tree, largest communities first.
 
+    Args:
+        graph: the graph with its tree.
+        links: those between entities that sentences name together, for the map (see `map_entities`).
+
     A community opens to its keywords, their triples with supporting quotes, and the entities' attributes. Where a
     limit leaves items out, the page shows how many.
     """

@@ -82,7 +82,12 @@ class _Assets(StaticFiles):
 
 
 def _add_pages(app: FastAPI, *, hosted: bool = False) -> None:
-    """Serve the page at `/`, the API description at `/docs`, and the page's files below `/assets`."""
+    """Serve the page at `/`, the API description at `/docs`, and the page's files below `/assets`.
+
+    Args:
+        app: the app.
+        hosted: whether LangGraph's server mounts the app; it has its own description at `/docs`.
+    """
 
     @app.get("/", include_in_schema=False)
     async def index() -> FileResponse:

@@ -183,6 +183,12 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
     """Return the entities that a sentence names with an entity and that share no fact with it, the most frequent first.
 
     That is a link, which is shown with the sentence, and no fact.
+
+    Args:
+        view: the graph.
+        entity: one of its entities.
+        chunks: the chunks that mention the entity.
+        others: only these; by default all that the chunks mention.
     """
     known = {entity.id, *(node.id for node in view.neighbours(entity.id))}
     names, read = [entity.name, *view.aliases(entity.id)], chunks[:_READ]

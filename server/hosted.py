@@ -137,6 +137,12 @@ class OfferedAssistants:
 def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:
     """Wrap an app in another one that only serves it, with its lifespan.
 
+    Args:
+        app: the app for `/` and the prefixes.
+        settings: limits.
+        clients: the clients with a key or a token; if no key is needed, only this machine is served.
+        hosts: the host names that LangGraph's routes accept.
+
     If BANYAN_SERVER_HOSTS names this server for other machines, every request needs a key.
     """
 

@@ -55,7 +55,13 @@ def method_of(scope: Scope) -> str:
 
 
 def count_request(scope: Scope, status: int, seconds: float) -> None:
-    """Count an answered request."""
+    """Count an answered request.
+
+    Args:
+        scope: ASGI's scope, after routing.
+        status: the response's status.
+        seconds: the duration.
+    """
     route, method = route_of(scope) or "none", method_of(scope)
     _requests.labels(method, route, str(status)).inc()
     _seconds.labels(method, route).observe(seconds)
@@ -66,6 +72,9 @@ def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
     """Open a span for a request, with the route's template but without path, query or the client's name.
 
     It is a child of the sender's span (W3C Trace Context) if the request's headers name one.
+
+    Args:
+        scope: ASGI's scope.
 
     Yields:
         A function to call with the response's status when the response has ended, including streams.
@@ -102,7 +111,11 @@ def _count_call(fields: Mapping[str, Any]) -> None:
 
 
 def exposition(builds: Iterable[Build]) -> bytes:
-    """Return all counts of all processes in Prometheus's text format."""
+    """Return all counts of all processes in Prometheus's text format.
+
+    Args:
+        builds: the server's builds.
+    """
     registry = REGISTRY
     if folder := os.environ.get(_FOLDER):
         _forget_dead(Path(folder))

@@ -369,7 +369,11 @@ _ALWAYS = (400, 401, 403, 422, 429, 503)
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the description of a route's errors."""
+    """Return the description of a route's errors.
+
+    Args:
+        statuses: the statuses of the route, besides those of every route.
+    """
     return {status: {"model": ErrorBody, "description": _MEANING[status]} for status in sorted({*_ALWAYS, *statuses})}
 
 

@@ -90,6 +90,9 @@ class ServerDatabase:
     def __init__(self, place: Path | SecretStr) -> None:
         """Create missing tables.
 
+        Args:
+            place: an SQLite file, or the address of a PostgreSQL database.
+
         Raises:
             DatabaseError: PostgreSQL cannot be reached.
             sqlite3.DatabaseError: the file is not a database.

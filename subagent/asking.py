@@ -103,7 +103,12 @@ def default_name(prefix: str, knowledge_base: str) -> str:
 
 
 def description_of(knowledge_base: str, about: str) -> str:
-    """Return the description for a calling agent."""
+    """Return the description for a calling agent.
+
+    Args:
+        knowledge_base: the knowledge base to ask.
+        about: the subject of its documents, as given by the person who sets the agent up.
+    """
     subject = f" about {about}" if about else ""
     return (f"Answers a question from the documents{subject} (knowledge base {knowledge_base!r}). Ask one "
             "self-contained question in full words, with names instead of pronouns; it may take several steps to "

@@ -30,6 +30,13 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
 def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[Chunk, float]]:
     """Return the best chunks for a query with their scores, best first.
 
+    Args:
+        resources: models and open knowledge bases.
+        kb: the knowledge base.
+        query: a question, or keywords.
+        k: the maximum number of passages.
+        context: its documents, switches and `decompose` count.
+
     Raises:
         BanyanError: the knowledge base does not exist, or the query is empty or too long.
     """

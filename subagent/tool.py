@@ -109,7 +109,15 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
     `graph.add_node("documents", banyan.as_subagent("kb")["runnable"])`. If your graph's state has keys of
     `SubagentOutput` (answer, citations, ...), they are filled in as well.
 
-    The arguments are those of `as_tool`; an empty `name` means `documents_` and the knowledge base.
+    Args:
+        kb: the knowledge base. You may build it later; until then the subagent reports that it does not exist.
+        name: the subagent's name; empty means `documents_` and the knowledge base.
+        about: the subject of the documents, for the calling agent.
+        mode: "reject": abstain if the documents do not answer; "strict": also if one link is not stated;
+            "open": allow own knowledge, marked.
+        context: every option of a question, instead of `mode`.
+        settings: home, models and limits; None means the environment's settings.
+        resources: resources that your code has opened, instead of `settings`; share them to load models only once.
 
     Returns:
         Name, description and runnable. The question is the last human message; the messages before it give a

@@ -82,7 +82,11 @@ def settings_for(top_k: int) -> Settings:
 
 
 def judge_of(named: str, settings: Settings) -> str | None:
-    """Return the judge's model: the named one, else the model that answers; None for "none" or without a model."""
+    """Return the judge's model: the named one, else the model that answers; None for "none" or without a model.
+
+    Raises:
+        CommandError: a judge is named, and no model is set.
+    """
     if not settings.uses_llm and named not in ("", "none"):
         raise CommandError("judging needs a model: set BANYAN_LLM_BASE_URL, or omit --judge")
     return None if named == "none" or not settings.uses_llm else named or settings.llm_model

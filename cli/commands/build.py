@@ -273,6 +273,10 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
     """Yield once the folder is watched, then whenever its files changed.
 
     So the first sync misses nothing that happens meanwhile.
+
+    Args:
+        folder: the folder.
+        home: where knowledge bases are, whose files change with each sync.
     """
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: name one that is there")

@@ -87,14 +87,22 @@ def facts(  # noqa: PLR0913  (its options)
 
 
 def _require_relation(options: Sequence[str]) -> None:
-    """Refuse options that would be ignored."""
+    """Refuse options that would be ignored.
+
+    Raises:
+        CommandError: some were given.
+    """
     if options:
         raise CommandError(f"{', '.join(options)} {'needs' if len(options) == 1 else 'need'} --relation: name a "
                            "relation or attribute; `banyan facts` without options lists them")
 
 
 def _lookup(**arguments: object) -> TripleLookup:
-    """Return the lookup of some arguments."""
+    """Return the lookup of some arguments.
+
+    Raises:
+        CommandError: an argument is too long, or there are too many.
+    """
     try:
         return TripleLookup.model_validate(arguments)
     except ValidationError as error:

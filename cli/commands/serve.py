@@ -73,7 +73,11 @@ def serve(
 
 
 def _check_free(host: str, port: int) -> None:
-    """Check that the port is free, before any models are loaded."""
+    """Check that the port is free, before any models are loaded.
+
+    Raises:
+        CommandError: the port cannot be used.
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:

@@ -50,7 +50,13 @@ class Task(Frozen):
 
 
 def facts_by_ids(graph: ResolvedGraph, key: AnonymityKey, anonymised: Anonymised) -> list[Fact]:
-    """Return the graph's triples whose two ends have different ids, in the graph's order."""
+    """Return the graph's triples whose two ends have different ids, in the graph's order.
+
+    Args:
+        graph: the graph with the triples.
+        key: the key with the ids.
+        anonymised: replaces the names in a text.
+    """
     facts = list[Fact]()
     for head, relation, tail in graph.edges():
         ends = [mark[1] for end in (head, tail) if (mark := MARK.fullmatch(anonymised(graph.name(end))))]
@@ -118,6 +124,13 @@ def written_tasks(reteller: Reteller, facts: Sequence[Fact], key: AnonymityKey, 
 
     Entities with the most facts come first. A passage with fewer than two ids, or with a leaked name, is dropped.
 
+    Args:
+        reteller: the model.
+        facts: the facts of the graph, by ids.
+        key: the names of the ids.
+        anonymised: replaces the names in a text.
+        most: the number of passages to write.
+
     Raises:
         ReasonerError: the endpoint failed, or wrote nothing usable.
         BudgetExceeded: a call would exceed the budget.
@@ -139,6 +152,11 @@ def written_tasks(reteller: Reteller, facts: Sequence[Fact], key: AnonymityKey, 
 
 def not_from_memory(tasks: Collection[Task], reasoner: Reasoner, workers: int) -> list[Task]:
     """Return the tasks that a model does not solve without the texts (AnonyRAG's zero-shot filter).
+
+    Args:
+        tasks: tasks of reversion and multiple choice.
+        reasoner: answers from its own knowledge.
+        workers: the number of tasks asked at once.
 
     Raises:
         ReasonerError: the endpoint failed, or gave no usable answer.

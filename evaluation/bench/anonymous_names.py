@@ -43,6 +43,11 @@ def named_entities(graph: ResolvedGraph, types: Collection[str], texts: Sequence
 
     A word of a person's name refers to that person if no other person has it ("Curie" for "Marie Curie"), and to a
     separate entity, the family, if several persons do. Words that the texts also write in lower case are not names.
+
+    Args:
+        graph: the graph, with the names of each entity resolved.
+        types: the entity types, as named in the schema.
+        texts: the texts to anonymise.
     """
     bearers: dict[str, set[str]] = {}  # entities with the same name cannot be distinguished
     entities: dict[str, NamedEntity] = {}
@@ -163,7 +168,11 @@ class Anonymiser:
 
 
 def revert(name: str, text: str, key: AnonymityKey) -> str:
-    """Return the original text of an anonymised document."""
+    """Return the original text of an anonymised document.
+
+    Raises:
+        AnonymityError: the key has no such document, or the text has other ids; the message names the first.
+    """
     if name not in key.places:
         raise AnonymityError(f"the key has no document {name!r}; it has: {', '.join(sorted(key.places)[:5])}")
     places, pieces, done = iter(key.places[name]), list[str](), 0

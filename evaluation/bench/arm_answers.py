@@ -51,7 +51,12 @@ _Found = tuple[dict[str, Any], list[str]]
 
 
 class TextAgent:
-    """The agent of one knowledge base, of which it reads only the passages; safe to use from several threads."""
+    """The agent of one knowledge base, of which it reads only the passages; safe to use from several threads.
+
+    Args:
+        retriever: the knowledge base.
+        dense: ranks all passages by their vectors.
+    """
 
     def __init__(self, retriever: Retriever, dense: Baseline) -> None:
         self._retriever = retriever
@@ -68,6 +73,12 @@ class TextAgent:
     async def answer(self, question: str, reasoner: Reasoner, mode: Mode,
                      tokens: int) -> tuple[DraftAnswer, list[Passage]]:
         """Search until the reasoner answers or no step is left.
+
+        Args:
+            question: the question, which is searched first.
+            reasoner: a model, which answers or says what to search.
+            mode: what the answer may rest on.
+            tokens: the budget of the evidence in one prompt, estimated tokens.
 
         Returns:
             The answer before its quotes are checked, and the passages that they number.
@@ -249,7 +260,12 @@ def by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
 
 
 def chunks_of(items: Iterable[Passage], chunks: Mapping[str, Sequence[Chunk]]) -> list[str]:
-    """Return the ids of the chunks that evidence is from, in the order in which it was shown."""
+    """Return the ids of the chunks that evidence is from, in the order in which it was shown.
+
+    Args:
+        items: passages, and what the graph says with the places that support it.
+        chunks: the chunks of each document.
+    """
     chunk_ids = dict[str, None]()
     for item in items:
         if item.kind == "passage":

@@ -72,6 +72,9 @@ def chosen_arms(names: str, *, with_llm: bool, recorded: bool = False) -> list[A
         names: the names of the arms.
         with_llm: whether a model is set; without one, arms that need it are omitted.
         recorded: whether triples are imported; then arms with another schema are omitted.
+
+    Raises:
+        DatasetError: a name is unknown, or no arm is left.
     """
     known = {arm.name: arm for arm in ARMS}
     wanted = set(known) if names == "all" else {name.strip() for name in names.split(",") if name.strip()}

@@ -102,7 +102,18 @@ class _Scored:
 
 def make_report(dataset: Dataset, run: Run, results: Results, arms: Mapping[str, str], *, judge: str,
                 bases: Mapping[str, Base], failures: Sequence[str] = (), stopped: str = "") -> BenchReport:
-    """Create a report of the results so far."""
+    """Create a report of the results so far.
+
+    Args:
+        dataset: the questions.
+        run: the run of the results.
+        results: outcomes and verdicts.
+        arms: the arms' names and descriptions; the others are compared with the first.
+        judge: the judge's model; empty if there is none.
+        bases: the knowledge bases by their schema.
+        failures: the failures of this run.
+        stopped: why the run stopped early; empty if it did not.
+    """
     scored = {arm: _Scored(arm, dataset, results, judge, answers=run.answers) for arm in arms}
     first = next(iter(scored.values()))
     rows = tuple(_row(arm, arms[arm], one, None if one is first else first) for arm, one in scored.items() if one.all)

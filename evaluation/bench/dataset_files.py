@@ -47,7 +47,11 @@ FORMATS = (".json", ".jsonl", ".parquet")
 
 
 def the_file(folder: Path, patterns: Sequence[str], what: str, without: Sequence[str] = ()) -> Path:
-    """Return the only file in a folder whose name in lower case fits a pattern and none of `without`."""
+    """Return the only file in a folder whose name in lower case fits a pattern and none of `without`.
+
+    Raises:
+        DatasetError: there is none, or more than one; the message names the patterns, or the files.
+    """
     files = any_files(folder, patterns, without)
     if not files:
         raise DatasetError(f"{folder} has no file of {what}: put it there, named as in {' or '.join(patterns)}")
@@ -58,7 +62,11 @@ def the_file(folder: Path, patterns: Sequence[str], what: str, without: Sequence
 
 
 def any_files(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()) -> list[Path]:
-    """Return the files in a folder, recursively, whose names fit a pattern and none of `without`, sorted."""
+    """Return the files in a folder, recursively, whose names fit a pattern and none of `without`, sorted.
+
+    Raises:
+        DatasetError: there is no such folder.
+    """
     if not folder.is_dir():
         raise DatasetError(f"there is no folder {folder}: name the one with the dataset's files (--data)")
 
@@ -70,7 +78,11 @@ def any_files(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()
 
 
 def rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a JSON array, of JSON lines or of a parquet file, each with its position."""
+    """Yield the rows of a JSON array, of JSON lines or of a parquet file, each with its position.
+
+    Raises:
+        DatasetError: the file cannot be read; the message names the line.
+    """
     if path.suffix.lower() != ".parquet":
         yield from json_records(path, DatasetError)
         return

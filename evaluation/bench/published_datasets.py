@@ -61,6 +61,9 @@ def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> D
         name: the dataset.
         folder: where its files are, as published.
         limit: ask only this many questions, spread evenly; the corpus stays whole, except contexts within questions.
+
+    Raises:
+        DatasetError: a file is missing, empty or malformed; the message names line and field.
     """
     if name in _READERS:
         read_questions, read_documents = _READERS[name]

@@ -88,6 +88,10 @@ class _Line(Frozen):
 class Results:
     """The results in a folder. Each is written to disk before the next is requested; safe to use from threads.
 
+    Args:
+        folder: the folder of the report; it is created if missing.
+        run: the identity of the run.
+
     Raises:
         DatasetError: the folder has results of another run or damaged ones, or another process writes to it.
     """

@@ -65,6 +65,14 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
           budget: Budget | None = None) -> Base:
     """Build a knowledge base, or return the existing one.
 
+    Args:
+        resources: settings, models and knowledge bases.
+        dataset: the dataset with the documents.
+        schema: a seed schema's name, `open` or a file.
+        results: records that the knowledge base is complete.
+        recorded: a file of triples in HippoRAG's form, which are imported instead of calling a model.
+        budget: the budget, which is reduced by the tokens spent.
+
     Raises:
         BenchError: some chunks failed; the others are stored.
         BudgetExceeded: the budget is reached; paid replies are stored.
@@ -167,6 +175,13 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
     """Build, ask and judge everything that is not among the results yet.
 
     Failures of single questions are recorded, and the next run retries them; reaching the budget ends the run.
+
+    Args:
+        resources: models and knowledge bases; the settings limit the passages of an answer.
+        dataset: documents and questions.
+        plan: the arms and the mode.
+        results: earlier results, and the store of new ones.
+        watch: opens a progress bar for a step.
 
     Raises:
         BenchError: a knowledge base could not be built.

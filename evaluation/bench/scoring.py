@@ -127,7 +127,14 @@ class AnswerScores(Frozen):
 
 
 def score(question: BenchQuestion, short: str, answer: str, *, declined: bool) -> AnswerScores:
-    """Score an answer."""
+    """Score an answer.
+
+    Args:
+        question: the question with its gold answers.
+        short: the short form of the answer, if it has one.
+        answer: the whole answer.
+        declined: whether the question was declined; then every score is 0.
+    """
     if declined:
         lost = pair_scores("", question.answers[0]) if question.kind == "reversion" else None
         return AnswerScores(exact_match=0, f1=0, contained=0, right=0, pairs=lost)

@@ -157,7 +157,11 @@ async def _detach(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
 
 def _question(given: Conversation | ChatInput, settings: dict[str, Any],
               ) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the conversation before the question, and the question."""
+    """Return the conversation before the question, and the question.
+
+    Raises:
+        QuestionError: there is no question, or it is not allowed.
+    """
     question = given.question if isinstance(given, ChatInput) else ""
     if question and given.messages:
         raise QuestionError("both `question` and `messages` are given: omit one of them; the last message is the "

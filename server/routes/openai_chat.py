@@ -108,7 +108,11 @@ def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[
 
 
 def _known(model: str, service: Service, bases: Bases) -> str:
-    """Return the knowledge base that a model names."""
+    """Return the knowledge base that a model names.
+
+    Raises:
+        UnknownKnowledgeBaseError: there is none of that name, whatever the name is; lists those that there are.
+    """
     names = [name for name in knowledge_bases(service.resources.settings) if bases.hold(name)]
     if model not in names:
         raise UnknownKnowledgeBaseError(model, service.resources.settings.home, seen=names)

@@ -245,7 +245,13 @@ class Builds:
 
 
 def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
-    """Return a job as it is after its graph has run: done, or waiting for a person's review."""
+    """Return a job as it is after its graph has run: done, or waiting for a person's review.
+
+    Args:
+        job: the job as it was before.
+        state: the graph's state, which has an interrupt if it waits.
+        folder: where the uploaded files were read; reports name the files alone.
+    """
     failed = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in state.values["files_failed"]]
     unread = {name: [*job.unread.get(name, ()), *lines] for name, lines in (
         ("files_failed", failed), ("files_partly_read", state.values["files_partly_read"]),

@@ -154,7 +154,11 @@ class Conversations:
         return link
 
     def rate(self, thread: Thread, number: int, rating: int) -> None:
-        """Store a person's rating of an answer."""
+        """Store a person's rating of an answer.
+
+        Raises:
+            NotFoundError: there is no such turn.
+        """
         with self._db.transaction() as connection:
             if not connection.execute(update(TURNS).where(
                     TURNS.c.conversation == thread.key, TURNS.c.number == number).values(rating=rating)).rowcount:
@@ -231,7 +235,13 @@ def no_link() -> NotFoundError:
 
 
 def move_conversations(settings: Settings, old: str, new: str = "") -> None:
-    """Update the conversations after a command, rather than the server, has renamed or dropped a knowledge base."""
+    """Update the conversations after a command, rather than the server, has renamed or dropped a knowledge base.
+
+    Args:
+        settings: the location of the server's database.
+        old: the knowledge base's old name.
+        new: its new name; empty if it was dropped.
+    """
     if settings.database is None and not (settings.home / FILE).is_file():
         return
     with closing(ServerDatabase.of(settings)) as database:

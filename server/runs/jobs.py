@@ -139,7 +139,7 @@ class Jobs:
         """Note that this process runs, save its jobs' progress, and take the next jobs.
 
         Args:
-            ours: the ids of the jobs that this process does.
+            ours: the ids of the jobs that this process does or waits to do.
             changed: those of them that have changed.
         """
         news = News([], set(ours))
@@ -254,7 +254,14 @@ def _read_one(connection: Connection, build: str) -> Job:
 
 
 def _write(connection: Connection, job: Job, process: str = "", *, only: ColumnElement[bool] | None = None) -> None:
-    """Save a job, and delete its files when it has read them."""
+    """Save a job, and delete its files when it has read them.
+
+    Args:
+        connection: the transaction to use.
+        job: the job.
+        process: the process that does it; empty means none.
+        only: a condition, without which nothing is saved.
+    """
     where = [JOBS.c.id == job.build.id, *([] if only is None else [only])]
     saved = connection.execute(update(JOBS).where(*where).values(**_columns(job, process)))
     if saved.rowcount and job.build.state not in AT_WORK:
@@ -274,6 +281,10 @@ def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
     """Check that another build may start.
 
     Builds that wait for a person are not counted: they use no slot, and each knowledge base has at most one.
+
+    Raises:
+        TooManyRequestsError: too many builds are queued.
+        StateError: the build is to be reviewed, and another one of the knowledge base already is.
     """
     kb = new.build.kb
     at_work = [job for job in unfinished if job.build.state in AT_WORK]

@@ -63,7 +63,15 @@ class QuestionRequest(Body):
 
 
 def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the conversation before the question, and the question, which is the last message."""
+    """Return the conversation before the question, and the question, which is the last message.
+
+    Args:
+        messages: at least one message.
+        options: the other fields of the question.
+
+    Raises:
+        QuestionError: there is no question, or a field is not allowed.
+    """
     *earlier, last = messages
     if not isinstance(last, HumanMessage):
         raise QuestionError("the last message is not the user's: end the conversation with the question")

@@ -71,7 +71,11 @@ def safe_name(name: str) -> str:
 
 
 def safe_names(names: Sequence[str]) -> list[str]:
-    """Return safe names for the files of one upload (see `safe_name`)."""
+    """Return safe names for the files of one upload (see `safe_name`).
+
+    Raises:
+        FileNameError: a name is not safe, or two are the same on a system that ignores case.
+    """
     safe = [safe_name(name) for name in names]
     # Nor may one file be the folder of another.
     taken: dict[str, str] = {}
@@ -88,7 +92,14 @@ def safe_names(names: Sequence[str]) -> list[str]:
 
 
 def store_files(connection: Connection, job: str, uploads: Sequence[Upload], names: Sequence[str]) -> None:
-    """Store the files of a job in the server's database until it has ended, so another process can resume it."""
+    """Store the files of a job in the server's database until it has ended, so another process can resume it.
+
+    Args:
+        connection: the transaction to use.
+        job: the job's id.
+        uploads: the files.
+        names: the safe name of each file (see `safe_names`).
+    """
     for number, (name, upload) in enumerate(zip(names, uploads, strict=True)):
         for part in count():
             content = upload.content.read(_PART)

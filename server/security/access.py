@@ -44,7 +44,11 @@ def _names_in(request: Request) -> Iterator[str]:
 
 
 def check_base(name: str, request: Request) -> None:
-    """Check that a client may see a knowledge base."""
+    """Check that a client may see a knowledge base.
+
+    Raises:
+        UnknownKnowledgeBaseError: it may not, or the knowledge base does not exist; both read the same.
+    """
     if not request.state.bases.hold(name):
         raise UnknownKnowledgeBaseError(name, request.app.state.service.resources.settings.home)
 

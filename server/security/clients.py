@@ -223,6 +223,9 @@ class Clients:
     def tokens_per_day(self, client: str) -> int | None:
         """Return a client's daily limit of tokens; None means no limit.
 
+        Args:
+            client: the client's name.
+
         Raises:
             KeysError: the keys cannot be read.
         """

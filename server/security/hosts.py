@@ -83,7 +83,12 @@ def host_of(header: str) -> str | None:
 
 
 def same_origin(headers: "Collection[tuple[bytes, bytes]]", host: str) -> bool:
-    """Return True if a request comes from a page of this server, or not from a page."""
+    """Return True if a request comes from a page of this server, or not from a page.
+
+    Args:
+        headers: the request's headers, in ASGI's form.
+        host: the request's `Host` header.
+    """
     sites = [value for name, value in headers if name == b"sec-fetch-site"]
     origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
     return (all(site in {b"same-origin", b"none"} for site in sites)

@@ -116,6 +116,10 @@ class Keys:
     def of(settings: Settings, database: ServerDatabase | None = None) -> "Keys":
         """Return the keys of the settings: those in a file, or in the PostgreSQL database that servers share.
 
+        Args:
+            settings: the settings; a file in them (BANYAN_SERVER_KEYS) takes precedence.
+            database: the server's database, if it is open.
+
         Raises:
             DatabaseError: PostgreSQL cannot be reached.
         """
@@ -135,7 +139,11 @@ class Keys:
         """Read changes; may wait for a database."""
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys; empty if there is no file."""
+        """Return the keys; empty if there is no file.
+
+        Raises:
+            KeysError: the file cannot be read.
+        """
         try:
             status = self._path.stat()
             state = (status.st_mtime_ns, status.st_size)
@@ -168,7 +176,12 @@ class Keys:
              requests_per_minute: int | None = None, tokens_per_day: int | None = None) -> str:
         """Create a key, replacing one of the same name; return its secret, to be shown once.
 
-        Without `knowledge_bases`, which need not exist, it covers all; the limits are as `Key` has them.
+        Args:
+            name: the client's name.
+            scopes: the scopes to allow.
+            knowledge_bases: the knowledge bases to cover, whether or not they exist; empty means all.
+            requests_per_minute: 1 or more; None means the default limit of the settings.
+            tokens_per_day: model tokens, 1 or more; None means no limit.
 
         Raises:
             KeysError: the name is not allowed, or the file cannot be read.
@@ -189,7 +202,11 @@ class Keys:
         return secret
 
     def revoke(self, name: str) -> None:
-        """Revoke a key."""
+        """Revoke a key.
+
+        Raises:
+            KeysError: there is no key with that name.
+        """
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._change(name, None)
@@ -253,7 +270,11 @@ class SharedKeys(Keys):
             self._ever_made, self._read_at = bool(records), self._looked_at
 
     def all(self) -> tuple[Key, ...]:
-        """See `Keys.all`."""
+        """See `Keys.all`.
+
+        Raises:
+            KeysError: the keys cannot be read, or could not be read for too long.
+        """
         if self._known is None:
             self.refresh()
         if self._known is None or time.monotonic() > self._read_at + OLDEST:
