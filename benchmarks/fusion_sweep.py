@@ -18,7 +18,7 @@ import numpy as np
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
-from banyan.evaluation.recall_report import intervals
+from banyan.evaluation.recall import intervals
 from banyan.schemas.retrieval import EVERYTHING, SubQuery
 from banyan.tools import spreading
 from banyan.tools.query import Query

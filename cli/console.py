@@ -1,4 +1,6 @@
-"""Safe output of the command line: text from documents and models is data, and cannot affect the terminal.
+"""Safe output of the command line, its errors in one sentence, and its log on standard error.
+
+Text from documents and models is data, and cannot affect the terminal.
 
 Three kinds of text could. Markup: `escape` or `on_a_line` escapes every text before it is put between our own tags.
 Escape sequences and invisible characters, which move the cursor, make links, or reverse the direction of text:
@@ -7,22 +9,33 @@ word that also has Latin letters are followed by their code point.
 """
 
 import json
+import logging
+import sqlite3
 import sys
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Table
 
 from ..config import Settings
+from ..graph_store.store_errors import DatabaseError, UnknownKnowledgeBaseError
+from ..schemas.errors import BanyanError
 from ..text.visible_text import ACTING, code_point, visible
 
 __all__ = [
+    "CommandError",
     "SafeConsole",
     "err",
     "escape",
+    "explain_errors",
     "format_count",
     "json_line",
     "left_out",
@@ -30,12 +43,16 @@ __all__ = [
     "on_a_line",
     "out",
     "print_json",
+    "set_up_logs",
     "table_of",
     "tell_reasoner",
     "visible",
 ]
 
 _WHOLE_LINES = 10_000
+_NAME = "banyan"
+_INTERRUPTED = 130
+_NO_MEMORY = ("can't start new thread", "failed to map segment", "cannot allocate memory")
 
 
 def on_a_line(text: str) -> str:
@@ -104,3 +121,129 @@ def tell_reasoner(settings: Settings) -> None:
     """Print a note if no model is configured."""
     if not settings.uses_llm:
         err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")
+
+
+class CommandError(BanyanError):
+    """The command cannot be carried out; the message is for the user."""
+
+
+@contextmanager
+def explain_errors() -> Iterator[None]:
+    """Show errors that the user can fix in one sentence; other errors are defects and keep their traceback."""
+    try:
+        yield
+    except BanyanError as error:
+        _show(error.here if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error))
+    except ValidationError as error:
+        first = error.errors()[0]
+        _show(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
+    except (OSError, sqlite3.OperationalError) as error:
+        _show(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command again to "
+              "resume")
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        _show(f"the system gives this process no more memory or threads ({error or 'out of memory'}); stored data is "
+              "intact. Raise its limits (`ulimit -v`, `ulimit -u`, a container's) and run the command again to resume")
+    except (KeyboardInterrupt, SystemExit) as ended:
+        # Typer turns Ctrl-C in a command into a plain exit with this code.
+        if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED:
+            raise
+        err.print("interrupted; progress is saved. Run the command again to resume", soft_wrap=True)
+        sys.exit(_INTERRUPTED)
+
+
+def _is_out_of_memory(error: MemoryError | RuntimeError | ImportError) -> bool:
+    """Return True if an error comes from a limit of the system; Python has no class of its own for some."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY)
+
+
+def _show(message: str) -> None:
+    err.print(f"[red]error:[/red] {escape(message)}", soft_wrap=True)
+    sys.exit(1)
+
+
+class _OnStandardError(logging.Handler):
+    """A handler that writes to the current standard error, so log lines appear above progress bars."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(f"{self.format(record)}\n")
+            sys.stderr.flush()
+        except (OSError, ValueError):  # the pipe or file is closed, and a lost log line must not stop a build
+            self.handleError(record)
+
+
+class _AsText(logging.Formatter):
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's name)
+        message = visible(record.message).replace("\n", " ")
+        return f"{_time(record)} {record.levelname} {record.name}: {message}"
+
+
+class _AsJson(logging.Formatter):
+    """One JSON object per line: time, level, logger, message, and the record's own fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {"time": _time(record), "level": record.levelname, "logger": record.name,
+                                "message": record.getMessage(), **getattr(record, "fields", {})}
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line)  # ASCII only, so it cannot affect a terminal
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def set_up_logs(settings: Settings) -> None:
+    """Set up logging as the settings ask. Other libraries' loggers stay off, because they log prompts."""
+    logger = logging.getLogger(_NAME)
+    logger.setLevel(settings.log_level)
+    for handler in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:
+        logger.removeHandler(handler)
+    handler = _OnStandardError()
+    handler.setFormatter(_AsJson() if settings.log_format == "json" else _AsText())
+    logger.addHandler(handler)
+
+
+class ExportError(BanyanError):
+    """The file cannot be written."""
+
+
+def write_file(path: Path, pieces: Iterable[str]) -> int:
+    """Write pieces of text to a temporary file and move it to `path`; a device or pipe is written to directly.
+
+    Args:
+        path: the file; an existing one is replaced once everything is written.
+        pieces: the text, which is encoded as UTF-8.
+
+    Returns:
+        The number of bytes written.
+
+    Raises:
+        ExportError: the file's folder does not exist, or `path` is a folder.
+        OSError: the disk is full or not writable; the old file is unchanged.
+    """
+    if path.is_dir():
+        raise ExportError(f"{path} is a folder: name a file in it")
+    if path.exists() and not path.is_file():
+        return _write(path, "wb", pieces)
+    target = path.resolve()
+    if not target.parent.is_dir():
+        raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; create it, or choose another")
+    temporary = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        size = _write(temporary, "xb", pieces)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return size
+
+
+def _write(path: Path, mode: str, pieces: Iterable[str]) -> int:
+    size = 0
+    with path.open(mode) as file:
+        for piece in pieces:
+            size += file.write(piece.encode())
+    return size

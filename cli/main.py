@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .error_messages import CommandError, explain_errors
+from .console import CommandError, explain_errors
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "": ("banyan build ~/papers --kb papers", 'banyan ask "Who discovered polonium?"', "banyan serve"),
@@ -79,7 +79,7 @@ _FIRST, _BASES, _FOUND, _CARE, _OTHERS = (
     "Begin here", "Your knowledge bases", "What was found", "Care", "For other programs, and measuring")
 _COMMANDS = {
     "build": ("build", _FIRST, "Read documents into a knowledge base; unchanged documents cost nothing."),
-    "sync": ("sync", _FIRST, "Let a knowledge base follow a folder: add what is new, delete what is gone."),
+    "sync": ("build", _FIRST, "Let a knowledge base follow a folder: add what is new, delete what is gone."),
     "ask": ("ask", _FIRST, "Answer a question from a knowledge base, with citations, or abstain."),
     "chat": ("ask", _FIRST, "Ask one question after another, including follow-ups."),
     "serve": ("serve", _FIRST, "Serve the knowledge bases: a web page, REST, chat and MCP, on one port."),
@@ -99,21 +99,22 @@ _COMMANDS = {
                  "List entities, or the names that were merged and why; change entities and their facts."),
     "tree": ("tree", _FOUND,
              "Print the knowledge tree: communities, their keywords, the facts about those, and attributes."),
-    "export": ("transfer", _FOUND,
+    "export": ("base_commands", _FOUND,
                "Write a knowledge base with its tree as GraphML, JSON, Cypher statements or an HTML page."),
     "verify": ("base_commands", _CARE,
                "Check a knowledge base against its invariants; exits 1 if something is wrong."),
     "reindex": ("base_commands", _CARE,
                 "Rebuild graph, vectors and tree from the ledger, with the embedding model that the settings name."),
-    "backup": ("transfer", _CARE, "Write a knowledge base to one file, even while a build runs."),
-    "restore": ("transfer", _CARE, "Create a knowledge base from a backup, under any name, without calling an LLM."),
+    "backup": ("base_commands", _CARE, "Write a knowledge base to one file, even while a build runs."),
+    "restore": ("base_commands", _CARE,
+                "Create a knowledge base from a backup, under any name, without calling an LLM."),
     "audit": ("home_commands", _CARE, "List who changed which knowledge base, and who created and revoked keys."),
     "mcp": ("mcp", _OTHERS,
             "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
     "key": ("key_commands", _OTHERS, "Create, list or revoke API keys of the server."),
     "import": ("build", _OTHERS, "Import triples that an LLM extracted earlier, with their passages; no LLM is asked."),
     "bench": ("bench", _OTHERS, "Measure a published dataset with several arms, and write the papers' tables."),
-    "anonymise": ("anonymise", _OTHERS,
+    "anonymise": ("bench", _OTHERS,
                   "Replace persons and places in texts by ids such as [PERSON#1], in AnonyRAG's form, and back."),
     "eval": ("evaluation", _OTHERS, "Measure a knowledge base, or the extraction of facts."),
 }

@@ -11,9 +11,7 @@ from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from ..schemas.retrieval import Mode
 from ..text.times import DateError, read_day
-from .console import tell_reasoner
-from .error_messages import CommandError
-from .logs import set_up_logs
+from .console import CommandError, set_up_logs, tell_reasoner
 
 
 def default_kb() -> str:

@@ -199,12 +199,7 @@ _FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
 
 
 def with_references(question: str, earlier: int) -> str:
-    """Rewrite a dataset's step: its `#1` refers to the first answer, and anything that looks like a reference is text.
-
-    Args:
-        question: the step's question.
-        earlier: the number of earlier steps.
-    """
+    """Rewrite a dataset's step: its `#1` refers to the first answer; what only looks like a reference is text."""
     return _HASH.sub(lambda match: reference(int(match[1])) if 0 < int(match[1]) <= earlier else match[0],
                      escape_references(question))
 

@@ -118,18 +118,9 @@ def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
                      on_failure: Callable[[str], None] = lambda _: None,
                      progress: Progress = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
-    """Extract triples from the sentences with a reasoner, and bound them as in a build.
+    """Return the triples and values that a reasoner finds in each sentence, bounded as in a build, in canonical order.
 
-    Args:
-        reasoner: reads each sentence separately.
-        bounds: the schema that the reasoner sees and that bounds its answers.
-        cases: the sentences; their gold triples are ignored.
-        concurrency: the number of sentences read at once.
-        on_failure: called for each sentence on which the reasoner failed; that sentence has no answer.
-        progress: called with (done, all) after each sentence.
-
-    Returns:
-        The admitted triples and attributes of each sentence, in a canonical order.
+    A sentence on which the reasoner failed has no answer.
     """
     extractions: dict[str, Extraction] = {}
 

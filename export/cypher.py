@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..graph_store.graph.tree_graph import TreeGraph
-from .text import json_text
+from ..text.visible_text import json_text
 
 # Rows per statement. Each statement is one transaction, which must fit into Neo4j's memory.
 _ROWS = 500

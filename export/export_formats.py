@@ -10,13 +10,12 @@ from xml.sax.saxutils import escape
 
 from ..graph_store.graph.tree_graph import TreeGraph
 from ..schemas.naming import content_id
+from ..text.visible_text import json_text, printable
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import link_by_sentences
 from .cypher import cypher
 from .map_section import map_entities
-from .outline import TreeOutline
-from .text import json_text, printable
-from .tree_page import page
+from .tree_page import TreeOutline, page
 
 ExportFormat = Literal["graphml", "json", "cypher", "html"]
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
-from ..text.visible_text import visible
+from ..text.visible_text import json_text, printable, visible
 from ..tools.sentence_links import SentenceLink
-from .text import json_text, printable
 
 _WEB = Path(__file__).parent.parent / "server" / "web"
 _MODULES = ("visible.js", "graph/colours.js", "graph/outlines.js", "saving.js", "graph/picture.js", "graph/shown.js",

@@ -1,4 +1,6 @@
-"""One HTML file that shows a knowledge tree. It needs no network and no other files, and is readable without scripts.
+"""One HTML file that shows a knowledge tree, from the largest communities down to entities.
+
+It needs no network and no other files, and is readable without scripts.
 
 All text from documents is escaped. A content security policy in the page allows only its own style sheet and script,
 by their hashes, so injected markup would have no effect.
@@ -7,17 +9,16 @@ by their hashes, so injected markup would have no effect.
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from html import escape
 from importlib.resources import files
 from itertools import takewhile
 from typing import Any
 
-from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
-from ..text.visible_text import visible
+from ..graph_store.graph.tree_graph import KEYWORD_OF, MEMBER_OF, TreeGraph
+from ..text.visible_text import printable, visible
 from ..tools.sentence_links import SentenceLink
 from .map_section import map_data, map_script, map_style
-from .outline import TreeOutline
-from .text import printable
 
 # The whole tree's limit in bytes: a page of 10 MB opens in seconds, a larger one takes up to minutes.
 _TREE_BYTES = 8_000_000
@@ -29,6 +30,63 @@ _QUOTE, _SUMMARY, _NAME = 300, 800, 200
 # With many communities, a summary has one character per this many bytes of its community's share: about a third at
 # 3 bytes a character.
 _SUMMARY_PART = 8
+
+
+class TreeOutline:
+    """The hierarchy of communities and entities, with the largest and best connected first."""
+
+    def __init__(self, graph: TreeGraph) -> None:
+        """Read the tree in a graph that `tree_graph` returned."""
+        self._graph = graph
+
+    @cached_property
+    def communities(self) -> list[str]:
+        """The ids of all communities: coarse before fine, then large before small."""
+        ranked = [(-data["level"], -data["size"], node) for node, data in self._graph.nodes(data=True)
+                 if data["kind"] == "community"]
+        return [node for _, _, node in sorted(ranked)]
+
+    @cached_property
+    def entities(self) -> list[str]:
+        """The ids of all entities."""
+        return [node for node, data in self._graph.nodes(data=True) if data["kind"] == "entity"]
+
+    @cached_property
+    def roots(self) -> list[str]:
+        """The communities without a parent, largest first."""
+        roots = [node for node in self.communities if not self._graph.out_degree(node)]
+        return sorted(roots, key=self._by_size)
+
+    def children(self, community: str) -> list[str]:
+        """Return the child communities of a community, largest first."""
+        return sorted((node for node in self._inside(community) if self._kind(node) == "community"), key=self._by_size)
+
+    def members(self, community: str) -> list[str]:
+        """Return the entities of a finest-level community, those with most triples first; none for a coarser one."""
+        return sorted((node for node in self._inside(community) if self._kind(node) == "entity"),
+                      key=lambda node: (-len(self.triples(node)), self._graph.nodes[node]["name"], node))
+
+    def keywords(self, community: str) -> list[str]:
+        """Return the keywords of a community, best first."""
+        ranked = [(data["rank"], node) for node, _, data in self._graph.in_edges(community, data=True)
+                 if data["kind"] == KEYWORD_OF]
+        return [node for _, node in sorted(ranked)]
+
+    def triples(self, entity: str) -> list[tuple[str, str, str]]:
+        """Return the triples of an entity as (head, tail, key), those with most sources first."""
+        edges = {(head, tail, key) for head, tail, key, data in [
+            *self._graph.out_edges(entity, keys=True, data=True),
+            *self._graph.in_edges(entity, keys=True, data=True)] if data["kind"] == "triple"}
+        return sorted(edges, key=lambda edge: (-len(self._graph.edges[edge]["sources"]), edge[2], edge))
+
+    def _inside(self, community: str) -> list[str]:
+        return [node for node, _, key in self._graph.in_edges(community, keys=True) if key == MEMBER_OF]
+
+    def _kind(self, node: str) -> str:
+        return str(self._graph.nodes[node]["kind"])
+
+    def _by_size(self, community: str) -> tuple[int, str]:
+        return -self._graph.nodes[community]["size"], community
 
 
 def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:

@@ -25,8 +25,8 @@ from .store_errors import (
 )
 
 _LEDGER = "ledger.sqlite"
-DROPPED, RESTORING = ".dropped-", ".restore"
-"""The prefix of folders with dropped knowledge bases, and the suffix of folders for restoring."""
+DROPPED, RESTORING, BACKING_UP = ".dropped-", ".restore", ".backup"
+"""The prefix of folders with dropped knowledge bases, and the suffixes of folders for restoring and for backups."""
 _IDENTITY = "ledger.id"
 """The file with the id of the ledger that the derived files belong to, if that is not in the folder itself."""
 _READER_SECONDS = 60.0
@@ -212,7 +212,7 @@ class Layout:
 
 
 def sweep(settings: Settings) -> None:
-    """Remove remains of killed drops and restores from the home folder, and files derived from missing ledgers.
+    """Remove remains of killed drops, restores and backups from the home folder, and files of missing ledgers.
 
     Others may drop or rename ledgers in PostgreSQL.
 
@@ -224,6 +224,7 @@ def sweep(settings: Settings) -> None:
     for grave in home.glob(f"{DROPPED}*"):
         shutil.rmtree(grave, ignore_errors=True)  # the process that dropped it may be removing it too
     sweep_folders(home, ".", RESTORING)
+    sweep_folders(home, ".", BACKING_UP)
     if settings.database is None:
         return
     notes = {note.parent.name: _text(note) for note in home.glob(f"*/{_IDENTITY}")}

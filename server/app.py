@@ -5,35 +5,22 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio.to_thread
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
-from ..runtime.budgets import charge
 from ..subagent.mcp_server import mcp_http_app
 from .error_responses import add_error_handlers
 from .metrics import count_calls
-from .routes import build_routes as routes_builds
-from .routes import conversation_routes as routes_conversations
-from .routes import edit_routes as routes_edits
-from .routes import evidence_routes as routes_evidence
-from .routes import graph_routes as routes_graph
-from .routes import managing as routes_managing
-from .routes import model as routes_model
-from .routes import openai_chat as routes_openai
-from .routes import reading_routes as routes_reading
-from .routes import schema_routes as routes_schema
+from .routes import base_routes, build_routes, conversation_routes, decision_routes, graph_routes, model, openai_chat
 from .routes.chat_routes import add_chat_routes
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .service import Service
 
-_ROUTERS = (routes_reading.router, routes_builds.router, routes_conversations.router,
-            routes_graph.router, routes_evidence.router, routes_schema.router, routes_model.router,
-            routes_managing.router, routes_edits.router, routes_openai.router)
+_ROUTES = (base_routes, build_routes, conversation_routes, graph_routes, model, decision_routes, openai_chat)
 WEB = Path(__file__).parent / "web"
 """The web page, for anybody who can reach the server."""
 
@@ -52,17 +39,11 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     service = Service(resources or default_resources(), workers)
     settings = service.resources.settings
 
-    @asynccontextmanager
-    async def build_turn(kb: str) -> AsyncIterator[None]:
-        async with service.builds.turn(kb):
-            await anyio.to_thread.run_sync(charge().read_spending)
-            yield
-
     # The gate has already checked the request's host and origin.
     mcp = mcp_http_app(
         service.resources, permits=lambda request, access: access in request.state.scopes,
         sees=lambda request, name: request.state.bases.hold(name),
-        turn=lambda request: service.questions.turn(request.state.client), build_turn=build_turn,
+        turn=lambda request: service.questions.turn(request.state.client),
         security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
 
     @asynccontextmanager
@@ -76,10 +57,10 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
                   redoc_url=None)
     app.state.service = service
     add_error_handlers(app)
-    for router in _ROUTERS:
-        app.include_router(router)
+    for routes in _ROUTES:
+        app.include_router(routes.router)
     if not hosted:  # LangGraph's server has a route of that name
-        app.include_router(routes_reading.metrics_router)
+        app.include_router(base_routes.metrics_router)
     count_calls()
     add_chat_routes(app, service)
     app.router.routes.extend(mcp.routes)

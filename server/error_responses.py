@@ -67,12 +67,6 @@ class TooLargeError(RefusedError):
     status = 413
 
 
-class HeadTooLargeError(RefusedError):
-    """The request's line and headers are too long."""
-
-    status = 431
-
-
 class NotJsonError(RefusedError):
     """The body is not declared as JSON."""
 

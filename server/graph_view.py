@@ -70,14 +70,9 @@ class GraphView:
 
     def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
                  words: str = "") -> Sequence[Node]:
-        """Return the entities that meet all given conditions, most important first.
+        """Return the entities of a type, with a fact of a relation, named in chunks, among members, named by words.
 
-        Args:
-            kind: the entity's type; empty means any.
-            relation: the relation of one of its facts; empty means any.
-            chunks: chunks of which at least one mentions the entity; None means any.
-            members: ids that include the entity; None means any.
-            words: words that one of its names contains; empty means any.
+        The most important come first; a condition that is empty or None is met by any.
         """
         fitting = np.ones(len(self.nodes), bool)
         if kind:

@@ -1,8 +1,14 @@
-"""The responses of the REST API, and the form of its requests, from whose models its description is generated."""
+"""The responses, streams and shared parameters of the REST API, from whose models its description is generated."""
 
-from typing import Any, Generic, Literal, TypeVar
+import json
+from collections.abc import AsyncIterator, Callable
+from types import SimpleNamespace
+from typing import Annotated, Any, Generic, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+import anyio
+from fastapi import Path, Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ..agents.construction.state import BuildReport
 from ..api.python_results import Source
@@ -11,8 +17,13 @@ from ..schemas.delta import Candidate, Decided, Decision
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import AnswerRow
 from ..subagent.tool_answers import AskResult, DocumentLine, DocumentText
+from ..text.times import read_day
 
 _T = TypeVar("_T")
+_SEND_TIMEOUT = 60.0
+"""Seconds after which a client that reads nothing is disconnected."""
+_FAREWELL = 3.0
+"""Seconds that a stream has to end when the server stops; fewer than open requests have (cli/commands/serve.py)."""
 
 
 class Body(BaseModel):
@@ -325,3 +336,59 @@ class Decisions(Body):
 
     decisions: list[Decision] = Field(max_length=1000, description="empty: all candidates stay pending")
     who: str = Field(min_length=1, max_length=100)
+
+
+# Checked again, more strictly, where it becomes a folder's name (graph_store/layout.py).
+KbName = Annotated[str, Path(pattern=r"^[^\W_]([\w-]{0,62}[^\W_])?$", description="the knowledge base's name")]
+BuildId = Annotated[str, Path(pattern=r"^[A-Za-z0-9.-]{1,64}$", description="the build's id")]
+Limit = Annotated[int, Query(ge=1, le=500, description="the maximum number of items")]
+Offset = Annotated[int, Query(ge=0, le=2**31, description="the number of items to skip")]
+DocumentId = Annotated[str, Query(alias="id", min_length=1, max_length=1000, description="the document's id")]
+NodeId = Annotated[str, Query(alias="id", min_length=1, max_length=100)]
+TypeName = Annotated[str, Query(alias="type", max_length=200, description="only of this type")]
+
+
+def _check_date(text: str) -> str:
+    """Return a text that is empty or names a date.
+
+    Raises:
+        ValueError: it does neither.
+    """
+    if text:
+        read_day(text)
+    return text
+
+
+At = Annotated[str, Query(max_length=50, description="only facts that hold at this date: a year, a month or a day"),
+               AfterValidator(_check_date)]
+_MEANING = {400: "the request cannot be read", 401: "no key, or an unknown one", 403: "the key lacks the scope",
+            404: "there is nothing of that name", 409: "not possible in this state", 413: "too large",
+            422: "a value is not allowed", 429: "too many requests", 503: "not ready, or too busy",
+            504: "not answered in time"}
+_ALWAYS = (400, 401, 403, 422, 429, 503)
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the description of a route's errors.
+
+    Args:
+        statuses: the statuses of the route, besides those of every route.
+    """
+    return {status: {"model": ErrorBody, "description": _MEANING[status]} for status in sorted({*_ALWAYS, *statuses})}
+
+
+def event(name: str, data: Any) -> ServerSentEvent:
+    """Return an event with JSON data."""
+    return ServerSentEvent(json.dumps(data, ensure_ascii=False), event=name)
+
+
+def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None] | None = None) -> EventSourceResponse:
+    """Return a response that sends events as they occur.
+
+    Args:
+        events: the events; the iterator is closed when the client disconnects.
+        stop: called when the server stops, so the events end soon by themselves; None means they are cut off.
+    """
+    return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT,
+                               shutdown_event=cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None,
+                               shutdown_grace_period=_FAREWELL if stop else 0)

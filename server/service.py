@@ -17,11 +17,9 @@ from ..agents.snapshots import Snapshot
 from ..graph_store.layout import knowledge_bases, sweep
 from ..graph_store.store_errors import DatabaseError
 from ..schemas.errors import BanyanError
-from .parameters import KbName
-from .runs.backups import sweep_backups
+from .responses import KbName
 from .runs.builds import Builds
 from .runs.conversations import Conversations
-from .runs.processes import Processes
 from .runs.questions import Questions
 from .security.allowances import Allowances
 from .security.clients import Clients
@@ -50,13 +48,12 @@ class Service:
         """Whether the model was set at run time."""
         resources.settings.home.mkdir(parents=True, exist_ok=True)
         self.database = ServerDatabase.of(resources.settings)
-        processes = Processes(self.database)
         self.conversations = Conversations(self.database)
         self.questions = Questions(resources, self.conversations)
         self.tried = TriedQuestions(resources)
         self.clients = Clients(resources.settings, self.database)
         self.allowances = Allowances(self.database, self.clients)
-        self.builds = Builds(resources, self.database, processes, self.allowances)
+        self.builds = Builds(resources, self.database, self.allowances)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -73,10 +70,11 @@ class Service:
         await anyio.to_thread.run_sync(self._leave)
         if self.idle:
             self.database.close()
+        else:
+            _LOG.warning("a build was interrupted in its current step; the next build resumes there")
 
     def _begin(self) -> None:
         self.builds.begin()
-        sweep_backups(self.resources.settings.home)
         sweep(self.resources.settings)
         self.conversations.sweep(knowledge_bases(self.resources.settings))
 

@@ -95,12 +95,7 @@ def on_one_line(text: str) -> str:
 
 
 def default_name(prefix: str, knowledge_base: str) -> str:
-    """Return a name for a tool or an agent that endpoints accept.
-
-    Args:
-        prefix: the beginning of the name.
-        knowledge_base: the knowledge base. Its name is appended, or a digest of it if it is long or not ASCII.
-    """
+    """Return a name that endpoints accept: prefix and knowledge base, or its digest if it is long or not ASCII."""
     name = f"{prefix}_{knowledge_base}"
     if _ASKABLE.fullmatch(name):
         return name

@@ -2,11 +2,13 @@
 
 import asyncio
 import inspect
+from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Annotated, Any, Literal, cast
 
 import anyio
+import anyio.to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
@@ -20,6 +22,7 @@ from ..agents.retrieval.state import MAX_QUESTION, AskContext
 from ..agents.thresholds import support_in
 from ..graph_store.layout import Layout, choose_name, knowledge_bases
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
+from ..runtime.budgets import charge
 from ..schemas.delta import Decision
 from ..schemas.errors import BanyanError
 from ..schemas.lookups import LOOKUPS, TOOLS, Tool
@@ -52,8 +55,6 @@ Sees = Callable[[Any, str], bool]
 
 Turn = Callable[[Any], AbstractAsyncContextManager[Any]]
 """Returns a context manager to enter for each question and search of a request."""
-BuildTurn = Callable[[str], AbstractAsyncContextManager[Any]]
-"""Returns a context manager to enter for each build of a knowledge base."""
 
 MAX_PASSAGES = 50
 MAX_TEXT = 20_000
@@ -72,20 +73,10 @@ class Tools:
     """The MCP tools over the resources of a process."""
 
     def __init__(self, resources: Resources, knowledge_base: str, permits: Permits, sees: Sees,
-                 turn: Turn, build_turn: BuildTurn | None) -> None:
-        """Set up the tools.
-
-        Args:
-            resources: models and open knowledge bases.
-            knowledge_base: the one that calls use which name none.
-            permits: checks whether a request has the permission that a tool needs.
-            sees: checks whether a request may see a knowledge base.
-            turn: returns a limiter, from a request, that each of its questions and searches enters while it works.
-            build_turn: returns a limiter, from a knowledge base's name, that each build enters; None: one for all
-                builds, with `builds_at_once` of the settings.
-        """
-        shared_limit = anyio.CapacityLimiter(resources.settings.builds_at_once)
-        self._build_turn = build_turn or (lambda _: shared_limit)
+                 turn: Turn) -> None:
+        """Set up the tools."""
+        self._builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
+        self._builds_of = defaultdict[str, anyio.CapacityLimiter](lambda: anyio.CapacityLimiter(1))
         self._resources = resources
         self._turn = turn
         self._default = knowledge_base
@@ -256,7 +247,8 @@ class Tools:
             build_input: Any = {"knowledge_base": name, "documents": [added]}
             report: BuildReport | None = None
             steps = 0
-            async with self._build_turn(name):
+            async with self._builds_of[name], self._builds:
+                await anyio.to_thread.run_sync(charge().read_spending)
                 async for kind, event in self._building.astream(build_input, context=context,
                                                                 stream_mode=["custom", "values"]):
                     if kind == "values":

@@ -1,6 +1,12 @@
-"""Text in a form that hides nothing: letters that reorder others, are unseen, or look like others, by their numbers."""
+"""Text in a form that hides nothing: letters that reorder others, are unseen, or look like others, by their numbers.
+
+And in a form that exported files can hold: without what XML forbids, or as JSON.
+"""
 
 import re
+from typing import Any
+
+import orjson
 
 from ..schemas.naming import UNSEEN
 
@@ -44,3 +50,18 @@ def _mark_lookalikes(word: re.Match[str]) -> str:
 def code_point(character: str) -> str:
     """Return what is shown instead of a character."""
     return f"‹U+{ord(character):04X}›"
+
+
+# All characters that XML 1.0 allows, which HTML can show too; others would break a file or be invisible.
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REPLACEMENT = "\ufffd"
+
+
+def printable(text: str) -> str:
+    """Replace each character that XML forbids, such as control characters, with a replacement mark."""
+    return _UNPRINTABLE.sub(_REPLACEMENT, text)
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON on one line."""
+    return orjson.dumps(value).decode()

@@ -18,8 +18,7 @@ from ...schemas.resolution import Alias, EntityGroup
 from ...text.times import Validity
 from ...tools.index import RetrievalIndex
 from ...tools.schema_names import find_type
-from ..console import err, left_out, on_a_line, out, print_json, table_of
-from ..error_messages import CommandError
+from ..console import CommandError, err, left_out, on_a_line, out, print_json, table_of
 from ..session import AsJson, At, Kb, day_of, default_kb, open_resources
 
 app = typer.Typer()

@@ -22,15 +22,12 @@ from ...evaluation.extraction_answers import (
     score,
     unknown_relations,
 )
-from ...evaluation.recall import Setting, evaluate
-from ...evaluation.recall_report import Group, Interval, Percent, RetrievalReport
-from ...export.export_file import write_file
+from ...evaluation.recall import Group, Interval, Percent, RetrievalReport, Setting, evaluate
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.retrieval import ROUTES, Route, Switches
-from ..console import err, escape, on_a_line, out, print_json
-from ..error_messages import CommandError
+from ..console import CommandError, err, escape, on_a_line, out, print_json, write_file
 from ..session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, open_resources
 
 app = typer.Typer()

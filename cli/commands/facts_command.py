@@ -13,8 +13,7 @@ from ...schemas.lookups import EXTREMES, Calculation, TripleLookup
 from ...tools.schema_names import terms_of
 from ...tools.table_query import shown_number
 from ...tools.table_results import MOST_ROWS, ComputedTable, TableRow, tabulate
-from ..console import format_count, left_out, on_a_line, out, print_json, table_of, visible
-from ..error_messages import CommandError
+from ..console import CommandError, format_count, left_out, on_a_line, out, print_json, table_of, visible
 from ..session import AsJson, At, Kb, day_of, open_resources
 from .entities import print_facts
 

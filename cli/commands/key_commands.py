@@ -9,8 +9,7 @@ from ...config import Settings
 from ...graph_store.layout import knowledge_bases
 from ...server.security.allowances import spent_today
 from ...server.security.keys import SCOPES, Keys, Scope
-from ..console import err, on_a_line, out, table_of
-from ..error_messages import CommandError
+from ..console import CommandError, err, on_a_line, out, table_of
 
 app = typer.Typer()
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ...subagent.mcp_server import mcp_server, serve_stdio
+from ...subagent.mcp_server import mcp_server
 from ..session import open_resources
 
 app = typer.Typer()
@@ -26,4 +26,4 @@ def mcp(
         # A thread that reads standard input cannot be woken, so Ctrl-C ends the process at once, as SIGTERM does.
         # The ledger survives this, as it survives any kill.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        asyncio.run(serve_stdio(server))
+        asyncio.run(server.run_stdio_async())

@@ -20,8 +20,7 @@ from ...schemas.formats.schema_loading import YAML_SUFFIXES, dump_schema, load_s
 from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, SchemaElement
 from ...schemas.graph_schema import diff as differences
 from ...schemas.review import load_review, read_review
-from ..console import err, escape, on_a_line, out, print_json
-from ..error_messages import CommandError
+from ..console import CommandError, err, escape, on_a_line, out, print_json
 from ..session import AsJson, Kb, MaxTokens, open_resources
 from ..terminal_review import ask_decisions, print_evidence
 

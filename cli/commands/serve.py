@@ -12,16 +12,16 @@ from typing import Annotated, Any
 import typer
 
 from ...config import Settings
-from ...server.security.gate import MAX_HEAD
 from ...server.security.hosts import Hosts, is_for_others, is_loopback
 from ...server.security.keys import Keys
-from ..console import err, tell_reasoner
-from ..error_messages import CommandError
-from ..serving_workers import WorkerSupervisor
+from ..console import CommandError, err, tell_reasoner
+from ..serving import WorkerSupervisor, serve_alone
 
 app = typer.Typer()
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+MAX_HEAD = 32 * 1024
+"""Most bytes of a request's line and headers that arrive in several pieces."""
 _GRACE = 5
 """Seconds that open requests have to finish when the server stops."""
 MOST_CONNECTIONS = 1000
@@ -66,9 +66,7 @@ def serve(
             supervisor.run()
         started = supervisor.started
     else:
-        # The supervisor of workers does not need this import, which costs 2 s and 130 MB.
-        from ..serving_process import serve_alone  # noqa: PLC0415
-
+        tell_reasoner(settings)
         started = serve_alone(settings, hosts, listening, needs_keys=beyond, options=options)
     if not started:
         raise typer.Exit(1)

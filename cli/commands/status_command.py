@@ -67,7 +67,7 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 def _introduction(resources: Resources, kb: str) -> Table:
     # Trying examples takes the retrieval graph, which is slow to import: --json is quick without it.
-    from ..introduction_table import introduce_in_terminal, introduction_table  # noqa: PLC0415
+    from .build import introduce_in_terminal, introduction_table  # noqa: PLC0415
 
     return introduction_table(introduce_in_terminal(resources, kb))
 

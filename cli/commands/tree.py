@@ -1,7 +1,6 @@
 """`banyan tree`: the knowledge tree, from communities down to attributes, and further views of the graph."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -18,9 +17,7 @@ from ...schemas.lookups import CommunityLookup
 from ...schemas.retrieval import CommunityDigest
 from ...tools.index import RetrievalIndex
 from ...tools.surveys import MOST_DESCRIBED, described_groups, survey_along, survey_by
-from ...tools.table_query import FieldError
-from ..console import err, left_out, on_a_line, out, print_json
-from ..error_messages import CommandError
+from ..console import CommandError, err, left_out, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
@@ -58,7 +55,7 @@ def tree(  # noqa: PLR0913  (its options)
         raise CommandError("--describe and --alpha are for groups: say by which field with --by")
     if along and not root:
         raise CommandError("--along begins at an entity: name it with --root")
-    with open_resources(reasons=describe) as resources, _explained():
+    with open_resources(reasons=describe) as resources:
         if dry_run:
             _show_estimate(resources, kb, lookup, limit, as_json=as_json)
             return
@@ -70,14 +67,6 @@ def tree(  # noqa: PLR0913  (its options)
                 _show_survey(snapshot.index, lookup, as_json=as_json)
             else:
                 _show(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    try:
-        yield
-    except FieldError as error:
-        raise CommandError(str(error)) from error
 
 
 def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit: int, *, as_json: bool) -> None:

@@ -186,18 +186,11 @@ class Corpus(Frozen):
 def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[str], *, schema: str = "general",
               questions: Collection[Task] = (), written: int = 0, from_memory: bool = True,
               max_tokens: int | None = None) -> Corpus:
-    """Anonymise texts, generate tasks about them, and check for leaks.
+    """Anonymise texts and the user's questions, generate tasks about them, and check for leaks.
 
-    Args:
-        resources: the models, with the reasoner that finds the entities. The knowledge base remains afterwards, so
-            another run pays nothing again.
-        texts: the texts by their names.
-        types: the entity types to replace, as named in the schema.
-        schema: the seed schema.
-        questions: the user's questions, in which the same names become the same ids.
-        written: the number of tasks that the model writes, in addition to those from facts.
-        from_memory: include tasks that the model solves without the texts.
-        max_tokens: the hard budget.
+    The knowledge base that finds the entities remains, so another run pays nothing again. The model writes as many
+    tasks as `written`, in addition to those from facts; without `from_memory` those that it solves without the texts
+    are left out.
 
     Raises:
         AnonymityError: the build stopped or failed in part, no entity of the types was found, or the options need a

@@ -6,7 +6,8 @@ The key records the words at each place, so reverting is exact.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import NamedTuple
 
 from networkx.utils import UnionFind
 from pydantic import Field
@@ -25,8 +26,8 @@ _TITLES = frozenset([
     "queen", "prince", "princess", "count", "uncle", "aunt", "father", "mother", "bishop", "duke", "duchess", "emperor",
     "pope", "general", "colonel", "president", "the", "and", "von", "van", "der", "den", "della", "del", "los", "las"])
 MARK = re.compile(r"\[([A-Z_]{2,40}#\d{1,9})\]")
-_END = ""
-_HAN = re.compile(r"[\u3040-\u9fff]")
+_SPACED = r"[^\W\u3040-\u9fff]"
+"""A letter or digit of a script that puts spaces between words."""
 
 
 class NamedEntity(NamedTuple):
@@ -122,20 +123,21 @@ class Anonymiser:
     """
 
     def __init__(self, entities: Sequence[NamedEntity]) -> None:
-        self._trie: dict[str, Any] = {}
         self._ids: dict[tuple[str, str], str] = {}
         self._entities: dict[tuple[str, str], list[str]] = {}
         self._counts: dict[str, int] = {}
         self._places: dict[str, tuple[tuple[str, str], ...]] = {}
         for entity in entities:
-            identity = (entity.kind, entity.name)
-            names = self._entities.setdefault(identity, [entity.name])
+            names = self._entities.setdefault((entity.kind, entity.name), [entity.name])
             names += [form for form in entity.forms if form not in names]
-            for form in entity.forms:
-                node = self._trie
-                for character in _fold_form(form):
-                    node = node.setdefault(character, {})
-                node.setdefault(_END, identity)
+        # The longest name at a place is replaced, and none that begins in lower case if its script has capitals.
+        forms = sorted((form[0].upper()[0], -len(form), number, form, (entity.kind, entity.name))
+                       for number, entity in enumerate(entities) for form in entity.forms)
+        self._identities = [identity for *_, identity in forms]
+        # By their first letter, of which a place has one, as there may be thousands of names.
+        patterns = [f"(?-i:(?={re.escape(first)}))(?:{'|'.join(f'({_pattern(one[3])})' for one in some)})"
+                    for first, some in groupby(forms, key=lambda one: one[0])]
+        self._names = re.compile("|".join([f"(?-i:{MARK.pattern})", *patterns]), re.IGNORECASE)
 
     @property
     def key(self) -> AnonymityKey:
@@ -145,17 +147,17 @@ class Anonymiser:
 
     def replace(self, name: str, text: str) -> str:
         """Replace the names in a text by ids, and record the places under the document's name."""
-        pieces, places, done = [], [], 0
-        for start, end, found in self._find(text):
-            if found is None:  # text that looks like an id stays, and the key records it
-                places.append((text[start + 1:end - 1], text[start:end]))
-                continue
-            identifier = self._id(found)
-            places.append((identifier, text[start:end]))
-            pieces += [text[done:start], f"[{identifier}]"]
-            done = end
+        places: list[tuple[str, str]] = []
+
+        def mark(found: re.Match[str]) -> str:
+            # Text that looks like an id stays, and the key records it.
+            identifier = found[1] or self._id(self._identities[(found.lastindex or 0) - 2])
+            places.append((identifier, found[0]))
+            return f"[{identifier}]"
+
+        changed = self._names.sub(mark, text)
         self._places[name] = tuple(places)
-        return "".join([*pieces, text[done:]])
+        return changed
 
     def _id(self, identity: tuple[str, str]) -> str:
         if identity not in self._ids:
@@ -163,37 +165,6 @@ class Anonymiser:
             self._counts[kind] = self._counts.get(kind, 0) + 1
             self._ids[identity] = f"{kind}#{self._counts[kind]}"
         return self._ids[identity]
-
-    def _find(self, text: str) -> Iterator[tuple[int, int, tuple[str, str] | None]]:
-        """Yield names, the longest at each place, and ids that are in the text, as (start, end, entity or None)."""
-        place = 0
-        while place < len(text):
-            if text[place] == "[" and (mark := MARK.match(text, place)):
-                yield place, mark.end(), None
-                place = mark.end()
-                continue
-            end, identity = self._longest(text, place)
-            if identity is not None:
-                yield place, end, identity
-            place = end
-
-    def _longest(self, text: str, start: int) -> tuple[int, tuple[str, str] | None]:
-        """Return the end and entity of the longest name from here, or the next place and None if there is none."""
-        if not _may_begin(text, start):
-            return start + 1, None
-        node, place, best = self._trie, start, (start + 1, None)
-        while place < len(text):
-            character = _fold(text[place])
-            if character not in node:
-                break
-            node = node[character]
-            place += 1
-            if character == " ":  # a line may break inside a name
-                while place < len(text) and text[place].isspace():
-                    place += 1
-            if _END in node and _may_end(text, place):
-                best = (place, node[_END])
-        return best
 
 
 def revert(name: str, text: str, key: AnonymityKey) -> str:
@@ -219,29 +190,11 @@ def revert(name: str, text: str, key: AnonymityKey) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _fold(character: str) -> str:
-    lower = character.lower()
-    return " " if character.isspace() else lower if len(lower) == 1 else character
-
-
-def _fold_form(form: str) -> str:
-    return "".join(map(_fold, " ".join(form.split())))
-
-
-def _is_spaced(character: str) -> bool:
-    """Return True for a letter or digit of a script that puts spaces between words."""
-    return (character.isalnum() or character == "_") and not "\u3040" <= character <= "\u9fff"
-
-
-def _may_begin(text: str, place: int) -> bool:
-    """Return True if a name may begin here: not within a word, and not in lower case if the script has capitals."""
-    character = text[place]
-    return not (character.isspace() or character.islower() or (
-        place and _is_spaced(character) and _is_spaced(text[place - 1])))
-
-
-def _may_end(text: str, place: int) -> bool:
-    return place == len(text) or not (_is_spaced(text[place]) and _is_spaced(text[place - 1]))
+def _pattern(form: str) -> str:
+    """Return a pattern of a name: its words, between which a line may break, and no longer word around them."""
+    words = form.split()
+    return ((f"(?<!{_SPACED})" if re.match(_SPACED, words[0]) else "") + r"\s+".join(map(re.escape, words))
+            + (f"(?!{_SPACED})" if re.match(_SPACED, words[-1][-1]) else ""))
 
 
 def leaks(text: str, key: AnonymityKey) -> list[str]:
@@ -256,10 +209,8 @@ def leaks(text: str, key: AnonymityKey) -> list[str]:
         plain = " ".join(name.lower().split())
         if plain not in folded:
             continue
-        edge = "" if _HAN.search(name) else r"(?:(?<=^)|(?<=[^\w]))"
-        end = "" if _HAN.search(name) else r"(?!\w)"
-        pattern = edge + r"\s+".join(map(re.escape, name.split())) + end
-        left += [match[0] for match in re.finditer(pattern, bare, re.IGNORECASE) if not match[0][0].islower()][:1]
+        left += [match[0] for match in re.finditer(_pattern(name), bare, re.IGNORECASE)
+                 if not match[0][0].islower()][:1]
     return left
 
 

@@ -9,8 +9,8 @@ from pydantic import Field
 from ...schemas.documents import Frozen
 from ...schemas.retrieval import Grade
 from ..agent_answers import percent
-from ..recall_report import Values, intervals, round_2
-from .dataset_records import BenchQuestion, Dataset
+from ..recall import Values, intervals, round_2
+from .dataset_files import BenchQuestion, Dataset
 from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
 from .scoring import AnswerScores, FactScores, PairScores, fact_scores, score
 

@@ -1,7 +1,8 @@
 """A report as tables of texts, for Markdown, one HTML page and the terminal; with published figures beside it."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 
@@ -49,8 +50,19 @@ class Table(NamedTuple):
 
 def tables(report: BenchReport) -> list[Table]:
     """Return the tables of a report, except empty ones."""
-    drawn = [_answers(report), _retrieval(report), _facts(report), _evidence(report), _types(report), _grades(report),
-            _pairs(report), _costs(report), _bases(report), _published_table(report)]
+    rows = report.rows
+    drawn = [
+        _answers(report), _retrieval(report), _facts(report),
+        _grouped("Evidence by type, in %", ((row.arm, row.evidence) for row in rows), "type", "questions",
+                 ("relevancy", "recall", "f1")),
+        _grouped("By type of question, in %", ((row.arm, row.by_type) for row in rows), "type", "questions",
+                 ("accuracy", "f1", "coverage", "recall@5")),
+        _grouped("By how the evidence supports the answer", ((row.arm, row.grades) for row in rows), "support",
+                 "answers", ("right",), "Right in %. Inferred: one link of the answer is not stated. None: the model's "
+                                        "own knowledge."),
+        _grouped("Anonymity Reversion, in %", ((row.arm, {"pairs": row.pairs} if row.pairs else {}) for row in rows),
+                 "of", "ids", ("precision", "recall", "f1")),
+        _costs(report), _bases(report), _published_table(report)]
     return [table for table in drawn if table.rows]
 
 
@@ -96,32 +108,13 @@ def _facts(report: BenchReport) -> Table:
                  tuple((row.arm, *map(figure, row.facts.values())) for row in report.rows if row.facts))
 
 
-def _evidence(report: BenchReport) -> Table:
-    return Table("Evidence by type, in %", ("arm", "type", "questions", "relevancy", "recall", "F1"),
-                 tuple((row.arm, kind, f"{values['questions']:.0f}", f"{values['relevancy']:.1f}",
-                        f"{values['recall']:.1f}", f"{values['f1']:.1f}")
-                       for row in report.rows for kind, values in row.evidence.items()))
-
-
-def _types(report: BenchReport) -> Table:
-    return Table("By type of question, in %", ("arm", "type", "questions", "accuracy", "F1", "coverage", "recall@5"),
-                 tuple((row.arm, kind, f"{values['questions']:.0f}",
-                        *(f"{values[name]:.1f}" if name in values else "–"
-                          for name in ("accuracy", "f1", "coverage", "recall@5")))
-                       for row in report.rows for kind, values in row.by_type.items()))
-
-
-def _grades(report: BenchReport) -> Table:
-    return Table("By how the evidence supports the answer", ("arm", "support", "answers", "right %"),
-                 tuple((row.arm, grade, f"{values['answers']:.0f}", f"{values['right']:.1f}")
-                       for row in report.rows for grade, values in row.grades.items()),
-                 "Inferred: one link of the answer is not stated. None: the model's own knowledge.")
-
-
-def _pairs(report: BenchReport) -> Table:
-    return Table("Anonymity Reversion, by pair, in %", ("arm", "ids", "precision", "recall", "F1"),
-                 tuple((row.arm, f"{row.pairs['ids']:.0f}", f"{row.pairs['precision']:.1f}",
-                        f"{row.pairs['recall']:.1f}", f"{row.pairs['f1']:.1f}") for row in report.rows if row.pairs))
+def _grouped(title: str, groups: Iterable[tuple[str, Mapping[Any, Mapping[str, float]]]], kind: str, count: str,
+             shares: Sequence[str], note: str = "") -> Table:
+    """Return a table of what an arm scored by group: the number of a group, then shares in %, a dash for none."""
+    rows = tuple((arm, group, f"{values[count]:.0f}", *(f"{values[name]:.1f}" if name in values else "–"
+                                                        for name in shares))
+                 for arm, by_group in groups for group, values in by_group.items())
+    return Table(title, ("arm", kind, count, *("F1" if name == "f1" else name for name in shares)), rows, note)
 
 
 def _costs(report: BenchReport) -> Table:

@@ -1,13 +1,45 @@
-"""A dataset's files in a folder, and their rows with positions."""
+"""The common form of all datasets, and a dataset's files in a folder with their rows."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from ...schemas.documents import Frozen
 from ...schemas.formats.small_files import json_records, validate_record
-from ..datasets import DatasetError
+from ..datasets import DatasetError, DatasetQuestion
+
+DatasetName = Literal["hotpotqa", "2wiki", "musique", "gbench", "graphrag-bench", "anonyrag", "multihop-rag", "generic"]
+
+Kind = Literal["short", "fill_in", "choice", "choices", "true_false", "open", "reversion"]
+"""How an answer is scored. short: a name, number or date; fill_in: the missing word; choice and choices: the letters
+of options; true_false; open: a text that only a judge can score; reversion: anonymous ids mapped to names."""
+
+
+class BenchQuestion(DatasetQuestion):
+    """A question of any dataset. `facts` are sentences of the gold documents, if the dataset has them."""
+
+    kind: Kind = "short"
+    facts: tuple[str, ...] = ()
+
+
+class BenchDocument(Frozen):
+    """A document of a dataset's corpus, in the form that a build takes."""
+
+    id: str
+    title: str
+    text: str
+    metadata: dict[str, str] = Field(default_factory=dict)
+
+
+class Dataset(Frozen):
+    """The questions of a dataset, and the documents that they are about."""
+
+    name: DatasetName
+    documents: tuple[BenchDocument, ...]
+    questions: tuple[BenchQuestion, ...]
+
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

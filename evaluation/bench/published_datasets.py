@@ -1,27 +1,39 @@
-"""The published datasets, each by its name from its folder, in the common form of `dataset_records`.
+"""The published datasets, each by its name from its folder, in the common form of `dataset_files`.
 
 GraphRAG-Bench is the name of two benchmarks: `gbench` is that of Xiao et al. 2025 (arXiv 2506.02404), questions by type
 over textbooks; `graphrag-bench` is that of Xiang et al. 2025 (arXiv 2506.05690), questions of four kinds over one long
 text of a domain. `multihop-rag` (Tang and Yang 2024, arXiv 2401.15391) has news articles, and questions with their
 supporting facts. `anonyrag` (Youtu-GraphRAG, appendix B) has anonymised novels, ids to map back to names, and multiple
 choice; its files are as published on Hugging Face (parquet with `question` and `answer`; a column of chunks), or saved
-as JSON. The others are in `multi_hop`.
+as JSON. HotpotQA, 2WikiMultiHopQA and MuSiQue are read in HippoRAG's form (questions and a corpus) or their own
+(contexts inside). `generic` is `questions.jsonl` (`id`, `question`, `answers`, `gold`, optionally `type`,
+`unanswerable`, `kind`) and `corpus.jsonl` (`id`, `title`, `text`).
 
 Each reader raises DatasetError if a file is missing, or if a row lacks a field; the message names line and field.
 """
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from ...schemas.formats.small_files import read_text
-from ..datasets import DatasetError, GoldPassage, QuestionFormat, spread
-from . import multi_hop
-from .dataset_files import FORMATS, any_files, models, the_file
-from .dataset_records import BenchDocument, BenchQuestion, Dataset, DatasetName, Kind
+from ...schemas.formats.small_files import parse_json, read_text, validate_record
+from ..datasets import DatasetError, DatasetQuestion, GoldPassage, QuestionFormat, load_answered_questions, spread
+from .dataset_files import (
+    FORMATS,
+    BenchDocument,
+    BenchQuestion,
+    Dataset,
+    DatasetName,
+    Kind,
+    any_files,
+    models,
+    rows,
+    the_file,
+)
 from .scoring import letters, options, pairs
 
 _HEADING = re.compile(r"^#+ +(\S.*)$", re.MULTILINE)
@@ -35,6 +47,11 @@ _ANONYMOUS_QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") 
 _ANONYMOUS_TEXTS = tuple(f"*{word}*{ending}" for word in ("text", "chunk", "corpus") for ending in FORMATS)
 _NULL = "null"
 """The type of questions without an answer in the documents."""
+_NAMES: dict[QuestionFormat, tuple[str, ...]] = {
+    "hotpotqa": ("hotpot*.json*",), "2wiki": ("2wiki*.json*", "dev.json*", "train.json*", "test.json*"),
+    "musique": ("musique*.json*",), "generic": ("questions.json*",)}
+_CORPUS = ("*corpus*.json*",)
+_OTHERS = (*_CORPUS, "openie*")
 
 
 def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> Dataset:
@@ -53,8 +70,8 @@ def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> D
         questions, documents = spread(read_questions(folder), limit), read_documents(folder)
     else:
         form = cast("QuestionFormat", name)
-        questions = spread(multi_hop.read_questions(folder, form), limit)
-        documents = multi_hop.read_documents(folder, form, questions)
+        questions = spread(_multi_hop_questions(folder, form), limit)
+        documents = _multi_hop_documents(folder, form, questions)
     for what, records in (("questions", questions), ("documents with text", documents)):
         if not records:
             raise DatasetError(f"the files of {name} in {folder} have no {what}: nothing can be measured")
@@ -231,3 +248,90 @@ _READERS: dict[DatasetName, tuple[Callable[[Path], list[BenchQuestion]], Callabl
     "anonyrag": (_anonymous_questions, _anonymous_chunks),
     "multihop-rag": (_questions_with_facts, _articles)}
 """What reads the questions and the documents of each dataset."""
+
+
+class _Passage(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+    id: str = ""
+    title: str
+    text: str
+
+
+class _Kind(BaseModel):
+    kind: Kind = "short"
+
+
+def _multi_hop_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
+    """Read the questions of a folder.
+
+    Raises:
+        DatasetError: the file is missing, or has another form; the message names line and field.
+    """
+    path = the_file(folder, _NAMES[form], f"{form}'s questions", _OTHERS)
+    questions = load_answered_questions(path, form)
+    kinds: list[Kind] = ["short"] * len(questions)
+    if form == "generic":
+        kinds = [validate_record(where, {key: row[key] for key in ("kind",) if key in row}, _Kind, DatasetError).kind
+                 for where, row in rows(path)]
+    counted = Counter[str]()
+    numbered = []
+    for question, kind in zip(questions, kinds, strict=True):
+        counted[question.id] += 1
+        again = counted[question.id] > 1 or not question.id  # results need a unique id
+        name = f"{question.id}#{counted[question.id]}" if again else question.id
+        numbered.append(BenchQuestion(**dict(question) | {"id": name}, kind=kind))
+    return numbered
+
+
+def _multi_hop_documents(folder: Path, form: QuestionFormat, asked: Sequence[DatasetQuestion]) -> list[BenchDocument]:
+    """Read the corpus, or without a corpus file the contexts of the asked questions, as HippoRAG built its corpora.
+
+    Raises:
+        DatasetError: there is neither, or it has another form; the message names line and field.
+    """
+    if any_files(folder, _CORPUS, ("openie*",)):
+        passages = list(_corpus(the_file(folder, _CORPUS, "the corpus", ("openie*",))))
+    else:
+        path = the_file(folder, _NAMES[form], f"{form}'s questions", _OTHERS)
+        texts = {question.question for question in asked}
+        passages = [passage for where, row in rows(path) if row["question"] in texts
+                    for passage in _contexts(where, row)]
+    unlike = {(passage.id, passage.title, passage.text): passage for passage in passages if passage.text.strip()}
+    return [BenchDocument(id=passage.id or f"p{number}", title=passage.title, text=passage.text)
+            for number, passage in enumerate(unlike.values())]
+
+
+def _corpus(path: Path) -> Iterator[_Passage]:
+    """Yield the passages of a list, or of HotpotQA's titles with their sentences."""
+    text = read_text(path, DatasetError)
+    if path.suffix == ".json" and text.lstrip().startswith("{"):
+        try:
+            titles = parse_json(text)
+        except ValueError as error:
+            raise DatasetError(f"{path}: not usable JSON: {error}") from error
+        for title, sentences in titles.items():
+            yield _passage(f"{path}: {title!r}", title, sentences)
+    else:
+        yield from (passage for _, passage in models(path, _Passage))
+
+
+def _contexts(where: str, row: dict[str, Any]) -> Iterator[_Passage]:
+    """Yield the passages inside a question: MuSiQue's `paragraphs`, or HotpotQA's and 2Wiki's `context`."""
+    if "paragraphs" in row:
+        for paragraph in row["paragraphs"]:
+            yield _passage(where, paragraph["title"], paragraph["paragraph_text"])
+        return
+    context = row.get("context")
+    if isinstance(context, dict):  # columns, as on Hugging Face
+        context = list(zip(context.get("title", ()), context.get("sentences", ()), strict=False))
+    if not isinstance(context, list) or not all(isinstance(one, list | tuple) and len(one) == 2 for one in context):  # noqa: PLR2004
+        raise DatasetError(f"{where}, context: a list of [title, sentences] is needed where there is no corpus file")
+    for title, sentences in context:
+        yield _passage(where, title, sentences)
+
+
+def _passage(where: str, title: Any, text: Any) -> _Passage:
+    # Sentences contain their own spaces, in HotpotQA's and (except the first) in 2Wiki's files.
+    joined = "".join(text) if isinstance(text, list) and all(isinstance(one, str) for one in text) else text
+    return validate_record(where, {"title": title, "text": joined}, _Passage, DatasetError)

@@ -1,4 +1,4 @@
-"""A whole benchmark: build its knowledge bases, ask every arm, judge; finished steps are not repeated."""
+"""A whole benchmark: build, ask every arm, judge; finished steps are not repeated. And what it costs, beforehand."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -7,28 +7,42 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from pydantic import Field
+
 from ...agents.construction.graph import build_graph
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
+from ...agents.estimate import estimate_documents
 from ...agents.resources import Resources
+from ...agents.retrieval.caps import Caps, rounds_allowed
+from ...agents.retrieval.evidence import ROUND_SHARE
 from ...config import Settings
 from ...graph_store.layout import knowledge_bases
+from ...ingest.given import given_documents
 from ...models.llm.judging import Judge
+from ...prompts import Step, lookups_text, mode_text, render
 from ...runtime import event_loop
 from ...runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
+from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
+from ...schemas.lookups import TOOLS
 from ...schemas.naming import content_id
 from ...schemas.retrieval import Mode
+from ...text.tokens import estimate_tokens
 from ..in_parallel import for_each
 from ..recall import Watch
-from .arm_answers import ArmAsker
+from .arm_answers import STEPS, ArmAsker
 from .arms import Arm
-from .dataset_records import BenchDocument, BenchQuestion, Dataset
+from .dataset_files import BenchDocument, BenchQuestion, Dataset
 from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
 from .scoring import JUDGED
 
 OPEN = "open"
 _LATER = frozenset({"extract", "resolve", "summarise"})
 """The steps of a build; a knowledge base's other calls belong to questions."""
+_REPLY = 150
+"""The completion tokens of a step: a thought, and an answer with its quotes."""
+_TERMS = 200
+"""The tokens of the schema's terms in a prompt."""
 
 
 class BenchError(BanyanError):
@@ -112,7 +126,8 @@ class Peer(Protocol):
 class Plan:
     """How a benchmark is run.
 
-    `judge`: the judge's model; None means that answers are not judged. `recorded`: see `building`. `answers`: whether
+    `judge`: the judge's model; None means that answers are not judged. `recorded`: a file of
+    triples in HippoRAG's form, which are imported instead of calling a model. `answers`: whether
     questions are answered; otherwise passages are only ranked.
     """
 
@@ -237,3 +252,64 @@ def prediction(outcome: ArmOutcome) -> str:
 
 def _at_once(resources: Resources) -> int:
     return resources.settings.llm_concurrency if resources.settings.uses_llm else 1
+
+
+class BenchEstimate(Frozen):
+    """Calls and tokens still to pay; tokens are prompt and completion together."""
+
+    questions: int
+    documents: int
+    building: dict[str, int] = Field(description="tokens by schema")
+    asking: dict[str, int] = Field(description="tokens by arm, where every question takes all rounds")
+    judging: int
+    calls: int
+    tokens: int
+
+
+def estimate(resources: Resources, dataset: Dataset, plan: Plan) -> BenchEstimate:
+    """Estimate a benchmark, without its earlier results, without calling a model or building anything."""
+    building, calls = dict[str, int](), 0
+    for schema in dict.fromkeys(map(plan.schema_of, plan.arms)):
+        if plan.recorded:
+            building[schema] = 0
+            continue
+        name = base_name(resources.settings, dataset, schema, plan.recorded)
+        documents = given_documents([document.model_dump() for document in dataset.documents], resources.limits)
+        amount = estimate_documents(resources, name, documents, schema)
+        building[schema], calls = amount.prompt_tokens + amount.completion_tokens, calls + amount.calls
+    asking, judging = dict[str, int](), 0
+    for arm in plan.arms if resources.settings.uses_llm else ():
+        each_calls, each_tokens = _question(resources, arm)
+        asking[arm.name] = sum(each_tokens + each_calls * estimate_tokens(question.question)
+                               for question in dataset.questions)
+        calls += each_calls * len(dataset.questions)
+        if plan.judge:
+            judged = [question for question in dataset.questions if question.kind in JUDGED]
+            judging += sum(2 * estimate_tokens(question.question) + _prompt_tokens("judge") + 2 * _REPLY
+                           for question in judged)
+            calls += len(judged)
+    return BenchEstimate(questions=len(dataset.questions), documents=len(dataset.documents), building=building,
+                         asking=asking, judging=judging, calls=calls,
+                         tokens=sum(building.values()) + sum(asking.values()) + judging)
+
+
+def _question(resources: Resources, arm: Arm) -> tuple[int, int]:
+    """Return the most calls of a question, and their tokens without those of the question itself."""
+    settings = resources.settings
+    one = _prompt_tokens("agent") + _TERMS + _REPLY
+    if arm.method == "zero-shot":
+        return 1, one
+    if arm.method not in {"graph", "text agent"}:
+        return 1, one + settings.context_passages * settings.chunk_tokens
+    caps = Caps(rounds=settings.max_rounds, tool_calls=settings.max_tool_calls)
+    calls = 1 + (STEPS if arm.method == "text agent" else rounds_allowed(arm.context, caps))
+    # Each round adds evidence up to the budget, and the lookups that a reply asked for.
+    shown = sum(min(1, ROUND_SHARE * number) * settings.context_tokens + _REPLY * (number - 1)
+                for number in range(1, calls + 1))
+    return calls, calls * one + int(shown)
+
+
+def _prompt_tokens(step: Step) -> int:
+    """Estimate the tokens of a prompt without its inputs."""
+    empty = dict.fromkeys(("question", "gold", "prediction", "terms", "rounds", "last", "instructions"), "")
+    return render(step, "en", None, lookups=lookups_text(TOOLS, "en"), mode=mode_text("reject", "en"), **empty).tokens

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...schemas.documents import Frozen
-from ..answer_scores import exact_match, f1, holds, normal_answer
-from .dataset_records import BenchQuestion
+from ..agent_answers import exact_match, f1, holds, normal_answer
+from .dataset_files import BenchQuestion
 
 _MARK = re.compile(r"(?<![A-Za-z0-9])([A-J])\s?[).．、:：）]")
 _WORD = re.compile(r"[^\W\d_]+")

@@ -15,13 +15,11 @@ from ...graph_store.layout import Layout, check_name
 from ...ingest.loaders import FORMATS
 from ...schemas.formats.schema_loading import seed_names
 from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
-from ..parameters import BuildId, KbName, errors
-from ..responses import Build, Decisions, Items
+from ..responses import Build, BuildId, Decisions, Items, KbName, errors, event, event_stream
 from ..runs.jobs import BuildOptions, no_build
 from ..runs.uploads import Upload
 from ..security.access import AFFORDABLE, Seeing, check_base, may
 from ..service import Reading, Service, Serving
-from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["builds"])
 _EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,13 +9,23 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...graph_store.layout import Layout
 from ..error_responses import NotFoundError, UnavailableError, error_told
-from ..parameters import KbName, errors
-from ..responses import AskAnswer, Body, ConversationItem, Items, Message, SharedConversation, StoredConversation
+from ..responses import (
+    AskAnswer,
+    Body,
+    ConversationItem,
+    Items,
+    KbName,
+    Message,
+    SharedConversation,
+    StoredConversation,
+    errors,
+    event,
+    event_stream,
+)
 from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..runs.questions import GONE, QuestionRequest
 from ..security.access import AFFORDABLE, Asking, Seeing
 from ..service import Service, Serving
-from ..streaming import event, event_stream
 
 router = APIRouter(prefix="/api", tags=["questions"])
 _MOST_TITLE = 200

@@ -1,6 +1,7 @@
-"""The graph, its tree and tables of its rows, sent in the parts that are looked at."""
+"""The graph, its tree and tables of its rows, in the parts that are looked at; and what surrounds an answer."""
 
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from typing import Annotated, NamedTuple
 from urllib.parse import quote
@@ -8,7 +9,10 @@ from urllib.parse import quote
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 
+from ...agents.example_questions import example_questions
+from ...agents.introduction import Introduction, introduce
 from ...api.python_results import Source
 from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.knowledge_graph import EdgeKey
@@ -17,31 +21,42 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup
 from ...schemas.naming import triple_id
+from ...subagent.answer_facts import CitedPlace, stated_by
+from ...tools.openings import DocumentSummary, summarise_documents
 from ...tools.schema_names import terms_of
 from ...tools.table_results import ComputedTable, tabulate
 from ..error_responses import NotFoundError
 from ..graph_view import GraphView, mentioned_together
-from ..parameters import At, KbName, Limit, NodeId, Offset, TypeName, errors
 from ..responses import (
+    At,
+    Body,
     CommunityAnswer,
     CommunityItem,
     Count,
     EntityAnswer,
     GraphTypes,
     Items,
+    KbName,
+    Limit,
     Node,
+    NodeId,
+    Offset,
+    Page,
     ShownFact,
     Subgraph,
     TableField,
     Tree,
+    TypeName,
+    errors,
 )
 from ..security.access import may
 from ..service import Reading, Serving
 
-router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])
 _FACTS = 50
 """Number of facts to send with an entity; the other facts are in the pages of its neighbourhood."""
 _MOST_ROWS = 1000
+_MOST_NODES = 500
 _SHOWN = 100
 _MOST_PARTS = 20
 _Part = Annotated[str, Query(max_length=LONGEST)]
@@ -59,7 +74,7 @@ def _seen(reading: Reading) -> _Seen:
 Seen = Annotated[_Seen, Depends(_seen)]
 
 
-@router.get("/graph/types", responses=errors(404))
+@router.get("/graph/types", tags=["graph"], responses=errors(404))
 def graph_types(seen: Seen, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
                                                                "each; none: all")] = None) -> GraphTypes:
     """Count the entity types and relations."""
@@ -71,21 +86,21 @@ def _counts(counted: Counter[str]) -> list[Count]:
             for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
 
 
-@router.get("/graph/search", responses=errors(404))
+@router.get("/graph/search", tags=["graph"], responses=errors(404))
 def search_graph(seen: Seen, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
                  limit: Limit = 20) -> Items[Node]:
     """Find entities with a name that contains these words."""
     return Items(items=seen.view.search(q, kind, limit))
 
 
-@router.get("/graph/names", responses=errors(404))
+@router.get("/graph/names", tags=["graph"], responses=errors(404))
 def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
                    ) -> Items[Node]:
     """Find the entities with exactly these names."""
     return Items(items=seen.view.find_by_name(names))
 
 
-@router.get("/graph/overview", responses=errors(404))
+@router.get("/graph/overview", tags=["graph"], responses=errors(404))
 def graph_overview(
     seen: Seen, kind: TypeName = "", limit: Limit = 100, offset: Offset = 0,
     q: Annotated[str, Query(max_length=200, description="only entities with a name that contains these words")] = "",
@@ -102,7 +117,7 @@ def graph_overview(
     return view.drawn(shown, view.among(shown, relation), len(matches), linked=not relation)
 
 
-@router.get("/graph/path", responses=errors(404))
+@router.get("/graph/path", tags=["graph"], responses=errors(404))
 def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: Annotated[str, Query(max_length=100)],
                  ) -> Subgraph:
     """Return a shortest path between two entities along facts, with its entities in order; empty if there is none."""
@@ -114,7 +129,7 @@ def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: 
                                    if frozenset((edge.source, edge.target)) in steps], len(nodes))
 
 
-@router.get("/graph/fact", responses=errors(404))
+@router.get("/graph/fact", tags=["graph"], responses=errors(404))
 def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
               relation: Annotated[str, Query(max_length=200)]) -> ShownFact:
     """Show a fact with its sources."""
@@ -126,7 +141,7 @@ def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target:
     return _fact(view, fact, Sources(kb.documents.chunks(sorted(support))))
 
 
-@router.get("/graph/sentences", responses=errors(404))
+@router.get("/graph/sentences", tags=["graph"], responses=errors(404))
 def show_sentences(seen: Seen, source: Annotated[str, Query(max_length=100)],
                    target: Annotated[str, Query(max_length=100)]) -> Items[Source]:
     """Show the sentences that name two entities which share no fact."""
@@ -137,7 +152,7 @@ def show_sentences(seen: Seen, source: Annotated[str, Query(max_length=100)],
     return Items(items=[evidence for one in found for evidence in one.evidence])
 
 
-@router.get("/graph/neighbourhood", responses=errors(404))
+@router.get("/graph/neighbourhood", tags=["graph"], responses=errors(404))
 def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
     """Return an entity, a page of its `total` neighbours, best connected first, and the facts among them."""
     centre = _node(seen.view, entity)
@@ -146,7 +161,7 @@ def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset 
     return seen.view.drawn(shown, seen.view.among(shown), len(matches), linked=True)
 
 
-@router.get("/graph/entity", responses=errors(404))
+@router.get("/graph/entity", tags=["graph"], responses=errors(404))
 def show_entity(seen: Seen, entity: NodeId, at: At = "") -> EntityAnswer:
     """Show an entity: its names, attributes, documents, facts with their sources, and what is mentioned with it."""
     kb, view = seen
@@ -187,7 +202,7 @@ def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> ShownFact:
                 evidence=[Source(**source) for source in sources.of(view.support(key))])
 
 
-@router.get("/tree", responses=errors(404))
+@router.get("/tree", tags=["graph"], responses=errors(404))
 def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, description="none: the coarsest")] = None,
               parent: Annotated[str, Query(max_length=100, description="only those within this one")] = "",
               limit: Limit = 50, offset: Offset = 0) -> Tree:
@@ -198,7 +213,7 @@ def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, descr
     return Tree(levels=levels, total=total, items=[_item(community, seen.view) for community in shown])
 
 
-@router.get("/tree/community", responses=errors(404))
+@router.get("/tree/community", tags=["graph"], responses=errors(404))
 def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
     """Show a community with a page of its members."""
     shown = _community(seen.kb, community)
@@ -214,7 +229,7 @@ def _item(community: TreeCommunity, view: GraphView) -> CommunityItem:
         keywords=[node.name for node in view.find(community.keywords)])
 
 
-@router.get("/table", responses=errors(404, 504))
+@router.get("/table", tags=["graph"], responses=errors(404, 504))
 async def compute_table(  # noqa: PLR0913  (its parameters)
     *, seen: Seen, service: Serving, client: Annotated[str, may("read")],
     relation: Annotated[str, Query(min_length=1, max_length=LONGEST, description="the relation or attribute, as "
@@ -247,13 +262,13 @@ async def compute_table(  # noqa: PLR0913  (its parameters)
         return await anyio.to_thread.run_sync(lambda: tabulate(seen.view.index, seen.kb.schemas.current(), lookup))
 
 
-@router.get("/fields", responses=errors(404))
+@router.get("/fields", tags=["graph"], responses=errors(404))
 def list_fields(seen: Seen) -> Items[TableField]:
     """List the relations, then the attributes, the most rows first."""
     return Items(items=[TableField(**field._asdict()) for field in terms_of(seen.view.index)])
 
 
-@router.get("/export", responses=errors(404), response_class=StreamingResponse)
+@router.get("/export", tags=["graph"], responses=errors(404), response_class=StreamingResponse)
 def export(kb: KbName, reading: Reading, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
     """Export the graph with its tree as a file."""
     pieces = export_pieces(form, reading.kb.tree_graph(), lambda: reading.index)
@@ -261,3 +276,51 @@ def export(kb: KbName, reading: Reading, form: Annotated[ExportFormat, Query(ali
     disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
     return StreamingResponse(pieces, media_type=FORMATS[form].media_type,
                              headers={"Content-Disposition": disposition})
+
+
+
+class Cited(Body):
+    """The citations of an answer."""
+
+    citations: list[CitedPlace] = Field(min_length=1, max_length=100)
+
+
+@router.post("/graph/evidence", tags=["graph"], responses=errors(404))
+def evidence(seen: Seen, cited: Cited) -> Subgraph:
+    """Return the facts that the cited text states, their entities, and other entities that it names."""
+    view = seen.view
+    known, named = stated_by(view.index, cited.citations)
+    nodes = view.find(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST_NODES]
+    shown = {node.id for node in nodes}
+    return view.drawn(nodes, [view.edge(key) for key in known if key[0] in shown and key[2] in shown], len(nodes))
+
+
+@router.get("/graph/among", tags=["graph"], responses=errors(404))
+def among(seen: Seen, entities: Annotated[list[Annotated[str, Query(max_length=200)]],
+                                          Query(alias="id", max_length=_MOST_NODES)]) -> Subgraph:
+    """Return the given entities and the facts among them."""
+    nodes = seen.view.find(dict.fromkeys(entities))
+    return seen.view.drawn(nodes, seen.view.among(nodes), len(nodes), linked=True)
+
+
+@router.get("/introduction", tags=["knowledge bases"], responses=errors(404))
+def show_introduction(kb: KbName, service: Serving) -> Introduction:
+    """Say what the documents are about, what was not read, and three questions that were answered when tried."""
+    return introduce(service.resources, kb, partial(service.tried.answer, kb))
+
+
+@router.get("/summaries", tags=["knowledge bases"], responses=errors(404))
+def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> Page[DocumentSummary]:
+    """Return of each document the sentence that says best what it is about, with its place."""
+    documents = reading.kb.documents
+    ids = [entry.id for entry in documents.entries()]
+    shown = ids[offset:offset + limit]
+    return Page(total=len(ids), items=summarise_documents(documents, shown) if shown else [])
+
+
+@router.post("/questions/next", tags=["questions"], responses=errors(404))
+def next_questions(kb: KbName, seen: Seen, service: Serving, cited: Cited) -> Items[str]:
+    """Suggest questions that were answered when they were tried, about the entities in the cited text."""
+    named = [node.id for node in evidence(seen, cited).nodes]
+    found = example_questions(seen.view.index, partial(service.tried.answer, kb), about=named) if named else []
+    return Items(items=[one.text for one in found])

@@ -13,8 +13,7 @@ from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...schemas.service_addresses import check_endpoint
 from ..error_responses import RefusedError, StateError
-from ..parameters import errors
-from ..responses import Body
+from ..responses import Body, errors
 from ..security.access import OF_ALL, may
 from ..security.keys import WORK
 from ..service import Serving

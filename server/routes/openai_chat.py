@@ -27,13 +27,12 @@ from ...schemas.retrieval import Mode
 from ...schemas.scope import DocumentNames, MetadataValues
 from ...text.tokens import estimate_tokens
 from ..error_responses import UnavailableError, error_told
-from ..parameters import KbName, errors
-from ..runs.chat import MAX_MESSAGES
+from ..responses import KbName, errors, event_stream
 from ..runs.questions import GONE, WITHDRAWN, QuestionRequest, question_in
 from ..security.access import AFFORDABLE, Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
-from ..streaming import event_stream
+from .chat_routes import MAX_MESSAGES
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 _SOURCE = re.compile(r"^\[(\d+)\]", re.MULTILINE)

@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
@@ -22,7 +22,6 @@ from langgraph.types import Command, StateSnapshot
 
 from ...agents.construction.graph import build_graph
 from ...agents.resources import Resources
-from ...graph_store.layout import check_name
 from ...graph_store.store_errors import DatabaseError, WriterBusyError
 from ...runtime import audit
 from ...runtime.budgets import charge
@@ -33,14 +32,13 @@ from ..responses import Build, BuildError, BuildProgress, BuildReview
 from ..security.allowances import Allowances
 from ..server_database import ServerDatabase
 from .jobs import MOST_TAKEN_UP, OVER, BuildOptions, Job, Jobs, new_job
-from .processes import Processes
 from .uploads import Upload, files_folder, reading_files, safe_names, sweep_files
 
 _LOG = logging.getLogger("banyan.server")
 _BEAT = 0.5
 """Seconds between two looks at the table of jobs."""
-_WRITER_ENDS = 60.0
-"""Seconds that the previous process of a build may take to release the knowledge base."""
+_WRITER_ENDS = 600.0
+"""Seconds that another writer may take to release the knowledge base: a previous process, or an agent's document."""
 
 
 @dataclass
@@ -58,22 +56,19 @@ class _Running:
 class Builds:
     """The builds of a server, as seen and run by one of its processes."""
 
-    def __init__(self, resources: Resources, database: ServerDatabase, processes: Processes,
-                 allowances: Allowances) -> None:
+    def __init__(self, resources: Resources, database: ServerDatabase, allowances: Allowances) -> None:
         self._resources = resources
         self._allowances = allowances
         self._db = database
-        self.jobs = Jobs(database, processes, resources.settings.builds_at_once)
+        self.jobs = Jobs(database, resources.settings.builds_at_once)
         self._running: dict[str, _Running] = {}
-        self._turns = set[str]()
         self._tasks: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
         self._thread = anyio.CapacityLimiter(1)
         """For the loop's thread: requests that fill all others must not make this process look dead."""
 
     def begin(self) -> None:
-        """Note that this process runs, and remove the uploads that killed processes were reading."""
-        self.jobs.begin()
+        """Remove the uploads that killed processes were reading."""
         sweep_files(self._resources.settings.home, self.building())
 
     async def attend(self) -> None:
@@ -90,13 +85,11 @@ class Builds:
     async def _look(self) -> None:
         changed = [one for one in self._running.values() if one.job is not one.saved]
         jobs = [one.job for one in changed]
-        news = await anyio.to_thread.run_sync(self.jobs.exchange, {*self._running, *self._turns}, jobs,
-                                              limiter=self._thread)
+        news = await anyio.to_thread.run_sync(self.jobs.exchange, set(self._running), jobs, limiter=self._thread)
         for one, job in zip(changed, jobs, strict=True):
             one.saved = job
         for job in news.taken:
-            if job.kind == "build":
-                self._begin(job)
+            self._begin(job)
         for ended in news.ended & self._running.keys():
             self._running[ended].work.cancel()
 
@@ -170,28 +163,6 @@ class Builds:
         _, waiting = await asyncio.wait(self._tasks, timeout=seconds)
         return not waiting
 
-    @asynccontextmanager
-    async def turn(self, kb: str) -> AsyncIterator[None]:
-        """Wait for a turn to build, in the same queue as all builds.
-
-        Raises:
-            KnowledgeBaseNameError: no knowledge base can have this name.
-        """
-        job = new_job(check_name(kb), kind="turn")
-        turn = job.build.id
-        self._turns.add(turn)
-        try:
-            await anyio.to_thread.run_sync(self.jobs.add, job)
-            self._news.set()
-            while (await anyio.to_thread.run_sync(self.jobs.one, turn)).build.state == "queued":
-                await asyncio.sleep(_BEAT)
-            yield
-        finally:
-            self._turns.remove(turn)
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self.jobs.remove, turn)
-            self._news.set()
-
     def _begin(self, job: Job) -> None:
         running = self._running[job.build.id] = _Running(job, job)
         running.work = asyncio.create_task(self._work(running))
@@ -220,7 +191,6 @@ class Builds:
             try:
                 return await self._run_graph(running)
             except WriterBusyError as error:
-                # The process that ran it before may not have ended yet.
                 if time.monotonic() > until:
                     return self._failure(running.job, error)
                 await asyncio.sleep(_BEAT)

@@ -1,14 +1,16 @@
-"""The jobs of a server in its database: a queue from which its processes take one after the other.
+"""The builds of a server in its database: a queue from which its processes take one after the other.
 
-A job is a build, or a turn: the place in the queue of work that a process does by itself, such as a document that an
-agent adds. Every process shows all jobs and can have each cancelled. A job whose process has ended is queued again.
+Every process shows all jobs and can have each cancelled. A job whose process has ended is queued again: each process
+notes every few seconds in a row that it runs.
 """
 
 import logging
+import time
+import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, text, update
@@ -16,8 +18,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, text, 
 from ...agents.construction.state import BuildContext, new_run
 from ..error_responses import NotFoundError, StateError, TooManyRequestsError
 from ..responses import Build, BuildError, BuildProgress
-from ..server_database import JOBS, ServerDatabase
-from .processes import Processes
+from ..server_database import JOBS, PROCESSES, ServerDatabase
 from .uploads import Upload, remove_files, store_files
 
 _LOG = logging.getLogger("banyan.server")
@@ -29,6 +30,10 @@ MOST_QUEUED, MOST_OF_ONE = 100, 25
 """The most builds that may be queued or running: in total, and for one client or one knowledge base."""
 MOST_TAKEN_UP = 3
 """How many processes may end while they run a build, since the build may be the cause."""
+GONE = 20.0
+"""Seconds after its last note in which a process still counts as running."""
+_EVERY = 2.0
+"""Seconds between two notes of a process."""
 _RETRY = 60
 _IS_OVER = JOBS.c.state.in_(OVER)
 
@@ -45,7 +50,6 @@ class Job(BaseModel):
 
     build: Build
     options: BuildOptions = BuildOptions()
-    kind: Literal["build", "turn"] = "build"
     client: str = ""
     """The client that started it, even if others resume it or decide; empty for a client without a name."""
     resume: dict[str, Any] | None = None
@@ -81,11 +85,16 @@ class News(NamedTuple):
 class Jobs:
     """The table of jobs, as one of the server's processes uses it."""
 
-    def __init__(self, database: ServerDatabase, processes: Processes, at_once: int) -> None:
+    def __init__(self, database: ServerDatabase, at_once: int) -> None:
         """Set how many jobs the processes of the server do at once; each knowledge base has one at most."""
+        self.process = uuid.uuid4().hex
+        """The id of this process."""
         self._db = database
-        self._processes = processes
         self._at_once = at_once
+        self._noted = self._trusts_notes_from = float("-inf")
+        # The database's clock: those of several machines may differ.
+        self._now = ("CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)" if database.is_shared else
+                     "CAST(strftime('%s', 'now') AS INTEGER)")
 
     @contextmanager
     def _changing(self) -> Iterator[Connection]:
@@ -95,10 +104,21 @@ class Jobs:
                 connection.execute(text("LOCK TABLE banyan_jobs IN EXCLUSIVE MODE"))
             yield connection
 
-    def begin(self) -> None:
-        """Note that this process runs."""
-        with self._db.transaction() as connection:
-            self._processes.note(connection)
+    def running(self, connection: Connection) -> set[str]:
+        """Note that this process runs, and return the ids of all that do; those that have ended are forgotten."""
+        now = time.monotonic()
+        if now > self._noted + _EVERY:
+            if now > self._noted + GONE / 2:
+                # What kept this process from its notes may have kept all others, too. Until they had time to note
+                # again, it declares none of them ended.
+                self._trusts_notes_from = now + GONE
+            self._noted = now
+            connection.execute(text(f"INSERT INTO banyan_processes (id, seen) VALUES (:id, {self._now}) "  # noqa: S608
+                                    "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen"), {"id": self.process})
+        if now > self._trusts_notes_from:
+            connection.execute(text(f"DELETE FROM banyan_processes WHERE seen < {self._now} - {GONE:.0f} "  # noqa: S608
+                                    "AND id <> :id"), {"id": self.process})
+        return {self.process, *connection.execute(select(PROCESSES.c.id)).scalars()}
 
     def add(self, job: Job, uploads: Sequence[Upload] = ()) -> None:
         """Queue a job with the files that it reads, and forget all but the newest jobs that are over.
@@ -108,12 +128,10 @@ class Jobs:
             StateError: another build of the knowledge base is to be reviewed.
         """
         with self._db.transaction() as connection:
-            if job.kind == "build":
-                check_quotas([one for one in _read(connection, ~_IS_OVER) if one.kind == "build"], job)
+            check_quotas(_read(connection, ~_IS_OVER), job)
             # Before the job is inserted: from then on no process can take one, and large files take long.
             store_files(connection, job.build.id, uploads, job.build.files)
-            process = "" if job.kind == "build" else self._processes.id  # any process may take a build
-            connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, **_columns(job, process)))
+            connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, **_columns(job, "")))
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
 
@@ -126,36 +144,32 @@ class Jobs:
         """
         news = News([], set(ours))
         with self._changing() as connection:
-            self._processes.note(connection)
+            running, busy = self.running(connection), set[str]()
             for job in changed:
-                connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, JOBS.c.process == self._processes.id)
+                connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, JOBS.c.process == self.process)
                                    .values(record=job.model_dump_json()))
             rows = connection.execute(select(JOBS.c.state, JOBS.c.process, JOBS.c.record).order_by(JOBS.c.id).where(
                 JOBS.c.state.in_(("queued", "running", "cancelling")))).fetchall()
-            running, busy = self._processes.running(connection), set[str]()
             queue: list[Job] = []
             for state, process, record in rows:
-                job, mine = Job.model_validate_json(record), process == self._processes.id
+                job, mine = Job.model_validate_json(record), process == self.process
                 if mine and state != "cancelling":
                     news.ended.discard(job.build.id)
-                if state == "queued" and (job.kind == "build" or mine):
+                if state == "queued":
                     queue.append(job)
                 elif process not in running or (mine and job.build.id not in ours):
                     self._take_back(connection, job, state)
-                elif state != "queued":
+                else:
                     busy.add(job.build.kb)
             for job in queue:
                 if len(busy) < self._at_once and job.build.kb not in busy:
                     busy.add(job.build.kb)
                     news.taken.append(job.having(state="running"))
-                    _write(connection, news.taken[-1], self._processes.id)
+                    _write(connection, news.taken[-1], self.process)
         return news
 
     def _take_back(self, connection: Connection, job: Job, state: str) -> None:
         """Queue a job again whose process has ended; one that was to be cancelled, or ended too many, ends."""
-        if job.kind == "turn":
-            connection.execute(delete(JOBS).where(JOBS.c.id == job.build.id))
-            return
         _LOG.warning("build %s of %r is taken up: the process that ran it has ended", job.build.id, job.build.kb)
         job = job.model_copy(update={"taken_up": job.taken_up + 1}).having(state="queued")
         if state == "cancelling":
@@ -170,7 +184,7 @@ class Jobs:
     def end(self, job: Job) -> None:
         """Save a job that this process has done, or that waits for a person or another process."""
         with self._changing() as connection:
-            _write(connection, job, only=JOBS.c.process == self._processes.id)
+            _write(connection, job, only=JOBS.c.process == self.process)
         if job.build.state not in AT_WORK:
             self._db.empty_log()
 
@@ -208,17 +222,9 @@ class Jobs:
     def leave(self) -> None:
         """Note that this process ends, and queue its builds again for others."""
         with self._changing() as connection:
-            for job in _read(connection, JOBS.c.process == self._processes.id):
-                if job.kind == "build":
-                    _write(connection, job.having(state="queued"))
-                else:
-                    connection.execute(delete(JOBS).where(JOBS.c.id == job.build.id))
-            self._processes.leave(connection)
-
-    def remove(self, job: str) -> None:
-        """Delete a turn that is over."""
-        with self._db.transaction() as connection:
-            connection.execute(delete(JOBS).where(JOBS.c.id == job))
+            for job in _read(connection, JOBS.c.process == self.process):
+                _write(connection, job.having(state="queued"))
+            connection.execute(delete(PROCESSES).where(PROCESSES.c.id == self.process))
 
     def one(self, build: str) -> Job:
         """Return a build by its id.
@@ -232,7 +238,7 @@ class Jobs:
     def all(self, *, unfinished: bool = False) -> list[Job]:
         """Return all builds, or those that have not ended, oldest first."""
         with self._db.reading() as connection:
-            return [job for job in _read(connection, *([~_IS_OVER] if unfinished else [])) if job.kind == "build"]
+            return _read(connection, *([~_IS_OVER] if unfinished else []))
 
 
 def _read(connection: Connection, *where: ColumnElement[bool]) -> list[Job]:

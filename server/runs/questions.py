@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Any, Literal, NamedTuple, cast
 
@@ -91,33 +91,6 @@ class Event(NamedTuple):
     data: dict[str, Any]
 
 
-class Answering:
-    """A question that is being answered. Its events are buffered, so it goes on while its client reads slowly.
-
-    Args:
-        answer: the coroutine that sends the events.
-        events: where they are received.
-    """
-
-    def __init__(self, answer: Coroutine[Any, Any, None], events: MemoryObjectReceiveStream[Event]) -> None:
-        self._events = events
-        self._task = asyncio.create_task(answer)
-        # Its exception is raised to the reader of its events; without a reader it is dropped.
-        self._task.add_done_callback(lambda done: done.cancelled() or done.exception())
-
-    async def __aiter__(self) -> AsyncIterator[Event]:
-        """Yield the events as they come, then raise the exception that ended the answering, if any."""
-        async for event in self._events:
-            yield event
-        await asyncio.wait([self._task])
-        if not self._task.cancelled():
-            self._task.result()
-
-    def stop(self) -> None:
-        """Stop the answering and the calls that it waits for."""
-        self._task.cancel()
-
-
 class Questions:
     """Answers questions, as many in parallel as the settings allow."""
 
@@ -132,12 +105,12 @@ class Questions:
         # Always leave one slot to other clients; without keys, there are no other clients.
         self._most = max(1, at_once - 1)
         self._shares: LRUCache[str, anyio.CapacityLimiter] = LRUCache(_CLIENTS)
-        self._answerings = set[Answering]()
+        self._answering = set[asyncio.Task[None]]()
 
     def stop(self) -> None:
         """Stop answering, because the server stops."""
-        for answering in self._answerings:
-            answering.stop()
+        for task in self._answering:
+            task.cancel()
 
     @property
     def _seconds(self) -> float:
@@ -152,11 +125,7 @@ class Questions:
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
-        """Wait for a slot, in which a question of any interface is answered.
-
-        Raises:
-            DeadlineError: the block took too long, the wait included.
-        """
+        """Wait for a slot, in which a question of any interface is answered, and both within the time of one."""
         try:
             async with asyncio.timeout(self._seconds) as deadline, self._share(client), self._limiter:
                 await anyio.to_thread.run_sync(charge().read_spending)
@@ -169,7 +138,7 @@ class Questions:
 
     @asynccontextmanager
     async def answering(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage] = (),
-                        ) -> AsyncIterator[Answering]:
+                        ) -> AsyncIterator[AsyncIterator[Event]]:
         """Follow the answering of a question: its steps, pieces of the checked answer, and the answer.
 
         A `claim` has a line of the answer whose citations were checked, while the model still writes; its `token`s
@@ -197,14 +166,17 @@ class Questions:
                     async for event in events:
                         send.send_nowait(event)
 
-        answering = Answering(answer(), receive)
-        self._answerings.add(answering)
+        # Events are buffered, so the answering goes on while its client reads slowly.
+        task = asyncio.create_task(answer())
+        # Its exception is raised to the reader of its events; without a reader it is dropped.
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._answering.add(task)
         try:
-            yield answering
+            with receive:
+                yield _events_of(task, receive)
         finally:
-            self._answerings.remove(answering)
-            answering.stop()
-            receive.close()
+            self._answering.remove(task)
+            task.cancel()
 
     async def _answer(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
                       ) -> AsyncGenerator[Event]:
@@ -249,6 +221,15 @@ class Questions:
         for piece in _tokens(answer["answer"][len(shown):]):
             yield piece
         yield Event("answer", answer)
+
+
+async def _events_of(task: asyncio.Task[None], events: MemoryObjectReceiveStream[Event]) -> AsyncIterator[Event]:
+    """Yield the events as they come, then raise the exception that ended the task, if any."""
+    async for event in events:
+        yield event
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.result()
 
 
 def _tokens(text: str) -> Iterator[Event]:

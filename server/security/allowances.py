@@ -117,11 +117,7 @@ class Allowances:
 
     @contextmanager
     def spending(self, client: str) -> Iterator[None]:
-        """Attribute the changes in the block to a client, and take its calls from the client's allowance.
-
-        Args:
-            client: the client's name; empty keeps the current client.
-        """
+        """Attribute the changes in the block to a client, and take its calls from its allowance; "": the current's."""
         with acting(client), charge_calls(allowance=self.of(client)):
             yield
 

@@ -17,7 +17,6 @@ from ...config import Settings
 from ...runtime.audit import acting
 from ..error_responses import (
     ForbiddenError,
-    HeadTooLargeError,
     NotJsonError,
     RefusedError,
     TooLargeError,
@@ -35,8 +34,6 @@ from .keys import NONE, SCOPES, Bases, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
-MAX_HEAD = 32 * 1024
-"""Most bytes of a request's line and headers."""
 LOCAL = "local"
 """The client if no keys are set: anybody on this machine."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -137,8 +134,7 @@ class Gate:
             return
         scope.setdefault("state", {})
         try:
-            _check_head(scope)
-            self._check_origin(scope)
+            self._check_address(scope)
             await self._check_rate(*await self._client(scope))
             receive = self._limit_body(scope, receive)
         except RefusedError as error:
@@ -158,7 +154,10 @@ class Gate:
         response = error_response(status_of(error), detail, {**headers, "Connection": "close"})
         await response(scope, receive, send)
 
-    def _check_origin(self, scope: Scope) -> None:
+    def _check_address(self, scope: Scope) -> None:
+        """Refuse an address that files and databases do not support, another host, and a page of another origin."""
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+            raise RefusedError("there is a NUL character in the path or the query: remove it")
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or (self._hosts is not None and not self._hosts.allow(hosts[0])):
             raise RefusedError("the server does not accept this host name: use its own name or address, or add it "
@@ -238,21 +237,7 @@ class Gate:
         return receive_on
 
 
-def _check_head(scope: Scope) -> None:
-    """Refuse a line and headers that are too long, and a NUL character, which files and databases do not support.
-
-    h11 does not limit a request's head that arrives in one piece.
-    """
-    if "\0" in scope["path"] or b"%00" in scope["query_string"]:
-        raise RefusedError("there is a NUL character in the path or the query: remove it")
-    size = len(scope["method"]) + len(scope.get("raw_path") or b"") + len(scope["query_string"])
-    size += sum(len(name) + len(value) for name, value in scope["headers"])
-    if size > MAX_HEAD:
-        raise HeadTooLargeError(f"the request's line and headers are longer than {MAX_HEAD:,} bytes: send less in them")
-
-
 def key_in(headers: Headers) -> str:
     """Return the key in a request's headers, or ""."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "")
-

@@ -1,32 +1,41 @@
-"""API keys and their permissions. Only hashes are stored; a key is shown once, when it is created."""
+"""API keys and their permissions. Only hashes are stored; a key is shown once, when it is created.
+
+They are in a file, or in the PostgreSQL database that servers share: all see keys that any creates or revokes.
+"""
 
 import hashlib
 import hmac
 import json
 import logging
 import secrets
+import time
+import weakref
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlalchemy import text
 
 from ...config import Settings
 from ...graph_store.layout import check_name
+from ...graph_store.store_errors import DatabaseError
 from ...runtime import audit
 from ...runtime.safe_files import whole_file
 from ...schemas.errors import BanyanError
-
-if TYPE_CHECKING:
-    from ..server_database import ServerDatabase
+from ..server_database import ServerDatabase
 
 Scope = Literal["read", "ask", "write", "review", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")
 """The scopes for work with knowledge bases."""
 KEYS_FILE = "server-keys.json"
+EVERY = 1.0
+"""Seconds between two reads: a revoked key stops working within this time."""
+OLDEST = 30.0
+"""Seconds for which keys stay valid while PostgreSQL does not answer; after that, no request is accepted."""
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
 _NAME = r"^[A-Za-z0-9_-]{1,64}$"
@@ -104,7 +113,7 @@ class Keys:
         self._needed = False
 
     @staticmethod
-    def of(settings: Settings, database: "ServerDatabase | None" = None) -> "Keys":
+    def of(settings: Settings, database: ServerDatabase | None = None) -> "Keys":
         """Return the keys of the settings: those in a file, or in the PostgreSQL database that servers share.
 
         Args:
@@ -116,10 +125,10 @@ class Keys:
         """
         if settings.database is None or settings.server_keys is not None:
             return Keys(settings.server_keys or settings.home / KEYS_FILE)
-        # Importing SQLAlchemy takes a quarter of a second, so only servers with a shared database do it.
-        from .shared_keys import shared_keys  # noqa: PLC0415
-
-        return shared_keys(settings, database)
+        keys = SharedKeys(database or ServerDatabase.of(settings), settings.home)
+        if database is None:
+            weakref.finalize(keys, keys.database.close)
+        return keys
 
     @property
     def stale(self) -> bool:
@@ -227,3 +236,61 @@ class Keys:
 
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
+
+
+class SharedKeys(Keys):
+    """The keys in the table. A revoked key's name remains there, so the server still requires a key."""
+
+    def __init__(self, database: ServerDatabase, home: Path) -> None:
+        """Read nothing yet; `home` contains the audit log."""
+        super().__init__(home / KEYS_FILE)
+        self.database = database
+        self._known: tuple[Key, ...] | None = None
+        self._ever_made = False
+        """Whether there has ever been a key."""
+        self._read_at = self._looked_at = float("-inf")
+        self._failure: Exception | None = None
+
+    @property
+    def stale(self) -> bool:
+        """See `Keys.stale`."""
+        return time.monotonic() >= self._looked_at + EVERY
+
+    def refresh(self) -> None:
+        """See `Keys.refresh`. If that fails, the keys stay valid for a limited time."""
+        self._looked_at = time.monotonic()  # set first, so no other thread reads meanwhile
+        try:
+            with self.database.reading() as connection:
+                records = connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars().all()
+            self._known = tuple(Key.model_validate_json(record) for record in records if record is not None)
+        except (DatabaseError, ValidationError) as error:
+            self._failure = error
+            _LOG.warning("the keys cannot be read: %s", getattr(error, "here", error))
+        else:
+            self._ever_made, self._read_at = bool(records), self._looked_at
+
+    def all(self) -> tuple[Key, ...]:
+        """See `Keys.all`.
+
+        Raises:
+            KeysError: the keys cannot be read, or could not be read for too long.
+        """
+        if self._known is None:
+            self.refresh()
+        if self._known is None or time.monotonic() > self._read_at + OLDEST:
+            raise KeysError("the keys in PostgreSQL cannot be read: check the database that BANYAN_DATABASE_URL "
+                            "names, or try again") from self._failure
+        return self._known
+
+    def needs_key(self) -> bool:
+        """See `Keys.needs_key`."""
+        self._needed = self._needed or bool(self.all()) or self._ever_made
+        return self._needed
+
+    def _change(self, name: str, key: Key | None) -> None:
+        record = None if key is None else json.dumps(key.model_dump(mode="json", exclude_none=True))
+        with self.database.transaction() as connection:
+            connection.execute(text("INSERT INTO banyan_keys (name, record) VALUES (:name, :record) "
+                                    "ON CONFLICT (name) DO UPDATE SET record = excluded.record"),
+                               {"name": name, "record": record})
+        self.refresh()

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import networkx as nx
 import pytest
-from banyan.export.export_file import write_file
+from banyan.cli.console import write_file
 from banyan.export.tree_page import page as html
 from banyan.schemas.naming import UNSEEN
 from playwright.sync_api import expect

@@ -112,16 +112,13 @@ class TestStdio:
         assert "Traceback" not in said
         assert server.returncode == 0
 
-    def test_unreadable_lines_are_answered_and_ctrl_c_ends_it_at_once(self, folder):
+    def test_unreadable_lines_end_nothing_and_ctrl_c_ends_it_at_once(self, folder):
         """Though a thread of it waits for standard input."""
         with warm_start.WarmProcess(
                 [warm_start.BANYAN, "mcp"], cwd=folder, env=environment(folder), stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
             for unreadable in ("no JSON", '{"jsonrpc": "2.0", "method": 1}', "[" * 10_000):
                 server.stdin.write(f"{unreadable}\n")
-                server.stdin.flush()
-                said = json.loads(server.stdout.readline())
-                assert (said["id"], said["error"]["code"]) == (None, -32700)
             server.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
             server.stdin.flush()
             assert json.loads(server.stdout.readline())["id"] == 1

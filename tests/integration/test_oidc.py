@@ -5,7 +5,7 @@ import socket
 import httpx
 import pytest
 from banyan.runtime import audit
-from banyan.server.security import oidc
+from banyan.server.security import clients
 
 from .. import oidc_issuer, serving
 
@@ -47,18 +47,18 @@ def test_an_issuer_that_is_gone_is_told(tmp_path):
         assert f"the keys of the issuer {issuer.url} cannot be read: ConnectError" in server.said
 
 
-@pytest.mark.parametrize("answer", [404, 302, b"", b"[]", b"x" * (oidc._MOST_BYTES + 1)])
+@pytest.mark.parametrize("answer", [404, 302, b"", b"[]", b"x" * (clients._MOST_BYTES + 1)])
 def test_what_is_no_document_is_not_read(issuer, answer):
     issuer.published["/odd"] = answer
     with pytest.raises(ValueError):
-        oidc.read_json(f"{issuer.url}/odd")
+        clients.read_json(f"{issuer.url}/odd")
     assert "/elsewhere" not in issuer.asked
 
 
 def test_an_issuer_that_does_not_answer_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(oidc, "_WITHIN", 0.2)
+    monkeypatch.setattr(clients, "_WITHIN", 0.2)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         with pytest.raises(httpx.TimeoutException):
-            oidc.read_json(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+            clients.read_json(f"http://127.0.0.1:{silent.getsockname()[1]}/")

@@ -12,10 +12,9 @@ from banyan.graph_store.layout import knowledge_bases
 from banyan.graph_store.store_errors import DatabaseError
 from banyan.server.error_responses import StateError
 from banyan.server.responses import Build, BuildProgress
-from banyan.server.runs import processes
+from banyan.server.runs import jobs as server_jobs
 from banyan.server.runs.conversations import KEPT_TURNS, Conversations, Thread
 from banyan.server.runs.jobs import KEPT, Job, Jobs, News
-from banyan.server.runs.processes import Processes
 from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr
 from sqlalchemy import text
@@ -72,7 +71,7 @@ def ids(jobs):
 
 
 def test_jobs_are_taken_in_turn_saved_and_cancelled(database):
-    ours, theirs = (Jobs(database, Processes(database), 2) for _ in range(2))
+    ours, theirs = (Jobs(database, 2) for _ in range(2))
     for number in range(4):
         ours.add(job(number, kb="kb0") if number == 1 else job(number))
     first, third = ours.exchange(()).taken
@@ -100,7 +99,7 @@ def test_jobs_are_taken_in_turn_saved_and_cancelled(database):
 
 
 def test_old_jobs_are_forgotten(database):
-    jobs = Jobs(database, Processes(database), 1)
+    jobs = Jobs(database, 1)
     for number in range(KEPT + 2):
         jobs.add(job(number).having(state="done"))
     jobs.add(job(500))
@@ -109,50 +108,47 @@ def test_old_jobs_are_forgotten(database):
 
 
 def test_jobs_of_a_process_that_is_gone_are_taken_up(database):
-    first, second = Processes(database), Processes(database)
-    ours, theirs = Jobs(database, first, 3), Jobs(database, second, 3)
-    for one in (job(1), job(2, kind="turn"), job(3)):
+    ours, theirs = Jobs(database, 3), Jobs(database, 3)
+    for one in (job(1), job(3)):
         theirs.add(one)
-    assert len(theirs.exchange(()).taken) == 3
+    assert len(theirs.exchange(()).taken) == 2
     theirs.cancel("20260003")
     assert ours.exchange(()) == News([], set())
     with database.transaction() as connection:
-        assert first.running(connection) == {first.id, second.id}
-        second.leave(connection)
+        assert ours.running(connection) == {ours.process, theirs.process}
+        connection.exec_driver_sql(f"DELETE FROM banyan_processes WHERE id = '{theirs.process}'")
     ours.exchange(())
     assert ours.one("20260003").build.state == "cancelled"
     (taken,) = ours.exchange(()).taken
     assert (taken.build.id, taken.taken_up) == ("20260001", 1)
-    assert theirs.exchange({"20260001", "20260002"}).ended == {"20260001", "20260002"}, "it has not ended after all"
+    assert theirs.exchange({"20260001"}).ended == {"20260001"}, "it has not ended after all"
     ours.leave()
     assert (ids(theirs.exchange(()).taken), theirs.one("20260001").taken_up) == (["20260001"], 1), "it was handed over"
 
 
-def test_a_replica_without_notes_is_gone_unless_all_were_kept_from_theirs(postgresql, monkeypatch):
-    with closing(ServerDatabase(SecretStr(postgresql.database("server-notes")))) as database:
-        ours, theirs, clock = Processes(database), Processes(database), time.monotonic
+def test_a_process_without_notes_is_gone_unless_all_were_kept_from_theirs(database, monkeypatch):
+    ours, theirs, clock = Jobs(database, 1), Jobs(database, 1), time.monotonic
 
-        def running(later):
-            monkeypatch.setattr(processes.time, "monotonic", lambda: clock() + later)
-            with database.transaction() as connection:
-                ours.note(connection)
-                return ours.running(connection) - {ours.id}
-
+    def running(later):
+        monkeypatch.setattr(server_jobs.time, "monotonic", lambda: clock() + later)
         with database.transaction() as connection:
-            theirs.note(connection)
-            connection.exec_driver_sql("UPDATE banyan_processes SET seen = seen - 100")
-        assert [running(later) for later in (0, 8, 16)] == [{theirs.id}] * 3, "it has only begun to look itself"
-        assert running(24) == set()
+            return ours.running(connection) - {ours.process}
+
+    with database.transaction() as connection:
+        theirs.running(connection)
+        connection.exec_driver_sql("UPDATE banyan_processes SET seen = seen - 100")
+    assert [running(later) for later in (0, 8, 16)] == [{theirs.process}] * 3, "it has only begun to look itself"
+    assert running(24) == set()
 
 
 def test_jobs_of_earlier_versions_are_taken_up(database):
-    """Their rows name a process that has a lock of its own and notes nothing."""
-    jobs = Jobs(database, Processes(database), 1)
+    """Their rows name a process that notes nothing."""
+    jobs = Jobs(database, 1)
     jobs.add(job(1))
     with database.transaction() as connection:
         record = json.loads(connection.exec_driver_sql("SELECT record FROM banyan_jobs").scalar_one())
-        del record["kind"]
-        earlier = json.dumps(record | {"process": "gone", "build": record["build"] | {"state": "running"}})
+        build = record["build"] | {"state": "running"}
+        earlier = json.dumps(record | {"kind": "build", "process": "gone", "build": build})
         connection.execute(text("UPDATE banyan_jobs SET state = 'running', process = 'gone', record = :record"),
                            {"record": earlier})
     assert jobs.exchange(()).taken == []

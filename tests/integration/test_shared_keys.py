@@ -7,12 +7,11 @@ import httpx
 import pytest
 from banyan.config import Settings
 from banyan.runtime import audit
-from banyan.server.security import shared_keys
+from banyan.server.security import keys as server_keys
 from banyan.server.security.allowances import Allowances
 from banyan.server.security.clients import Clients
 from banyan.server.security.gate import Envelope, Gate
-from banyan.server.security.keys import Keys, KeysError
-from banyan.server.security.shared_keys import EVERY, OLDEST, SharedKeys
+from banyan.server.security.keys import EVERY, OLDEST, Keys, KeysError, SharedKeys
 from sqlalchemy import text
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
@@ -26,7 +25,7 @@ pytestmark = pytest.mark.integration
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(shared_keys, "time", type("Time", (), {"monotonic": clock}))
+    monkeypatch.setattr(server_keys, "time", type("Time", (), {"monotonic": clock}))
     return clock
 
 
@@ -46,7 +45,7 @@ def test_a_key_that_one_makes_the_others_know(settings, clock):
     theirs.refresh()
     assert theirs.find(secret) == ours.find(secret)
     assert (theirs.find(secret).knowledge_bases, theirs.find(secret).tokens_per_day) == (("papers",), 1_000)
-    with ours._database.reading() as connection:
+    with ours.database.reading() as connection:
         (record,) = connection.execute(text("SELECT record FROM banyan_keys")).scalars()
     assert secret not in record
     assert json.loads(record)["name"] == "ann"
@@ -69,7 +68,7 @@ async def test_while_postgresql_is_away_keys_count_for_a_moment_and_health_alway
     key = {"X-API-Key": clients.keys.make("ann", ["ask"])}
     app = Starlette(routes=[Route("/{path:path}", lambda _: JSONResponse({}))])
     app.add_middleware(Gate, settings=settings, clients=clients, hosts=None, needs_keys=True,
-                       allowances=Allowances(clients.keys._database, clients))
+                       allowances=Allowances(clients.keys.database, clients))
     app.add_middleware(Envelope)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000") as client:
         async def statuses():

@@ -14,9 +14,9 @@ import typer.main
 from banyan.cli import main as cli
 from banyan.cli import start
 from banyan.cli.commands import ask
-from banyan.cli.error_messages import CommandError, explain_errors
+from banyan.cli.console import CommandError, explain_errors
 from banyan.cli.main import EXAMPLES
-from banyan.cli.serving_workers import divide_limits
+from banyan.cli.serving import divide_limits
 from banyan.config import Settings
 from banyan.graph_store.layout import Layout
 from typer.testing import CliRunner

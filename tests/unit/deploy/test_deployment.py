@@ -13,7 +13,7 @@ import kubernetes_validate
 import pytest
 import yaml
 from banyan.config import Settings
-from banyan.server.routes import reading_routes as routes_reading
+from banyan.server.routes import base_routes as routes_bases
 from banyan.server.security.hosts import Hosts
 from compose_pydantic.models import ComposeSpecification
 from pydantic import ValidationError
@@ -131,7 +131,7 @@ def test_only_servers_of_this_machine_are_reached_from_outside():
     assert upstreams.split() == [f"{name}:{port}" for name in SERVICES if name.startswith("replica-")]
     assert SERVICES["proxy"]["environment"].keys() == set(re.findall(r"\{\$(\w+):", rules))
     for url in re.findall(r"health_uri (\S+)", rules):
-        assert url in {route.path for route in routes_reading.router.routes}
+        assert url in {route.path for route in routes_bases.router.routes}
     assert Hosts.bound("0.0.0.0").allow(*re.findall(r"Host (\S+)", rules)), "the proxy's own checks are answered"
     assert "request>headers delete" in rules, "keys would stand in the log of what failed"
 

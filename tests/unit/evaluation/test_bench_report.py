@@ -6,7 +6,7 @@ import re
 import pytest
 from banyan.evaluation.bench.bench_report import make_report
 from banyan.evaluation.bench.bench_tables import to_markdown, to_page
-from banyan.evaluation.bench.dataset_records import BenchDocument, BenchQuestion, Dataset
+from banyan.evaluation.bench.dataset_files import BenchDocument, BenchQuestion, Dataset
 from banyan.evaluation.bench.results import ArmOutcome, Base, JudgedOutcome, Results, Run
 from banyan.evaluation.bench.scoring import score
 from banyan.evaluation.datasets import DatasetError, GoldPassage

@@ -12,8 +12,7 @@ from banyan.evaluation.datasets import (
     GoldStep,
     load_questions,
 )
-from banyan.evaluation.recall import DEFAULT, Setting, ablations, evaluate
-from banyan.evaluation.recall_report import QuestionRecord, compare, summarise
+from banyan.evaluation.recall import DEFAULT, QuestionRecord, Setting, ablations, compare, evaluate, summarise
 from banyan.schemas.retrieval import Switches
 
 from ... import scripted

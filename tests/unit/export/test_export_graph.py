@@ -3,7 +3,7 @@
 import stat
 
 import pytest
-from banyan.export.export_file import write_file
+from banyan.cli.console import write_file
 
 from ... import export_graphs as graphs
 from ... import scripted

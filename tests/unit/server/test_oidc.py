@@ -6,9 +6,9 @@ import time
 import pytest
 from banyan.config import Settings
 from banyan.schemas.service_addresses import is_trustworthy
-from banyan.server.security import oidc
+from banyan.server.security import clients
+from banyan.server.security.clients import BETWEEN, KEPT, IssuerError, TokenError, Tokens
 from banyan.server.security.keys import NONE, Bases
-from banyan.server.security.oidc import BETWEEN, KEPT, IssuerError, TokenError, Tokens
 from joserfc.jwk import OctKey, RSAKey
 from pydantic import ValidationError
 
@@ -27,14 +27,14 @@ def known():
 def issuer(known, monkeypatch):
     known.publish(known.key)
     known.asked.clear()
-    monkeypatch.setattr(oidc, "read_json", known.read_json)
+    monkeypatch.setattr(clients, "read_json", known.read_json)
     return known
 
 
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(oidc.time, "monotonic", clock)
+    monkeypatch.setattr(clients.time, "monotonic", clock)
     return clock
 
 

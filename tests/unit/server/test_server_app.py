@@ -15,7 +15,6 @@ from banyan.runtime.threads import in_thread, is_cancelled
 from banyan.server.error_responses import detail_of, status_of
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.jobs import Job, Jobs
-from banyan.server.runs.processes import Processes
 from banyan.server.security.keys import KEYS_FILE, Keys
 from typer.testing import CliRunner
 
@@ -64,8 +63,7 @@ def test_a_damaged_knowledge_base_does_not_hide_the_others(client, tmp_path):
 
 def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them_alone(app):
     database = app.state.service.database
-    first, job = Processes(database), Job(build=BUILD)
-    jobs = Jobs(database, first, 1)
+    jobs, job = Jobs(database, 1), Job(build=BUILD)
     jobs.add(job)
     (taken,) = jobs.exchange(()).taken
     assert taken.build.state == "running"
@@ -74,7 +72,7 @@ def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them
         assert second.get(f"{KB}/people").json()["building"] == BUILD.id
         assert jobs.exchange({BUILD.id}).ended == set()
         with database.transaction() as connection:
-            first.leave(connection)
+            connection.exec_driver_sql(f"DELETE FROM banyan_processes WHERE id = '{jobs.process}'")
         wait_for(lambda: second.get("/api/builds").json()["items"][0]["state"] == "done")
     assert jobs.one(BUILD.id).taken_up == 1, "the first one has ended"
     assert jobs.exchange({BUILD.id}).ended == {BUILD.id}, "and hears of it if it has not"

@@ -6,7 +6,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.layout import Layout
-from banyan.server.runs import backups
+from banyan.server.routes import base_routes
 
 from ...newest import newest
 
@@ -14,7 +14,7 @@ PEOPLE = "/api/knowledge-bases/people"
 
 
 def left(home):
-    return sorted(path.name for path in (home / ".backups").iterdir())
+    return list(home.glob("*.backup"))
 
 
 def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_embedder):
@@ -24,25 +24,25 @@ def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_em
     file, other = tmp_path / "people.zip", tmp_path / "other"
     file.write_bytes(answer.content)
     restore(file, Layout.of(other, "again"), hashed_embedder, lambda *_: None)
-    assert left(tmp_path) == ["lock"], "nothing of its text is left"
+    assert left(tmp_path) == [], "nothing of its text is left"
     with Resources(Settings(home=other, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
         assert newest(resources, "again").kb.documents.count_documents() > 0
 
 
 def test_a_backup_of_what_is_not_there_is_not_found(client, tmp_path):
     assert client.get("/api/knowledge-bases/nobody/backup").status_code == 404
-    assert left(tmp_path) == ["lock"]
+    assert left(tmp_path) == []
 
 
 def test_a_second_backup_is_refused_at_once_and_others_are_answered(client, monkeypatch):
-    begun, go_on, copy = threading.Event(), threading.Event(), backups.back_up
+    begun, go_on, copy = threading.Event(), threading.Event(), base_routes.back_up
 
     def slow(*given):
         begun.set()
         assert go_on.wait(30)
         return copy(*given)
 
-    monkeypatch.setattr(backups, "back_up", slow)
+    monkeypatch.setattr(base_routes, "back_up", slow)
     answers = []
     first = threading.Thread(target=lambda: answers.append(client.get(f"{PEOPLE}/backup")))
     first.start()

@@ -1,10 +1,9 @@
-"""Requests whose paths or heads nobody means: they are refused as the client's fault, and never a defect."""
+"""Requests whose paths nobody means: they are refused as the client's fault, and never a defect."""
 
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.server.app import create_app
-from banyan.server.security.gate import MAX_HEAD
 
 from ... import in_process
 
@@ -31,10 +30,3 @@ def test_a_strange_path_is_the_client_s_fault(client, path, part):
         assert status == 400
     else:
         assert status in {404, 405, 422} or (status == 200 and path == "/api/threads?kb={}")
-
-
-def test_a_head_is_as_long_as_the_documentation_says_and_no_longer(client):
-    assert client.get(f"/api/health?{'q' * (MAX_HEAD - 1000)}").status_code == 200
-    for long in (client.get(f"/api/health?{'q' * MAX_HEAD}"), client.get("/api/health", headers={"X": "x" * MAX_HEAD})):
-        assert long.status_code == 431
-        assert "32,768 bytes" in long.json()["error"]["message"]

@@ -108,7 +108,7 @@ async def test_who_reads_a_question_that_is_stopped_reads_what_there_is(question
     async with questions.answers(events) as answering:
         async for event in answering:
             seen.append(event.data["said"])
-            answering.stop()
+            questions.stop()
     assert seen == ["begun"]
 
 

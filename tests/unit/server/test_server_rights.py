@@ -16,7 +16,7 @@ from banyan.server.app import create_app
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.conversations import Thread
 from banyan.server.runs.jobs import Job
-from banyan.server.security import oidc
+from banyan.server.security import clients
 from banyan.server.security.keys import SCOPES, Keys
 from langserve.lzstring import LZString
 
@@ -60,7 +60,7 @@ class There(NamedTuple):
 def issuer():
     issuer = oidc_issuer.Issuer()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(oidc, "read_json", issuer.read_json)
+        patch.setattr(clients, "read_json", issuer.read_json)
         yield issuer
 
 

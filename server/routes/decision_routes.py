@@ -1,6 +1,6 @@
-"""Manual changes of the graph: names and types of entities, facts, values, which names are one entity.
+"""What people decide: names and types of entities, facts, values, which names are one entity; and the schema.
 
-Each is recorded, and can be undone.
+Each change of the graph is recorded, and can be undone.
 """
 
 from typing import Annotated, Literal
@@ -8,15 +8,21 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
+from ...agents.construction.asked_review import REVIEWED_AT_ONCE
+from ...agents.thresholds import support_in
 from ...graph_store.graph_edits import GraphEditor, Said
+from ...graph_store.layout import check_name, knowledge_bases
+from ...schemas.delta import Candidate
 from ...schemas.edits import EditDecision, edited_entity
+from ...schemas.formats.schema_loading import MAX_SCHEMA_BYTES, parse_schema
+from ...schemas.graph_schema import ElementChange, diff
 from ...schemas.resolution import Alias, EntityDecision
-from ..parameters import KbName, NodeId, errors
-from ..responses import Body, Items
+from ...subagent.tool_answers import SchemaDecided
+from ..responses import Body, Decisions, Items, KbName, NodeId, SchemaAnswer, SchemaChange, errors
 from ..security.access import may
 from ..service import Reading, Serving
 
-router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")])
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])
 
 _Text = Annotated[str, Field(min_length=1, max_length=500)]
 _Value = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -88,13 +94,13 @@ class Edited(BaseModel):
     entity: str = Field(description="the current id of the changed entity")
 
 
-@router.get("/edits", responses=errors(404))
+@router.get("/edits", tags=["graph"], responses=errors(404))
 def edits(reading: Reading) -> Items[EditDecision]:
     """List all manual changes, oldest first, including undone ones."""
     return Items(items=reading.kb.edits.table.all())
 
 
-@router.post("/edits", responses=errors(404, 409), dependencies=[may("review")])
+@router.post("/edits", tags=["graph"], responses=errors(404, 409), dependencies=[may("review")])
 def edit(kb: KbName, change: Change, service: Serving) -> Edited:
     """Change the graph, and update everything that depends on it."""
     number = service.resources.edit(kb, change.carry_out)
@@ -103,7 +109,8 @@ def edit(kb: KbName, change: Change, service: Serving) -> Edited:
         return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))
 
 
-@router.delete("/edits/{number}", status_code=204, responses=errors(404, 409), dependencies=[may("review")])
+@router.delete("/edits/{number}", tags=["graph"], status_code=204, responses=errors(404, 409),
+               dependencies=[may("review")])
 def undo_edit(kb: KbName, service: Serving, number: Annotated[int, Path(ge=1)],
               who: Annotated[str, Query(min_length=1, max_length=100)]) -> None:
     """Undo a change, as if it had never been made."""
@@ -130,7 +137,7 @@ class NamedDecision(EntityDecision):
     names: tuple[str, str]
 
 
-@router.get("/entities/names", responses=errors(404))
+@router.get("/entities/names", tags=["graph"], responses=errors(404))
 def entity_names(reading: Reading, entity: NodeId) -> Items[Alias]:
     """List the entities that were merged into one, and the reason for each."""
     if not reading.kb.entities.has_aliases(entity):
@@ -138,7 +145,7 @@ def entity_names(reading: Reading, entity: NodeId) -> Items[Alias]:
     return Items(items=[alias for group in reading.kb.graph.groups() if group.id == entity for alias in group.aliases])
 
 
-@router.get("/entities/decisions", responses=errors(404))
+@router.get("/entities/decisions", tags=["graph"], responses=errors(404))
 def entity_decisions(reading: Reading) -> Items[NamedDecision]:
     """List decisions on entities, oldest first."""
     def name(entity: str) -> str:
@@ -149,10 +156,77 @@ def entity_decisions(reading: Reading) -> Items[NamedDecision]:
                         for decision in reading.kb.entities.decisions()])
 
 
-@router.post("/entities/decisions", responses=errors(404, 409), dependencies=[may("review")])
+@router.post("/entities/decisions", tags=["graph"], responses=errors(404, 409), dependencies=[may("review")])
 def decide_entities(kb: KbName, verdict: EntityVerdict, service: Serving) -> DecidedEntities:
     """Merge two entities, or split two that were merged, so each gets its own facts back."""
     resources = service.resources
     resources.decide_entities(kb, verdict.verdict, (verdict.first, verdict.second), verdict.who, verdict.why)
     with resources.snapshot(kb) as decided:
         return DecidedEntities(id=decided.kb.graph.canonical(verdict.first))
+
+
+class SchemaFile(Body):
+    """The content of a schema file, in any format that `banyan build --schema` reads."""
+
+    text: str = Field(min_length=1, max_length=MAX_SCHEMA_BYTES)
+    file: str = Field(default="schema.json", max_length=200, description="its name: YAML if it ends in .yaml or .yml")
+    who: str = Field(min_length=1, max_length=100)
+    dry_run: bool = Field(default=False, description="only report the changes")
+
+
+class SchemaReplaced(SchemaDecided):
+    """The changes to the schema; empty for a new knowledge base."""
+
+    changes: tuple[ElementChange, ...]
+
+
+
+@router.get("/schema", tags=["schema"], responses=errors(404, 409))
+def show_schema(reading: Reading) -> SchemaAnswer:
+    """Show the schema in force."""
+    schemas = reading.kb.schemas
+    return SchemaAnswer(version=schemas.version(), graph_schema=schemas.current())
+
+
+@router.get("/schema/history", tags=["schema"], responses=errors(404))
+def schema_history(reading: Reading) -> Items[SchemaChange]:
+    """Show who changed the schema, when, why, and on which evidence."""
+    return Items(items=[
+        SchemaChange(version=version.version, decisions=list(version.decisions), who=version.who,
+                     decided_at=version.decided_at)
+        for version in reading.kb.schemas.versions()])
+
+
+@router.get("/schema/candidates", tags=["schema"], responses=errors(404, 409))
+def schema_candidates(reading: Reading, service: Serving) -> Items[Candidate]:
+    """List pending candidates with their evidence, strongest first."""
+    support = support_in(reading.kb, service.resources.settings)
+    return Items(items=reading.kb.schema_control.waiting(support, REVIEWED_AT_ONCE))
+
+
+@router.put("/schema", tags=["schema"], responses=errors(404, 409, 413), dependencies=[may("review", "write")])
+def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplaced:
+    """Replace the schema in force and apply it to all facts, or start a new knowledge base with it."""
+    check_name(kb)
+    schema, resources = parse_schema(given.text, given.file), service.resources
+    known, changes, version = kb in knowledge_bases(resources.settings), list[ElementChange](), 0
+    if known:
+        with resources.snapshot(kb) as reading:
+            version, changes = reading.kb.schemas.version(), diff(reading.kb.schemas.current(), schema)
+    if given.dry_run:
+        return SchemaReplaced(version=version, changed=not known or bool(changes), changes=changes)
+    changed = resources.set_schema(kb, schema, given.who)
+    if known:
+        resources.update_tree(kb)
+    with resources.snapshot(kb) as reading:
+        return SchemaReplaced(version=reading.kb.schemas.version(), changed=changed, changes=changes)
+
+
+@router.post("/schema/decisions", tags=["schema"], responses=errors(404, 409, 413), dependencies=[may("review")])
+def decide(kb: KbName, decisions: Decisions, service: Serving) -> SchemaDecided:
+    """Apply a person's decisions, all or none, and update the tree."""
+    resources = service.resources
+    changed = resources.decide(kb, decisions.decisions, decisions.who)
+    resources.update_tree(kb)
+    with resources.snapshot(kb) as reading:
+        return SchemaDecided(version=reading.kb.schemas.version(), changed=changed)

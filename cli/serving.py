@@ -1,6 +1,6 @@
-"""`banyan serve --workers N`: processes behind one port, over the same files.
+"""The processes of `banyan serve`: one by itself, or several workers behind one port, over the same files.
 
-uvicorn's supervisor starts them, replaces one that dies, and stops them all. They share builds and conversations
+uvicorn's supervisor starts workers, replaces one that dies, and stops them all. They share builds and conversations
 (`server.sqlite`), knowledge bases and keys (files). Limits that each process counts by itself are divided among them;
 limits that cannot be divided are refused.
 """
@@ -20,7 +20,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from ..config import Settings
 from ..server.security.hosts import Hosts
-from .error_messages import CommandError
+from .console import CommandError, set_up_logs
 from .start import collect_rarely
 
 if TYPE_CHECKING:
@@ -31,6 +31,51 @@ _DIVIDED = ("asks_at_once", "llm_concurrency", "llm_requests_per_second", "llm_t
 _STARTS_WITHIN, _ANSWERS_WITHIN = 120, 60
 """Seconds for a worker to start, and to answer the supervisor, before it is killed. This is far more than it needs,
 because a build may block all of Python while it parses something large."""
+
+
+def serve_alone(settings: Settings, hosts: Hosts, listening: Callable[[], None], *, needs_keys: bool,
+                options: dict[str, Any]) -> bool:
+    """Serve in this process until it is stopped; return True if the server could start.
+
+    Args:
+        settings: the environment's.
+        hosts: the host names that the server accepts.
+        listening: called when the server has started.
+        needs_keys: whether every request needs a key.
+        options: options for uvicorn.
+    """
+    app = serving_app(settings, hosts, needs_keys=needs_keys)
+    server = _Server(uvicorn.Config(app, **options), listening)
+    # After its shutdown, uvicorn raises the signal again that stopped it, which would end this process with it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    server.run()
+    if not app.state.service.idle:
+        sys.stderr.flush()
+        os._exit(0)  # the interpreter would wait for the build's thread, which cannot be stopped
+    return server.started
+
+
+class _Server(uvicorn.Server):
+    """A server that reports when it listens: an address is useless before that."""
+
+    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._listening()
+
+
+def serving_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int = 1) -> "FastAPI":
+    """Create the app of a serving process, in that process; its resources are closed when the process ends."""
+    # Imported here because the supervisor of workers does not need it: it costs 2 s and 130 MB.
+    from ..agents.resources import Resources  # noqa: PLC0415
+    from ..server.app import create_app  # noqa: PLC0415
+    set_up_logs(settings)
+    return create_app(Resources(settings), hosts=hosts, needs_keys=needs_keys, workers=workers)
 
 
 class WorkerSupervisor(Multiprocess):
@@ -117,8 +162,6 @@ def divide_limits(settings: Settings, workers: int) -> Settings:
 def _app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> "FastAPI":
     """Create the app of a worker, in the worker's process."""
     collect_rarely()
-    # Imported here because the supervisor does not need it: it costs 2 s and 130 MB.
-    from .serving_process import serving_app  # noqa: PLC0415
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
     return serving_app(settings, hosts, needs_keys=needs_keys, workers=workers)
 

@@ -1,0 +1,287 @@
+"""Health, metrics, knowledge bases with their settings and backups, and documents."""
+
+import sys
+from pathlib import Path
+from threading import Lock
+from typing import Annotated
+
+import anyio.to_thread
+from fastapi import APIRouter, Query, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import Field
+from starlette.responses import FileResponse
+from starlette.types import Receive, Scope, Send
+
+from ...agents.resources import Resources
+from ...graph_store.evolution.control import Policy
+from ...graph_store.integrity.backup import back_up
+from ...graph_store.integrity.status import status_of
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.layout import BACKING_UP, Layout, knowledge_bases
+from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
+from ...graph_store.ledger.overview import read_overview
+from ...ingest.page_pictures import draw_page
+from ...ingest.reading import UnreadableError
+from ...runtime.safe_files import own_folder
+from ...schemas.errors import BanyanError
+from ..error_responses import ForbiddenError, NotFoundError, StateError, UnavailableError, detail_of
+from ..metrics import exposition
+from ..responses import (
+    Body,
+    DocumentId,
+    DocumentItem,
+    Health,
+    Items,
+    KbName,
+    KnowledgeBaseEntry,
+    KnowledgeBaseStatus,
+    Limit,
+    LocalCommand,
+    Offset,
+    Page,
+    Ready,
+    ShownDocument,
+    errors,
+)
+from ..security.access import OF_ALL, Seeing, may
+from ..security.gate import LOCAL
+from ..service import Reading, Service, Serving
+
+router = APIRouter(prefix="/api", tags=["knowledge bases"])
+metrics_router = APIRouter(tags=["operations"])
+_MOST_TEXT = 1_000_000
+_MOST_DELETED = 1000
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Check that the process is alive."""
+    return Health()
+
+
+@router.get("/ready", responses=errors(503))
+async def show_ready(service: Serving) -> Ready:
+    """Check that the server can answer questions."""
+    if not service.ready:
+        raise UnavailableError("the embedding model is being loaded; try again in a few seconds")
+    settings = service.resources.settings
+    return Ready(reasoner="llm" if settings.uses_llm else "rules", embedding=service.resources.embedder.name)
+
+
+@metrics_router.get("/metrics", responses=errors(), response_class=Response, dependencies=[may("metrics"), OF_ALL])
+def metrics(service: Serving) -> Response:
+    """Return metrics of requests, questions, builds and model calls in Prometheus's text format."""
+    return Response(exposition(service.builds.all()), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/command", responses=errors(), dependencies=[may("read")])
+def show_command(request: Request, service: Serving) -> LocalCommand:
+    """Show how a program on this machine starts Banyan; a client with a key may be elsewhere, and learns no path."""
+    if request.state.client != LOCAL:
+        return LocalCommand(command="", home="")
+    return LocalCommand(command=str(Path(sys.executable).with_name("banyan")),
+                        home=str(service.resources.settings.home.absolute()))
+
+
+@router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])
+def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBaseEntry]:
+    """List the knowledge bases that the key covers, with their counts."""
+    building = service.builds.building()
+    return Items(items=[_entry(name, building.get(name), service)
+                        for name in knowledge_bases(service.resources.settings) if bases.hold(name)])
+
+
+def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:
+    resources = service.resources
+    try:
+        # Opening each would take seconds, and close those that others ask.
+        noted = read_overview(resources.settings, name)
+        if noted is None:
+            with resources.snapshot(name) as reading:
+                noted = reading.kb.overview()
+        return KnowledgeBaseEntry(name=name, **noted._asdict(), building=building)
+    except BanyanError as error:
+        # One damaged knowledge base must not hide the others.
+        problem = detail_of(error, resources.settings).message
+        return KnowledgeBaseEntry(name=name, documents=0, chunks=0, entities=0, triples=0, communities=0,
+                                  schema_version=0, building=building, problem=problem)
+
+
+@router.get("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("read")])
+def show_knowledge_base(kb: KbName, reading: Reading, service: Serving) -> KnowledgeBaseStatus:
+    """Show a knowledge base's contents, failures and spending."""
+    status = status_of(reading.kb, service.resources.spending.prices)
+    return KnowledgeBaseStatus(**dict(status), building=service.builds.building().get(kb))
+
+
+@router.get("/knowledge-bases/{kb}/documents", responses=errors(404), dependencies=[may("read")])
+def list_documents(
+    reading: Reading, limit: Limit = 50, offset: Offset = 0,
+    q: Annotated[str, Query(max_length=200, description="text in the id or title")] = "",
+) -> Page[DocumentItem]:
+    """List the documents of a knowledge base, by id."""
+    wanted = q.casefold()
+    matches = [entry for entry in reading.kb.documents.entries()
+               if wanted in entry.id.casefold() or wanted in entry.title.casefold()]
+    return Page(total=len(matches), items=[
+        DocumentItem(**entry.model_dump(include=set(DocumentItem.model_fields)))
+        for entry in matches[offset:offset + limit]])
+
+
+@router.get("/knowledge-bases/{kb}/document", responses=errors(404), dependencies=[may("read")])
+def show_document(
+    reading: Reading, document_id: DocumentId,
+    start: Annotated[int, Query(ge=0, le=2**31)] = 0, end: Annotated[int | None, Query(ge=0, le=2**31)] = None,
+) -> ShownDocument:
+    """Return a document's text, or its characters `start` to `end`; at most a million at once."""
+    document = reading.kb.documents.get(document_id)
+    first = min(start, len(document.text))
+    last = min(len(document.text) if end is None else max(end, first), first + _MOST_TEXT, len(document.text))
+    return ShownDocument(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
+                         characters=len(document.text), pages=list(document.pages),
+                         drawn=reading.kb.printed.find(document_id) is not None)
+
+
+@router.get("/knowledge-bases/{kb}/document/page", responses=errors(404), response_class=Response,
+            dependencies=[may("read")])
+def show_page(reading: Reading, document_id: DocumentId,
+              page: Annotated[int, Query(ge=1, le=100_000)],
+              words: Annotated[str, Query(max_length=2000, description="words to mark on the page")] = "") -> Response:
+    """Draw a page of the PDF file that a document was read from, as PNG."""
+    file = reading.kb.printed.find(document_id)
+    if file is None or not reading.kb.documents.has(document_id):
+        raise NotFoundError(f"there is no PDF file of the document {document_id!r}")
+    try:
+        return Response(draw_page(file, page, words), media_type="image/png")
+    except UnreadableError as error:
+        raise NotFoundError(str(error)) from error
+
+
+@router.delete("/knowledge-bases/{kb}/document", status_code=204, responses=errors(404, 409), response_class=Response,
+               dependencies=[may("write")])
+def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> None:
+    """Delete a document, and everything that no other document supports."""
+    service.resources.delete_documents(kb, [document_id])
+
+
+
+class BackupResponse(FileResponse):
+    """A knowledge base as a zip file, which is written before the response starts, and deleted when it ends."""
+
+    _turn = Lock()
+    """Held by the one backup that this process makes or sends."""
+
+    def __init__(self, resources: Resources, kb: str) -> None:
+        """Prepare the response; nothing is written yet."""
+        super().__init__("", media_type="application/zip", filename=f"{kb}.zip")
+        self._resources = resources
+        self._kb = kb
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if not self._turn.acquire(blocking=False):
+            raise UnavailableError("another backup is being made: try again when it has finished")
+        try:
+            settings = self._resources.settings
+            with own_folder(settings.home, ".", BACKING_UP) as folder:
+                self.path = folder / "backup.zip"
+                await anyio.to_thread.run_sync(back_up, Layout.by(settings, self._kb).require(), self.path,
+                                               self._resources.embedder, lambda *_: None)
+                await super().__call__(scope, receive, send)
+        finally:
+            self._turn.release()
+
+
+class NewName(Body):
+    """The new name of a knowledge base."""
+
+    name: str = Field(min_length=1, max_length=64)
+
+
+class DocumentIds(Body):
+    """Documents by their ids."""
+
+    ids: list[Annotated[str, Field(min_length=1, max_length=1000)]] = Field(min_length=1, max_length=_MOST_DELETED)
+
+
+@router.patch("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("write")])
+def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: Seeing) -> NewName:
+    """Rename a knowledge base and its conversations; API keys keep the old name."""
+    if not bases.hold(new.name):
+        raise ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose a name that it covers")
+    _check_idle(kb, service)
+    service.resources.rename(kb, new.name)
+    service.conversations.rename_base(kb, new.name)
+    return new
+
+
+@router.delete("/knowledge-bases/{kb}", status_code=204, responses=errors(404, 409), response_class=Response,
+               dependencies=[may("write")])
+def drop_knowledge_base(kb: KbName, service: Serving) -> None:
+    """Delete a knowledge base and everything stored in it, including conversations about it."""
+    _check_idle(kb, service)
+    service.resources.drop(kb)
+    service.conversations.forget_base(kb)
+
+
+@router.get("/knowledge-bases/{kb}/backup", status_code=200, responses=errors(404, 409), response_class=BackupResponse,
+            dependencies=[may("read")])
+async def back_up_knowledge_base(kb: KbName, service: Serving) -> BackupResponse:
+    """Download a zip file for `banyan restore`; a process of the server makes one backup at a time."""
+    return BackupResponse(service.resources, kb)
+
+
+@router.post("/knowledge-bases/{kb}/documents/delete", status_code=204, responses=errors(404, 409),
+             response_class=Response, dependencies=[may("write")])
+def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
+    """Delete documents and everything that no other document supports; all of them, or none on an error."""
+    service.resources.delete_documents(kb, list(dict.fromkeys(wanted.ids)))
+
+
+def _check_idle(kb: str, service: Service) -> None:
+    if kb in service.builds.building():
+        raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
+
+
+class BaseSettings(Body):
+    """The defaults of a knowledge base's builds; options of a build override them and become the new defaults."""
+
+    growth: Policy = Field(description="how the schema grows: by thresholds (auto), by review (review), not (off)")
+    resolve: bool = Field(description="whether several names of one entity are merged")
+    instructions: str | None = Field(default=None, max_length=MOST_INSTRUCTIONS, description="how a model is to word "
+                                     "all answers: tone, length, format, language; left out: unchanged")
+    extraction_instructions: str | None = Field(
+        default=None, max_length=MOST_INSTRUCTIONS, description="what a model is to heed when it extracts, with a "
+        "glossary; part of every extraction call; documents already read stay as they are until a build with `reread`; "
+        "left out: unchanged")
+
+
+class ShownSettings(BaseSettings):
+    """The settings, including those that only a rebuild can change."""
+
+    embedding: str = Field(description="the embedding model it is built with")
+    seed: str = Field(description="the schema it started with; empty before the first build")
+
+
+@router.get("/knowledge-bases/{kb}/settings", responses=errors(404, 409), dependencies=[may("read")])
+def show_settings(reading: Reading) -> ShownSettings:
+    """Show the settings of a knowledge base."""
+    return _settings_of(reading.kb)
+
+
+@router.put("/knowledge-bases/{kb}/settings", responses=errors(404, 409), dependencies=[may("write")])
+def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> ShownSettings:
+    """Change the settings of a knowledge base; entities are merged or split accordingly at once."""
+    service.resources.configure(kb, wanted.growth, resolve=wanted.resolve)
+    if wanted.instructions is not None:
+        service.resources.instruct(kb, wanted.instructions)
+    if wanted.extraction_instructions is not None:
+        service.resources.instruct(kb, wanted.extraction_instructions, "extraction")
+    with service.resources.snapshot(kb) as changed:
+        return _settings_of(changed.kb)
+
+
+def _settings_of(kb: KnowledgeBase) -> ShownSettings:
+    return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
+                         seed=kb.schemas.first().name if kb.schemas.version() else "",
+                         instructions=kb.instructions.get(), extraction_instructions=kb.extraction_instructions.get())
