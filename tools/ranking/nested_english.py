@@ -22,15 +22,9 @@ _LONGEST = 120
 """The longest question in tokens; a longer text is searched as it is."""
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj"})
-_AUXILIARIES = frozenset({"aux", "auxpass"})
 _GENERIC_PEOPLE = words("person man woman people one")
 _EMPTY = words("be the name of")
 _TIMES = words("year day month century decade date time season")
-# 'the city of London' is London, 'the name of X' is X, and 'the end of X' cannot be looked up.
-_NO_STEP = words(
-    "name title kind type sort form part end start beginning middle side top rest half number amount percentage share "
-    "majority lot city town village state country province county island university use case example result fact "
-    "world history series edition version member one some most wake place role head side pull people term debut")
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,6 @@ class _NestedQuestionParser:
         self._doc = doc
         self._replaced: dict[int, tuple[int, str]] = {}
         self._asking = frozenset(token.i for token in doc if asks(token))
-        self._main_verb = _final_verb(doc)
 
     def steps(self) -> list[str]:
         """Return the steps in order; the remaining question comes last."""
@@ -130,7 +123,6 @@ class _NestedQuestionParser:
         """Return the step for a described noun, unless the whole question asks for that noun."""
         clause, tail = _description(noun), ""
         start, end = noun.left_edge.i, max(map(_end, filter(None, (noun, clause))))
-        end = self._phrase_end(start, end)
         if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):
             return None
         if clause is not None and self._names_something(noun, clause.left_edge.i, end):
@@ -151,7 +143,7 @@ class _NestedQuestionParser:
 
     def _is_of_something(self, noun: "Token") -> bool:
         """Return True for a common noun that belongs to a name: 'the founder of X', 'X's founder', 'the X founder'."""
-        if noun.tag_ not in {"NN", "NNS"} or noun.text.istitle() or noun.lemma_ in _NO_STEP or noun.lemma_ in _TIMES:
+        if noun.tag_ not in {"NN", "NNS"} or noun.text.istitle() or noun.lemma_ in _TIMES:
             return False
         for child in noun.children:
             if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:
@@ -162,15 +154,6 @@ class _NestedQuestionParser:
             if child.dep_ == "compound" and child.i < noun.i and _is_person(noun) and _is_name(child):
                 return True
         return False
-
-    def _phrase_end(self, start: int, end: int) -> int:
-        """Return the real end of a phrase: with its closing quote and whole place, without the question's main verb."""
-        doc = self._doc
-        if end < len(doc) and doc[end].text == '"' and sum(token.text == '"' for token in doc[start:end]) % 2:
-            return end + 1
-        if end + 1 < len(doc) and doc[end].text == "," and doc[end - 1].ent_type_ == doc[end + 1].ent_type_ == "GPE":
-            return _end(doc[end + 1])
-        return min(end, self._main_verb) if start < self._main_verb else end
 
     def _states(self, verb: "Token") -> bool:
         """Return True if 'X is a ...' states a known property of X rather than asking for it."""
@@ -186,32 +169,20 @@ class _NestedQuestionParser:
         pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
         if pronoun is None:
             lead = "in " if noun.lemma_ in _TIMES else ""
-            return f"{lead}which {named} {self._invert(verb, start, end)}"
+            return f"{lead}which {named} {self._text(start, end)}"
         if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:
             who = "who" if noun.lemma_ in _GENERIC_PEOPLE else f"which {named}"
             return f"{who} {self._text(pronoun.i + 1, end)}"
         if pronoun.tag_ == "WP$":
             return f"which {named}'s {self._text(pronoun.i + 1, end)}"
         lead = self._text(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
-        return f"{lead} which {named} {self._invert(verb, pronoun.i + 1, end)}".strip()
+        return f"{lead} which {named} {self._text(pronoun.i + 1, end)}".strip()
 
     def _noun_text(self, noun: "Token", verb: "Token") -> str:
         """Return the noun for the question, without its article and the clause."""
         start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
         return self._text(start, noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, verb.left_edge.i))
 
-    def _invert(self, verb: "Token", start: int, end: int) -> str:
-        """Put a clause in question order: the auxiliary first, or 'did' if it has none."""
-        helper = next((child for child in verb.lefts if child.dep_ in _AUXILIARIES and child.i >= start), None)
-        if helper is None and verb.lemma_ == "be":
-            helper = verb
-        if helper is not None:
-            return " ".join(filter(None, (helper.text, self._text(start, helper.i), self._text(helper.i + 1, end))))
-        subject = self._text(start, verb.i)
-        if not subject:
-            return self._text(start, end)
-        support = "did" if verb.tag_ in {"VBD", "VBN"} else "does" if verb.tag_ == "VBZ" else "do"
-        return f"{support} {subject} {verb.lemma_} {self._text(verb.i + 1, end)}".strip()
 
 
 def _innermost_first(doc: "Doc") -> Iterator["Token"]:
@@ -237,24 +208,6 @@ def asks(token: "Token") -> bool:
     if before.pos_ == "ADP" and before.i > token.sent.start:
         before = before.nbor(-1)
     return before.pos_ not in {"NOUN", "PROPN", "PRON", "NUM", "PUNCT"}
-
-
-def _final_verb(doc: "Doc") -> int:
-    """Return the index of the main verb of 'did X do?' or 'where was X born?' if the parse made it a part of X.
-
-    Otherwise return the number of tokens.
-    """
-    end = len(doc)
-    while end > 0 and (doc[end - 1].is_punct or doc[end - 1].is_space):
-        end -= 1
-    last = end - 1 - (end > 0 and doc[end - 1].tag_ in {"IN", "RP"})
-    if last < 1 or not doc[last].is_lower or doc[last].ent_type_:
-        return len(doc)
-    root = doc[last].sent.root
-    opening = root.sent[0]
-    helped = root.lemma_ == "do" or (root.lemma_ == "be" and doc[last].tag_ == "VBN"
-                                     and (opening.tag_ == "WRB" or (opening.pos_ == "ADP" and asks(opening.nbor()))))
-    return last if helped and root.i < last - 1 else len(doc)
 
 
 def _description(noun: "Token") -> "Token | None":

@@ -79,13 +79,11 @@ def unfold(question: str, limit: int, parser: Parser) -> list[str]:
 
 
 def _is_misread(steps: Sequence[str], names_in: NamesIn) -> bool:
-    """Return True if a step that nothing leads to names nothing, while a later one names something, or cuts a bracket.
+    """Return True if a step that nothing leads to names nothing, while a later one names something.
 
     "Where was the composer of film Billy Elliot born?" then reads as "Who is the composer of film?" and "Where was
-    Billy Elliot born?", and of a name with a note in brackets, "Solaris (film)", the first step has a part.
+    Billy Elliot born?".
     """
-    if any(step.count("(") != step.count(")") for step in steps):
-        return True
     named = [bool(names_in(strip_placeholders(step))) for step in steps]
     return any(not there and not references(step) and any(named[place:])
                for place, (step, there) in enumerate(zip(steps, named, strict=True)))
