@@ -99,13 +99,12 @@ class _Asked:
         mentions, text = self._mentions, self._mentions.text
         if said.IN_TURN.search(text):
             return self._path()
-        period, dated = said.PERIOD.search(text), mentions.read_as(mentions.of("field"), self._conditions.is_dated)
-        if period:
-            fields = [one.name for one in dated] or [term.name for term in terms_of(self._index)
-                                                     if self._conditions.is_dated(term.name)]
-            return CommunityLookup(by=f"{fields[0]}.{_unit(period)}") if fields else None
-        grouped = [one for one in mentions.of("field") if said.GROUP.search(mentions.before(one))]
-        return CommunityLookup(by=grouped[0].name) if grouped else None
+        found = self._by_period(text, 0) or self._by_field(mentions.of("field"), 0)
+        if found is not None:
+            return CommunityLookup(by=found.relation if found.by == "tail" else f"{found.relation}.{found.by}")
+        dated = [term.name for term in terms_of(self._index) if self._conditions.is_dated(term.name)]
+        period = said.PERIOD.search(text)
+        return CommunityLookup(by=f"{dated[0]}.{_unit(period)}") if period and dated else None
 
     def _path(self) -> CommunityLookup | None:
         """Return what is reached from the one entity that the question names along the one relation."""
