@@ -7,8 +7,7 @@ an author who was born where?'), the surrounding clause is asked first.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...models.parsing.parser import Parser
 from ...models.rules.recognition.name_kinds import kind_of_noun
@@ -27,14 +26,12 @@ _EMPTY = words("be the name of")
 _TIMES = words("year day month century decade date time season")
 
 
-@dataclass(frozen=True)
-class _Step:
-    """A described noun: its tokens, the question for it, and the words of the rest that are between them."""
+class _Step(NamedTuple):
+    """A described noun: its tokens, and the question for it."""
 
     start: int
     end: int
     asked: str
-    tail: str = ""
 
 
 def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
@@ -73,7 +70,7 @@ class _NestedQuestionParser:
             if step is None or self._answers_rest(step):
                 continue
             asked.append(step.asked)
-            self._replace(step.start, step.end, f"{reference(len(asked))}{step.tail}")
+            self._replace(step.start, step.end, reference(len(asked)))
         return [*asked, *self._outer_first(len(asked))]
 
     def _outer_first(self, known: int) -> list[str]:
@@ -121,25 +118,21 @@ class _NestedQuestionParser:
 
     def _step(self, noun: "Token") -> _Step | None:
         """Return the step for a described noun, unless the whole question asks for that noun."""
-        clause, tail = _description(noun), ""
+        clause = _description(noun)
         start, end = noun.left_edge.i, max(map(_end, filter(None, (noun, clause))))
         if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):
             return None
         if clause is not None and self._names_something(noun, clause.left_edge.i, end):
             asked = self._ask_clause(noun, clause, end)
-            if noun.i < noun.head.i < clause.left_edge.i:  # 'does the town lie in which ...'
-                tail = f" {self._text(noun.i + 1, clause.left_edge.i)}"
         elif self._is_of_something(noun):
             asked = f"{'Who' if _is_person(noun) else 'What'} is {self._text(start, end)}"
         else:
             return None
-        return _Step(start, end, f"{asked[:1].upper()}{asked[1:]}?", tail)
+        return _Step(start, end, f"{asked[:1].upper()}{asked[1:]}?")
 
     def _names_something(self, noun: "Token", start: int, end: int) -> bool:
-        """Return True if a description names something that can be looked up, or mentions a definite thing."""
-        return any(i in self._replaced or _is_name(self._doc[i]) or (
-            self._doc[i].pos_ == "NOUN" and self._doc[i].head.pos_ == "VERB" and _is_definite(self._doc[i]))
-            for i in range(start, end) if i != noun.i)
+        """Return True if a description names something that can be looked up."""
+        return any(i in self._replaced or _is_name(self._doc[i]) for i in range(start, end) if i != noun.i)
 
     def _is_of_something(self, noun: "Token") -> bool:
         """Return True for a common noun that belongs to a name: 'the founder of X', 'X's founder', 'the X founder'."""
