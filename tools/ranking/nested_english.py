@@ -21,6 +21,7 @@ _LONGEST = 120
 """The longest question in tokens; a longer text is searched as it is."""
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj"})
+_AUXILIARIES = frozenset({"aux", "auxpass"})
 _GENERIC_PEOPLE = words("person man woman people one")
 _EMPTY = words("be the name of")
 _TIMES = words("year day month century decade date time season")
@@ -60,7 +61,7 @@ class _NestedQuestionParser:
     def __init__(self, doc: "Doc") -> None:
         self._doc = doc
         self._replaced: dict[int, tuple[int, str]] = {}
-        self._asking = frozenset(token.i for token in doc if asks(token))
+        self._asking = frozenset(token.i for token in doc if _asks(token))
 
     def steps(self) -> list[str]:
         """Return the steps in order; the remaining question comes last."""
@@ -154,28 +155,37 @@ class _NestedQuestionParser:
 
     def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
         """Turn a relative clause or participle, up to a token, into a question for its noun."""
-        named = self._noun_text(noun, verb)
+        start, asked = verb.left_edge.i, f"which {self._noun_text(noun, verb)}"
         if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:
-            be = "were" if noun.tag_ in {"NNS", "NNPS"} else "was"
-            return f"which {named} {be} {self._text(verb.left_edge.i, end)}"
-        start = verb.left_edge.i
+            return f"{asked} was {self._text(start, end)}"
         pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
         if pronoun is None:
-            lead = "in " if noun.lemma_ in _TIMES else ""
-            return f"{lead}which {named} {self._text(start, end)}"
-        if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:
-            who = "who" if noun.lemma_ in _GENERIC_PEOPLE else f"which {named}"
-            return f"{who} {self._text(pronoun.i + 1, end)}"
+            return f"{asked} {self._invert(verb, start, end)}"
         if pronoun.tag_ == "WP$":
-            return f"which {named}'s {self._text(pronoun.i + 1, end)}"
+            return f"{asked}'s {self._text(pronoun.i + 1, end)}"
+        if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:
+            asked = "who" if noun.lemma_ in _GENERIC_PEOPLE else asked
+            return f"{asked} {self._text(pronoun.i + 1, end)}"
         lead = self._text(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
-        return f"{lead} which {named} {self._text(pronoun.i + 1, end)}".strip()
+        return f"{lead} {asked} {self._invert(verb, pronoun.i + 1, end)}".strip()
 
     def _noun_text(self, noun: "Token", verb: "Token") -> str:
         """Return the noun for the question, without its article and the clause."""
         start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
         return self._text(start, noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, verb.left_edge.i))
 
+    def _invert(self, verb: "Token", start: int, end: int) -> str:
+        """Put a clause in question order: the auxiliary first, or 'did' if it has none."""
+        helper = next((child for child in verb.lefts if child.dep_ in _AUXILIARIES and child.i >= start), None)
+        if helper is None and verb.lemma_ == "be":
+            helper = verb
+        if helper is not None:
+            return " ".join(filter(None, (helper.text, self._text(start, helper.i), self._text(helper.i + 1, end))))
+        subject = self._text(start, verb.i)
+        if not subject:
+            return self._text(start, end)
+        support = "did" if verb.tag_ in {"VBD", "VBN"} else "does" if verb.tag_ == "VBZ" else "do"
+        return f"{support} {subject} {verb.lemma_} {self._text(verb.i + 1, end)}".strip()
 
 
 def _innermost_first(doc: "Doc") -> Iterator["Token"]:
@@ -184,23 +194,12 @@ def _innermost_first(doc: "Doc") -> Iterator["Token"]:
     return iter(sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)))
 
 
-def asks(token: "Token") -> bool:
-    """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause.
-
-    Args:
-        token: any token of a parse.
-    """
-    if token.tag_ not in _RELATIVE_TAGS or token.lower_ == "that":
-        return False
-    last = token.i + 1 == len(token.doc) or token.nbor().is_punct
-    if last or token.dep_ == "det" or token.lower_ in {"what", "how", "why"} or token.i == token.sent.start:
-        return True
-    if "relcl" in {token.head.dep_, token.head.head.dep_}:
-        return False
-    before = token.nbor(-1)
-    if before.pos_ == "ADP" and before.i > token.sent.start:
-        before = before.nbor(-1)
-    return before.pos_ not in {"NOUN", "PROPN", "PRON", "NUM", "PUNCT"}
+def _asks(token: "Token") -> bool:
+    """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause."""
+    is_last = token.i + 1 == len(token.doc) or token.nbor().is_punct
+    return token.tag_ in _RELATIVE_TAGS and token.lower_ != "that" and (
+        is_last or token.dep_ == "det" or token.lower_ in {"what", "how", "why"} or token.i == token.sent.start
+        or "relcl" not in {token.head.dep_, token.head.head.dep_})
 
 
 def _description(noun: "Token") -> "Token | None":
