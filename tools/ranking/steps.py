@@ -2,8 +2,7 @@
 
 English grammar unfolds a nested question into steps ("the X of the Y of Z"). A step that refers to the answer of an
 earlier one is searched by its other words, and the entities that the earlier step leads to stand in for the answer.
-The whole question is always searched beside its steps, because a decomposition that went wrong must not hide it. A
-question without steps gets a second hop.
+The whole question is always searched beside its steps, because a decomposition that went wrong must not hide it.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +34,7 @@ def split_question(question: str, parser: Parser, names_in: NamesIn) -> list[Sub
     """
     steps = unfold(question, _MOST, parser)
     if len(steps) == 1 or _is_misread(steps, names_in):
-        return with_second_hop(question, names_in)
+        return [SubQuery(question=question)]
     parts, numbers = [SubQuery(question=question)], dict[int, int]()
     for position, step in enumerate(steps, 1):
         waits_for = references(step)
@@ -44,20 +43,6 @@ def split_question(question: str, parser: Parser, names_in: NamesIn) -> list[Sub
             numbers[position] = len(parts)
             parts.append(SubQuery(question=step, follows=follows))
     return parts
-
-
-def with_second_hop(question: str, names_in: NamesIn) -> list[SubQuery]:
-    """Return a question, and its words without the names in it as a sub-query that follows it.
-
-    "How many people live in the state where the Bald Hills Wind Farm operates?" names the farm, which leads to the
-    state; what is asked about the state is in the rest of the question. This needs no grammar of any language.
-    """
-    whole, parts, end = SubQuery(question=question), list[str](), 0
-    for named in names_in(question):
-        parts.append(question[end:named.start])
-        end = named.end
-    rest = strip_placeholders(" ".join([*parts, question[end:]]))
-    return [whole, SubQuery(question=rest, follows=(0,))] if parts and words(rest) else [whole]
 
 
 def unfold(question: str, limit: int, parser: Parser) -> list[str]:
