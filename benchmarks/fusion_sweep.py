@@ -108,18 +108,6 @@ class Sweep:
             self.retriever, self.sets = snapshot.retriever, sets
         self._queries: dict[str, list[Query]] = {}
 
-    def sub_queries(self, question: str, *, apart: bool = True, hop: bool = True) -> list[SubQuery]:
-        """Return what is searched for a question.
-
-        Args:
-            question: the question.
-            apart: decompose the question.
-            hop: keep the second hop of a question that is not decomposed.
-        """
-        parts = self.retriever.sub_queries(question, decompose=apart)
-        whole, *others = parts
-        return parts if hop or any(not part.follows for part in others) else [whole]
-
     def recalls(self, rank: Rank | None = None, split: Split | None = None) -> list[np.ndarray]:
         """Return the recall at each k of each question of each set, shapes (questions, k).
 
@@ -142,7 +130,7 @@ class Sweep:
         if split:
             return self.retriever.queries(split(question))
         if question not in self._queries:
-            self._queries[question] = self.retriever.queries(self.sub_queries(question))
+            self._queries[question] = self.retriever.queries(self.retriever.sub_queries(question))
         return self._queries[question]
 
     def maximum(self, queries: Sequence[Query]) -> Scores:
@@ -158,12 +146,10 @@ class Sweep:
     def structures(self) -> Mapping[str, Callable[[], list[np.ndarray]]]:
         """Return other ways to use the same parts, by name."""
         def unbound(question: str) -> list[SubQuery]:
-            return [part.model_copy(update={"follows": ()}) for part in self.sub_queries(question)]
+            return [part.model_copy(update={"follows": ()}) for part in self.retriever.sub_queries(question)]
 
         return {
             "steps not bound to the walks of earlier ones": lambda: self.recalls(split=unbound),
-            "no second hop": lambda: self.recalls(split=lambda question: self.sub_queries(question, hop=False)),
-            "not taken apart": lambda: self.recalls(split=lambda question: self.sub_queries(question, apart=False)),
             "the question alone": lambda: self.recalls(split=lambda question: [SubQuery(question=question)]),
             "the maximum of the walks, not the sum": lambda: self.recalls(self.maximum),
         }

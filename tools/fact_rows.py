@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ..graph_store.graph.knowledge_graph import Places
-from ..schemas.retrieval import Passage, Place
+from ..schemas.retrieval import Kind, Passage, Place
 from ..text.times import Validity, read_day
 from .index import Dated, RetrievalIndex
 
@@ -89,6 +89,14 @@ def split_shared_note(rows: Sequence[FactRow]) -> tuple[list[FactRow], str]:
     return ([row._replace(validity=Validity()) for row in rows], note) if is_shared else ([*rows], "")
 
 
+def graph_item(places: Sequence[Place], statement: str, title: str = "", kind: Kind = "fact",
+               cells: tuple[str, ...] = ()) -> Passage:
+    """Return what the graph says in a line as an item that its places, at least one, support."""
+    first = places[0]
+    return Passage(chunk_id="", document=first.document, title=title.replace("_", " "), text=first.text,
+                   start=first.start, score=0.0, kind=kind, statement=statement, cells=cells, places=tuple(places))
+
+
 def row_items(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str] | None = None,
               ) -> Iterator[Passage]:
     """Yield rows that share all but one end as lines of several: `lead: end; end (document)`.
@@ -107,10 +115,8 @@ def rows_item(rows: Sequence[FactRow], said: str, total: int) -> Passage:
     """Return a line that some rows of a total support, such as a count."""
     documents = tuple(dict.fromkeys(document for row in rows for document in row.documents))
     more = f" +{total - _MOST_DOCUMENTS}" if min(len(documents), total) > _MOST_DOCUMENTS else ""
-    places = [row.places[0] for row in rows]
-    return Passage(chunk_id="", document=places[0].document, title=rows[0].relation.replace("_", " "),
-                   text=places[0].text, start=places[0].start, score=0.0, kind="fact", places=tuple(places),
-                   statement=f"{said} ({', '.join(documents[:_MOST_DOCUMENTS])}{more})")
+    return graph_item([row.places[0] for row in rows], f"{said} ({', '.join(documents[:_MOST_DOCUMENTS])}{more})",
+                      rows[0].relation)
 
 
 def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str]) -> Passage:
@@ -119,10 +125,8 @@ def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, s
     places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
     first = rows[0]
     cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()])) if len(rows) == 1 else ()
-    return Passage(chunk_id="", document=places[0].document, title=first.relation.replace("_", " "),
-                   text=places[0].text, start=places[0].start, score=0.0, kind="fact", cells=cells,
-                   places=tuple(places),
-                   statement=f"{lead}{'; '.join(members)}{'' if own else _document_note(first.documents)}")
+    said = f"{lead}{'; '.join(members)}{'' if own else _document_note(first.documents)}"
+    return graph_item(places, said, first.relation, cells=cells)
 
 
 def _member(row: FactRow, side: Side, beside: str, *, with_documents: bool) -> str:

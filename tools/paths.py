@@ -7,7 +7,7 @@ from ..schemas.lookups import PathLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
 from .entity_names import FoundEntities, find_entities
-from .fact_rows import triple_rows
+from .fact_rows import graph_item, triple_rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines
 
@@ -126,5 +126,4 @@ def _item(index: RetrievalIndex, start: str, path: _Path) -> Passage:
         here = row.ends[1] if forward else row.ends[0]
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"}) for row in rows for place in row.places[:1]]
     documents = ", ".join(dict.fromkeys(place.document for place in places))
-    return Passage(chunk_id="", document=places[0].document, title="", text=places[0].text, start=places[0].start,
-                   score=0.0, kind="fact", statement=f"{said} ({documents})", places=tuple(places))
+    return graph_item(places, f"{said} ({documents})")

@@ -12,7 +12,7 @@ from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
 from ..schemas.retrieval import Passage, SubQuery
 from .best import best_rows
-from .fact_rows import triple_rows
+from .fact_rows import graph_item, triple_rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines, item_cost
 from .openings import openings
@@ -91,6 +91,4 @@ def _report_item(index: RetrievalIndex, query: Query, community: TreeCommunity) 
               for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]
     if not places:
         return None
-    return Passage(chunk_id="", document=places[0].document, title=community.name, text=places[0].text,
-                   start=places[0].start, score=0.0, kind="report", statement=" ".join(community.text().split()),
-                   places=tuple(places))
+    return graph_item(places, " ".join(community.text().split()), community.name, "report")

@@ -25,7 +25,7 @@ from .query import EmbeddedQuery, Query, compare_queries, strip_placeholders
 from .ranking import fusion
 from .ranking.chunk_scores import Scores
 from .ranking.reranking import reranked
-from .ranking.steps import split_question, with_second_hop
+from .ranking.steps import split_question
 from .schema_names import LabelledTerms, terms_of
 
 # How many embedded sub-queries are cached, each with its cosine to everything: enough for a busy server's questions.
@@ -114,10 +114,10 @@ class Retriever:
         return weighed
 
     def sub_queries(self, question: str, *, decompose: bool = True) -> list[SubQuery]:
-        """Return what is searched for a question: itself first, then its steps or its second hop."""
+        """Return what is searched for a question: itself first, then its steps."""
         question = escape_references(question)
         if not decompose:
-            return with_second_hop(question, self.index.names.find)
+            return [SubQuery(question=question)]
         return split_question(question, self.models.parser, self.index.names.find)
 
     def reorder(self, reranker: Reranker, questions: Sequence[str], ranking: Sequence[tuple[str, float]],

@@ -7,7 +7,7 @@ on groups are found by what they were written from.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from ..schemas.lookups import TripleLookup
 from ..schemas.retrieval import CommunitySummary, Passage
 from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities
-from .fact_rows import FactRow, head_of, row_items, tail_of, triple_rows
+from .fact_rows import FactRow, graph_item, head_of, row_items, tail_of, triple_rows
 from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines, item_cost
@@ -44,13 +44,6 @@ MOST_DESCRIBED = 100
 """Groups of a survey, the first ones, that have reports."""
 _COVERED = 0.6
 """The share of the things grouped that have a telling field."""
-
-
-class _Place(NamedTuple):
-    """A set of entities' rows that a path reached, and the triples that led there."""
-
-    step: str
-    triples: list[int]
 
 
 class _Grouping(NamedTuple):
@@ -78,7 +71,7 @@ def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int,
         FieldError: there is no such field, or the graph is too large for groups by both.
     """
     grouping = _grouping(index, schema, by, alpha, among)
-    computed, label = grouping.computed, "" if among is None else f"{_words(grouping.computed.column.name)} "
+    computed, label = grouping.computed, "" if among is None else f"{grouping.computed.column.name.replace('_', ' ')} "
     reports = index.store.communities.group_reports()
     items = [_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
              for number, group in enumerate(grouping.groups)]
@@ -231,13 +224,7 @@ def _group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGroup, fie
     said = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *kinds, f"{names}{more}",
                                    report.summary if report else ""]))
     places = [row.places[0] for row in cited_rows(index, column, group.rows)]
-    return Passage(chunk_id="", document=places[0].document, title=_words(column.name), text=places[0].text,
-                   start=places[0].start, score=0.0, kind="row", statement=said, places=tuple(places),
-                   cells=("",))
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return graph_item(places, said, column.name, "row", ("",))
 
 
 def _kinds_text(column: FieldColumn, entities: Rows) -> str:
@@ -264,7 +251,7 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
     if not starts:
         near = f" Names like it: {'; '.join(found.near)}." if found.near else ""
         return [Block(title=root, note=f"No entity has this name.{near}")]
-    reached, places = set(starts), list[_Place]()
+    reached, steps = set(starts), list[tuple[str, list[int]]]()
     frontier, is_cut = set(starts), False
     for relation in _steps(index, schema, along):
         triples, frontier = _follow(index, relation, frontier, reached)
@@ -272,8 +259,8 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
         if not frontier or is_cut:
             break
         reached |= frontier
-        places += [_Place(relation, triples)] if triples else []
-    items = [item for number, place in enumerate(places, 1) for item in _place_items(index, number, place)]
+        steps += [(relation, triples)] if triples else []
+    items = [item for number, step in enumerate(steps, 1) for item in _step_items(index, number, *step)]
     boundary = _boundary(index, reached) - set(starts)
     shown, left = fit_lines(items, tokens)
     notes = [] if items else ["nothing is reached along this path"]
@@ -315,15 +302,16 @@ def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: s
     return sorted(column.triples[rows[fresh]].tolist()), set(ends[fresh].tolist())
 
 
-def _place_items(index: RetrievalIndex, number: int, place: _Place) -> Iterator[Passage]:
-    rows: list[FactRow] = [row for row in triple_rows(index, place.triples) if row.places]
+def _step_items(index: RetrievalIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:
+    """Yield the lines of a path's step: of each entity that it leads on from, what it leads to."""
+    name, is_backward = relation.removeprefix("<").replace("_", " "), relation.startswith("<")
+    start_of, side = (tail_of, head_of) if is_backward else (head_of, tail_of)
     by_start: dict[str, list[FactRow]] = {}
-    for row in rows:
-        by_start.setdefault(row.tail if place.step.startswith("<") else row.head, []).append(row)
-    name = place.step.removeprefix("<").replace("_", " ")
+    for row in triple_rows(index, triples):
+        if row.places:
+            by_start.setdefault(start_of(row), []).append(row)
     for start, own in sorted(by_start.items()):
-        arrow = f"{number}. {start} <- {name}: " if place.step.startswith("<") else f"{number}. {start} {name} -> "
-        side = head_of if place.step.startswith("<") else tail_of
+        arrow = f"{number}. {start} <- {name}: " if is_backward else f"{number}. {start} {name} -> "
         yield from (item.model_copy(update={"kind": "row", "cells": ("",)}) for item in row_items(own, arrow, side))
 
 

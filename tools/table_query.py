@@ -117,7 +117,8 @@ class _Table:
         if lookup.head:
             fits &= self._fits_ends(self.column.heads, part_condition(lookup.head))
         if lookup.tail:
-            fits &= self._fits_labels(self.column, part_condition(lookup.tail))[self.column.labels]
+            condition = part_condition(lookup.tail)
+            fits &= _signed(self._fitting(self.column, condition), condition)[self.column.labels]
         for condition in map(read_condition, lookup.where):
             fits &= self._fits_where(condition)
         rows = np.flatnonzero(fits)
@@ -136,9 +137,6 @@ class _Table:
             raise ConditionError(f"these conditions compare {self._compared:,} names and values or more, at most "
                                  f"{MOST_COMPARED:,} are compared: give fewer conditions, or fewer values with |")
         return fitting_labels(column, condition, self._index.aliases)
-
-    def _fits_labels(self, column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
-        return _signed(self._fitting(column, condition), condition)
 
     def _fits_ends(self, entities: Rows, condition: Condition) -> NDArray[np.bool_]:
         """Return which rows have an entity of some name."""
@@ -270,26 +268,22 @@ class _Table:
     def _keys(self, by: str, rows: Rows, left_out: Counter[str]) -> tuple[Sequence[str], Rows]:
         """Return the key of each row, and the row; rows with several keys are there several times."""
         field, _, period = by.rpartition(".")
-        if by in _PERIODS or period in _PERIODS:
-            period = by if by in _PERIODS else period
-            keys, at = (self._labels(rows, dates=True) if field in {"", "tail"} else
-                        self._of_field(field, rows, left_out, dates=True))
-            dated = [number for number, key in enumerate(keys) if key]
-            left_out["no date"] += len(keys) - len(dated)
-            cut = _PERIODS[period]
-            return [f"{keys[number][:cut]}{'0s' if period == 'decade' else ''}" for number in dated], at[dated]
-        if by == "tail":
-            return self._labels(rows)
+        if period not in _PERIODS:
+            field, period = by, ""
         if by == "head":
             return [self._index.about(row)[0] for row in self.column.heads[rows].tolist()], rows
-        return self._of_field(by, rows, left_out)
+        if field in {"", "tail"}:
+            texts = self.column.dates if period else self.column.texts
+            keys, at = [texts[label] for label in self.column.labels[rows].tolist()], rows
+        else:
+            keys, at = self._of_field(field, rows, left_out, dates=bool(period))
+        if not period:
+            return keys, at
+        dated = [number for number, key in enumerate(keys) if key]
+        left_out["no date"] += len(keys) - len(dated)
+        return [f"{keys[number][:_PERIODS[period]]}{'0s' if period == 'decade' else ''}" for number in dated], at[dated]
 
-    def _labels(self, rows: Rows, *, dates: bool = False) -> tuple[list[str], Rows]:
-        texts = self.column.dates if dates else self.column.texts
-        return [texts[label] for label in self.column.labels[rows].tolist()], rows
-
-    def _of_field(self, name: str, rows: Rows, left_out: Counter[str], *,
-                  dates: bool = False) -> tuple[list[str], Rows]:
+    def _of_field(self, name: str, rows: Rows, left_out: Counter[str], *, dates: bool) -> tuple[list[str], Rows]:
         side, _, field = name.rpartition(".")
         entities = (self.column.tails() if side == "tail" else self.column.heads)[rows]
         column = self._field(field or name)

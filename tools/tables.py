@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..graph_store.graph.knowledge_graph import Places
 from ..schemas.documents import Chunk
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
@@ -179,9 +180,14 @@ def _rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterator[Fa
         if (triple := int(column.triples[row])) >= 0:
             yield from triple_rows(index, [triple])
         else:
-            entity, value = index.entity_row.at(int(column.heads[row])), column.texts[int(column.labels[row])]
-            held = index.attributes(entity).get(column.name, {}).get(value, {})
+            entity, value, held = _value(index, column, row)
             yield from value_rows(index, entity, {column.name: {value: held}})
+
+
+def _value(index: RetrievalIndex, column: FieldColumn, row: int) -> tuple[str, str, Places]:
+    """Return the entity and the value of a row, and where chunks state it."""
+    entity, value = index.entity_row.at(int(column.heads[row])), column.texts[int(column.labels[row])]
+    return entity, value, index.attributes(entity).get(column.name, {}).get(value, {})
 
 
 def contexts(index: RetrievalIndex, table: ReadTable) -> Iterator[str]:
@@ -191,9 +197,7 @@ def contexts(index: RetrievalIndex, table: ReadTable) -> Iterator[str]:
         if (triple := int(column.triples[row])) >= 0:
             spans = list(index.spans(triple))
         else:
-            entity, value = index.entity_row.at(int(column.heads[row])), column.texts[int(column.labels[row])]
-            held = index.attributes(entity).get(column.name, {}).get(value, {})
-            spans = [(chunk, start, end) for chunk, (start, end) in sorted(held.items())]
+            spans = [(chunk, *span) for chunk, span in sorted(_value(index, column, row)[2].items())]
         yield " ".join(_above(index.chunks[index.chunk_row[chunk]], start, end) for chunk, start, end in spans)
 
 

@@ -10,11 +10,11 @@ from ...graph_store.store_errors import UnknownDocumentError
 from ...schemas.documents import Citation, Span
 from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, AnswerRow, Claim, DraftAnswer, Grade, Mode, Passage, Place, Quote, QuotedDraft
-from ...text.content_words import Language, language_of
+from ...text.content_words import Language, content_words, language_of
 from ...text.markup import without_markup
+from ...text.scripts import script_of
 from ...text.table_rows import SET_APART
 from .shown_text import plain_text, source_text
-from .supporting import follows, is_support
 
 NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
@@ -30,6 +30,11 @@ _METADATA = 1000
 """Characters at the beginning of a document that hold what it says of itself."""
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
 _NO_LETTER = re.compile(r"[\W_]+")
+_THOUSANDS = re.compile(r"(?<=\d)[,.\u00a0\u202f'’ ](?=\d{3}(?!\d))")
+_ROOT, _MOST_COUNTED = 6, 20
+_BARE = frozenset({"yes", "no", "none", "both", "neither", "true", "false", "one", "two", "three", "four", "five",
+                   "six", "seven", "eight", "nine", "ten", "是", "是的", "不是", "不", "没有", "否", "对"})
+"""Words that answer but occur in no source: a claim of only these and small numbers cannot be checked by words."""
 
 
 def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mode: Mode,
@@ -258,3 +263,48 @@ def _source(documents: Documents, document: str, start: int, length: int) -> str
         return documents.get(document).text[start:start + length]
     except UnknownDocumentError:
         return ""
+
+
+def is_support(quote: str, claim: str, context: str = "") -> bool:
+    """Return True if a quote, where it stands, has a content word of the claim, such as a name or a value.
+
+    A quote without any content word supports nothing. A claim in another script than its source shares no word with it,
+    nor does a claim that only affirms or counts: there any content word is enough.
+
+    Args:
+        quote: the source's own words.
+        claim: what they are to support.
+        context: the line of the graph that the words state, or what is above a list: its items rarely repeat it.
+    """
+    quoted, claimed = _words(quote), _words(claim)
+    if not quoted:
+        return False
+    shared = not (quoted | _words(context)).isdisjoint(claimed)
+    return shared or script_of(f"{context} {quote}") != script_of(claim) or all(
+        _is_bare(part) for part in _parts(claim) if _words(part))
+
+
+def follows(short: str, said: Iterable[str]) -> bool:
+    """Return True if a short answer has no content word or number that some texts do not have.
+
+    Args:
+        short: the short answer. One that only affirms or counts follows from anything: no text need have its words.
+        said: the claims that support it, and the words that they quote.
+    """
+    parts = _parts(short)
+    known = set().union(*map(_words, [*said, *filter(_is_bare, parts)]))
+    return bool(parts) and _words(short) <= known
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in _NO_LETTER.split(_THOUSANDS.sub("", normalise(text))) if part]
+
+
+def _is_bare(text: str) -> bool:
+    """Return True if a text has no other words than those that affirm or count."""
+    return all(part in _BARE or (part.isdecimal() and int(part[:_ROOT]) <= _MOST_COUNTED) for part in _parts(text))
+
+
+def _words(text: str) -> set[str]:
+    """Return the first letters of a text's content words, which most forms of a word share in most languages."""
+    return {part[:_ROOT] for word in content_words(_THOUSANDS.sub("", text)) for part in _NO_LETTER.split(word) if part}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ...schemas.inquiry import Block
 from ...schemas.retrieval import Passage, Place
 from ...text.content_words import language_of
+from ..fact_rows import graph_item
 from ..index import RetrievalIndex
 from .asked_rows import MOST_SHOWN
 
@@ -44,9 +45,8 @@ def asked_mentions(index: RetrievalIndex, question: str) -> list[Block]:
         return []
     rows = found[:MOST_SHOWN]
     if asked["count"] or len(found) > MOST_SHOWN:
-        places = tuple(place for one in found[:_CITED] for place in one.places)
-        rows.insert(0, rows[0].model_copy(update={
-            "places": places, "cells": (str(len(found)),), "statement": _count(question, words, len(found))}))
+        places = [place for one in found[:_CITED] for place in one.places]
+        rows.insert(0, graph_item(places, _count(question, words, len(found)), "", "row", (str(len(found)),)))
     return [Block(title=words, items=tuple(rows))]
 
 
@@ -63,9 +63,8 @@ def _mentions(index: RetrievalIndex, words: str) -> Iterator[Passage]:
             if end == match.end() + _AFTER:
                 end = max(text.rfind(" ", match.end(), end), match.end())
             title, said = index.store.documents.get(document).title or document, text[start:end].rstrip()
-            yield Passage(chunk_id="", document=document, title=title, text=said, start=start, score=0.0, kind="row",
-                          places=(Place(document=document, start=start, text=said),), cells=(words, title),
-                          statement=f"{title}: {' '.join(said.split())}")
+            yield graph_item([Place(document=document, start=start, text=said)], f"{title}: {' '.join(said.split())}",
+                             title, "row", (words, title))
 
 
 def _count(question: str, words: str, count: int) -> str:

@@ -1,17 +1,17 @@
 """The table that a question asks for, a row an item: what is shown where no model chooses and words it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Block
 from ...schemas.lookups import EXTREMES, TripleLookup
-from ...schemas.retrieval import Passage
+from ...schemas.retrieval import Passage, Place
 from ...text.content_words import language_of
-from ..fact_rows import FactRow, rows_item, split_shared_note
+from ..fact_rows import FactRow, graph_item, split_shared_note
 from ..index import RetrievalIndex
 from ..schema_names import find_term
-from ..table_query import RowGroup, shown_number
+from ..table_query import shown_number
 from ..tables import ReadTable, cited_rows, fields_beside, filters_text, places_beside, read_table
 
 _LONGEST_SENTENCE = 400
@@ -35,8 +35,7 @@ def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup
     if lookup.head.count("|") >= table.computed.total:
         return []  # what is compared has to be there as a whole
     rows, shared = split_shared_note(table.rows)
-    items = [item.model_copy(update={"kind": "row"}) for item in _items(
-        index, schema, table._replace(rows=rows), lookup, question)]
+    items = _items(index, schema, table._replace(rows=rows), lookup, question)
     return [Block(title=", ".join(filter(None, [filters_text(lookup), shared])), items=tuple(items), table=lookup)]
 
 
@@ -44,21 +43,19 @@ def _items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup:
            question: str) -> Iterator[Passage]:
     computed = table.computed
     for group in computed.leading(lookup.limit)[:MOST_SHOWN]:
-        yield _group(index, table, group)
+        said = f"{group.key}: {group.said}"
+        yield _summary(cited_rows(index, computed.column, group.rows), said, said)
     if lookup.by:
         return
     if computed.value is not None and lookup.do not in EXTREMES:
         unit = f" {computed.unit}" if computed.unit else ""
         said = f"{shown_number(computed.value)}{unit}"
         more = _more(question, min(len(table.rows), MOST_SHOWN), computed.total)
-        limits = _limits(schema, lookup, question)
-        yield _summary(table.rows[:3], said, f"{said}{limits}{more}", computed.total)
+        yield _summary(table.rows[:3], said, f"{said}{_limits(schema, lookup, question)}{more}")
     beside = fields_beside(index, schema, table.rows[:MOST_SHOWN], lookup.show)
     for row in table.rows[:lookup.most_rows or MOST_SHOWN]:
-        item = _row(row, beside.get(row.ends[0], ""), lookup, _label(schema, row.relation, question))
-        if elsewhere := places_beside(index, schema, row, lookup.show):
-            item = item.model_copy(update={"places": (*item.places, *elsewhere), "statement": item.cells[-1]})
-        yield item
+        elsewhere = places_beside(index, schema, row, lookup.show)
+        yield _row(row, beside.get(row.ends[0], ""), lookup, _label(schema, row.relation, question), elsewhere)
     if lookup.head.count("|") and lookup.do in EXTREMES:
         yield from _compared(index, schema, table, lookup, question)
 
@@ -95,14 +92,8 @@ def _more(question: str, shown: int, total: int) -> str:
     return f"; {shown} of {total} rows follow"
 
 
-def _group(index: RetrievalIndex, table: ReadTable, group: RowGroup) -> Passage:
-    said = f"{group.key}: {group.said}"
-    return _summary(cited_rows(index, table.computed.column, group.rows), said, said, len(group.rows))
-
-
-def _summary(rows: list[FactRow], short: str, said: str, total: int) -> Passage:
-    item = rows_item(rows, said, total)
-    return item.model_copy(update={"cells": (short,), "statement": said})
+def _summary(rows: list[FactRow], short: str, said: str) -> Passage:
+    return graph_item([row.places[0] for row in rows], said, rows[0].relation, "row", (short,))
 
 
 def _label(schema: GraphSchema, name: str, question: str) -> str:
@@ -111,7 +102,7 @@ def _label(schema: GraphSchema, name: str, question: str) -> str:
     return (element.labels.get(language_of(question)) if element else "") or name.replace("_", " ")
 
 
-def _row(row: FactRow, beside: str, lookup: TripleLookup, label: str) -> Passage:
+def _row(row: FactRow, beside: str, lookup: TripleLookup, label: str, elsewhere: Sequence[Place] = ()) -> Passage:
     """Return one row: the end that the question does not name, with the value that it asks about, as its last cell."""
     asked = row.tail if lookup.head and not lookup.head.count("|") and not lookup.tail else row.head
     value = row.validity.with_note(row.tail)
@@ -122,7 +113,6 @@ def _row(row: FactRow, beside: str, lookup: TripleLookup, label: str) -> Passage
     said = " ".join(f"{asked}{' – ' if notes else ''}{'; '.join(notes)}".split())
     place = row.places[0]
     # A sentence says more than its two ends; a row of a table says too much.
-    is_prose = not place.text.lstrip().startswith("|") and len(place.text) <= _LONGEST_SENTENCE
-    return Passage(chunk_id="", document=place.document, title=row.relation.replace("_", " "), text=place.text,
-                   start=place.start, score=0.0, kind="row", cells=(row.head, row.relation, row.tail, said),
-                   places=row.places[:1], statement=" ".join(place.text.split()) if is_prose else said)
+    is_enough = not (elsewhere or place.text.lstrip().startswith("|") or len(place.text) > _LONGEST_SENTENCE)
+    return graph_item([place, *elsewhere], " ".join(place.text.split()) if is_enough else said, row.relation, "row",
+                      (row.head, row.relation, row.tail, said))

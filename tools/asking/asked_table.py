@@ -20,7 +20,7 @@ from ..index import RetrievalIndex
 from ..schema_names import find_term, names_of, terms_of
 from ..tables import contexts, read_table
 from . import table_words as said
-from .asked_conditions import Conditions, Placing
+from .asked_conditions import Conditions
 from .mentions import Mentioned, Mentions, singular
 
 _AROUND = 14
@@ -61,7 +61,7 @@ class _Asked:
     def __init__(self, index: RetrievalIndex, schema: GraphSchema, text: str) -> None:
         self._index, self._schema = index, schema
         self._mentions = Mentions(index, schema, text)
-        self._placing = Placing(index, self._mentions)
+        self._conditions = Conditions(index, self._mentions)
 
     def table(self) -> TripleLookup | None:
         """Return the lookup of a table, if all of the question is accounted for."""
@@ -92,20 +92,19 @@ class _Asked:
         """Return False if a question asks for a year or day, and the rows listed have names: of a child, of a place."""
         listed = lookup.do == "list" and not lookup.by
         return not (listed and said.TIME.search(self._mentions.text)) or any(
-            map(self._placing.is_dated, filter(None, (lookup.relation, *lookup.show))))
+            map(self._conditions.is_dated, filter(None, (lookup.relation, *lookup.show))))
 
     def survey(self) -> CommunityLookup | None:
         """Return the lookup of a survey."""
         mentions, text = self._mentions, self._mentions.text
         if said.IN_TURN.search(text):
             return self._path()
-        period, dated = said.PERIOD.search(text), mentions.read_as(mentions.of("field"), self._placing.is_dated)
-        if period:
-            fields = [one.name for one in dated] or [term.name for term in terms_of(self._index)
-                                                     if self._placing.is_dated(term.name)]
-            return CommunityLookup(by=f"{fields[0]}.{_unit(period)}") if fields else None
-        grouped = [one for one in mentions.of("field") if said.GROUP.search(mentions.before(one))]
-        return CommunityLookup(by=grouped[0].name) if grouped else None
+        found = self._by_period(text, 0) or self._by_field(mentions.of("field"), 0)
+        if found is not None:
+            return CommunityLookup(by=found.relation if found.by == "tail" else f"{found.relation}.{found.by}")
+        dated = [term.name for term in terms_of(self._index) if self._conditions.is_dated(term.name)]
+        period = said.PERIOD.search(text)
+        return CommunityLookup(by=f"{dated[0]}.{_unit(period)}") if period and dated else None
 
     def _path(self) -> CommunityLookup | None:
         """Return what is reached from the one entity that the question names along the one relation."""
@@ -113,7 +112,7 @@ class _Asked:
         for one in self._mentions.of("field") if len(entities) == 1 else ():
             row, column = self._index.entity_at(entities[0].name), self._index.column(one.name)
             if row in column.heads or row in column.tails():
-                forward = self._placing.leads(entities[0], one, one.name)
+                forward = self._conditions.leads(entities[0], one, one.name)
                 return CommunityLookup(theme=entities[0].value, along=f"{'' if forward else '<'}{one.name} -> *")
         return None
 
@@ -131,93 +130,82 @@ class _Asked:
         if top := said.TOP.search(mentions.text):
             number = (top["first"] or top["second"] or top["zh"]).lower()
             limit = int(number) if number.isdigit() else said.NUMERALS[number]
-            mentions.use(*top.span())
-        conditions = self._placing.conditions()
-        if conditions is None:
+            mentions.use(top)
+        if not self._conditions.place():
             return None
         free = mentions.free_fields()
-        if any(one.name in conditions.fields() and said.GROUP.search(mentions.before(one)) for one in free):
+        if any(one.name in self._conditions.fields() and said.GROUP.search(mentions.before(one)) for one in free):
             return None  # grouped by what has one value
-        if self._is_overlooked(conditions):
+        if self._is_overlooked():
             return None
         # A value such as "Last Call" asks for nothing.
         text = mentions.unread(fields=False)
-        return (self._by_period(text, conditions, limit) or self._by_alternatives(text, conditions, limit)
-                or self._by_field(free, conditions, limit) or self._extreme(text, free, conditions, limit)
-                or self._most(text, free, conditions, limit) or self._added(text, free, conditions)
-                or self._counted_or_listed(text, free, conditions))
+        return (self._by_period(text, limit) or self._by_alternatives(text, limit)
+                or self._by_field(free, limit) or self._calculated(text, free, limit)
+                or self._most(text, free, limit) or self._counted_or_listed(text, free))
 
-    def _is_overlooked(self, conditions: Conditions) -> bool:
+    def _is_overlooked(self) -> bool:
         """Return True if a negation, a bound or "both" was not read: the rows would be others than those meant."""
         left = self._mentions.unread(fields=False)
         limited = any(said.BOUNDS.search(left[max(0, one.start - _AROUND):one.end + _AROUND])
                       for one in self._mentions.of("date", "number", "value") if any(map(str.isdigit, one.value)))
         return bool(limited or said.NEGATION.search(left) or (
-            conditions.alternatives() and said.BOTH.search(self._mentions.text)))
+            self._conditions.alternatives() and said.BOTH.search(self._mentions.text)))
 
     # Shapes of questions.
 
-    def _by_period(self, text: str, conditions: Conditions, limit: int) -> TripleLookup | None:
+    def _by_period(self, text: str, limit: int) -> TripleLookup | None:
         """Read "in which years", "by year"."""
         period = said.PERIOD.search(text)
-        dated = self._mentions.read_as(self._mentions.of("field"), self._placing.is_dated)
+        dated = self._mentions.read_as(self._mentions.of("field"), self._conditions.is_dated)
         if not period or not dated:
             return None
-        self._mentions.use(*period.span())
-        self._mentions.use_mention(dated[0])
+        self._mentions.use(period, dated[0])
         if not limit and said.MOST.search(text) and not period[0].endswith("s"):
             limit = 1  # "in which year were the most"
-        return conditions.lookup(dated[0].name, by=_unit(period), limit=limit)
+        return self._conditions.lookup(dated[0].name, by=_unit(period), limit=limit)
 
-    def _by_alternatives(self, text: str, conditions: Conditions, limit: int) -> TripleLookup | None:
+    def _by_alternatives(self, text: str, limit: int) -> TripleLookup | None:
         """Read "did 2020 or 2021 have more", "are there more red or more green ones"."""
-        field = conditions.alternatives()
+        field = self._conditions.alternatives()
         counted_twice = len(said.COUNT.findall(text)) > 1
-        if not field or not (counted_twice or any(form.search(text) for form in (said.MOST, said.FEWEST, said.EACH))):
+        if not field or not (counted_twice or said.MOST.search(text) or said.FEWEST.search(text)):
             return None
-        return conditions.lookup(field, by="year" if self._placing.is_dated(field) else "tail", limit=limit)
+        return self._conditions.lookup(field, by="year" if self._conditions.is_dated(field) else "tail", limit=limit)
 
-    def _by_field(self, free: Sequence[Mentioned], conditions: Conditions, limit: int) -> TripleLookup | None:
-        """Read "by status", "for each warehouse", "which statuses are the most common"."""
-        mentions = self._mentions
-        ranked = limit and said.BY_NUMBER.search(mentions.text)
+    def _by_field(self, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
+        """Read "by status", "for each warehouse"."""
         for one in free:
-            if ranked or said.GROUP.search(mentions.before(one)) or said.COMMON.match(mentions.text[one.end:]):
-                mentions.use_field(one.name)
-                return conditions.lookup(one.name, by="tail", limit=limit)
+            if said.GROUP.search(self._mentions.before(one)):
+                self._mentions.use_field(one.name)
+                return self._conditions.lookup(one.name, by="tail", limit=limit)
         return None
 
-    def _extreme(self, text: str, free: Sequence[Mentioned], conditions: Conditions, limit: int) -> TripleLookup | None:
-        """Read "the oldest", "the cheapest", "which of the two is heavier"."""
-        forms: tuple[tuple[re.Pattern[str], Calculation], ...] = (
-            (said.FIRST, "first"), (said.LAST, "last"), (said.SMALL, "smallest"), (said.LARGE, "largest"))
-        for form, do in forms:
-            match = form.search(text)
-            if match is None:
-                continue
-            fits = self._placing.is_dated if do in {"first", "last"} else self._placing.is_sized
-            fields = self._mentions.read_as(free, fits) or self._field_of_degree(match[0])
-            if fields:
-                self._mentions.use_mention(fields[0])
-                self._mentions.use(*match.span())
-                return conditions.lookup(fields[0].name, do=do, limit=limit)
+    def _calculated(self, text: str, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
+        """Read "the oldest", "the cheapest", "which of the two is heavier", "the total cost", "the average age"."""
+        for do, form in said.CALCULATED.items():
+            if match := form.search(text):
+                fits = self._conditions.is_dated if do in {"first", "last"} else self._conditions.is_sized
+                if fields := self._mentions.read_as(free, fits) or self._field_of_degree(match[0]):
+                    self._mentions.use(fields[0], match)
+                    return self._conditions.lookup(fields[0].name, do=do, limit=limit)
         return None
 
     def _field_of_degree(self, degree: str) -> list[Mentioned]:
         """Return the field that a Chinese degree speaks of (贵: price), if there is one."""
         concept = next((word for signs, word in said.HAN_DEGREES.items() if any(sign in degree for sign in signs)), "")
         names = [term.name for term in terms_of(self._index) if concept and concept in content_words(
-            term.name.replace("_", " ")) and self._placing.is_sized(term.name)]
+            term.name.replace("_", " ")) and self._conditions.is_sized(term.name)]
         return [Mentioned(0, 0, "field", names[0])] if len(names) == 1 else []
 
-    def _most(self, text: str, free: Sequence[Mentioned], conditions: Conditions, limit: int) -> TripleLookup | None:
+    def _most(self, text: str, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
         """Read "which has the most prizes", "the most frequent authors"."""
         most = said.MOST.search(text)
-        counted = [one for one in free if not self._placing.is_sized(one.name)]
-        if most is None or not counted or conditions.head or conditions.compared:
+        counted = [one for one in free if not self._conditions.is_sized(one.name)]
+        if most is None or not counted or self._conditions.head:
             return None
         self._mentions.use_field(counted[0].name)
-        return conditions.lookup(counted[0].name, by=self._asked_end(text, counted[0], most), limit=limit or 1)
+        return self._conditions.lookup(counted[0].name, by=self._asked_end(text, counted[0], most), limit=limit or 1)
 
     def _asked_end(self, text: str, one: Mentioned, most: re.Match[str]) -> str:
         """Return the end that is asked for: of "has the most authors" the head, of "is in most lists" the tail."""
@@ -227,46 +215,31 @@ class _Asked:
             kind = self._index.browsing.types[int(self._index.browsing.type_of[last_entity])]
             return "tail" if kind_of_noun(normalise(kind)) in {"person", ""} else "head"
         passive = one.end <= most.start() and re.search(r"\b(?:in|by|of)\b", text[one.end:most.start()])
-        return "tail" if passive or said.WHICH_BEFORE.search(before) or said.PROLIFIC.search(text) else "head"
+        return "tail" if passive or said.WHICH_BEFORE.search(before) else "head"
 
-    def _added(self, text: str, free: Sequence[Mentioned], conditions: Conditions) -> TripleLookup | None:
-        """Read "the total cost", "the average age"."""
-        forms: tuple[tuple[re.Pattern[str], Calculation], ...] = ((said.MEAN, "mean"), (said.SUM, "sum"))
-        for form, do in forms:
-            sized, match = self._mentions.read_as(free, self._placing.is_sized), form.search(text)
-            if match and sized:
-                self._mentions.use_mention(sized[0])
-                self._mentions.use(*match.span())
-                return conditions.lookup(sized[0].name, do=do)
-        return None
-
-    def _counted_or_listed(self, text: str, free: Sequence[Mentioned], conditions: Conditions) -> TripleLookup | None:
-        """Read "how many", "which", "list all"; None for a question that limits nothing, or asks for something else.
-
-        Args:
-            text: the question.
-            free: the fields that it names and that are no conditions.
-            conditions: what it names that limits the rows.
-        """
+    def _counted_or_listed(self, text: str, free: Sequence[Mentioned]) -> TripleLookup | None:
+        """Read "how many", "which", "list all"; None for a question that limits nothing, or asks for something else."""
+        conditions = self._conditions
         do: Calculation = "count" if said.COUNT.search(text) else "list"
         if do == "list" and not said.LISTED.search(text):
             return None
-        if conditions.is_empty() or conditions.compared or self._asks_of_named(free, conditions):
+        is_comparison = conditions.head and not conditions.relation
+        if conditions.is_empty() or is_comparison or self._asks_of_named(free):
             return None
-        if conditions.head and conditions.relation and self._placing.is_sized(conditions.relation):
+        if conditions.relation and self._conditions.is_sized(conditions.relation):
             do = "list"  # 宁波有多少人口 asks for the number itself
         counted = next(filter(self._is_counted, free), None)
-        if counted and self._placing.is_sized(counted.name):
+        if counted and self._conditions.is_sized(counted.name):
             return None  # "how many inhabitants" asks for the number itself
         if do == "count" and free:
             return conditions.lookup(counted.name, do="distinct") if counted and len(free) == 1 else None
-        for one in free:
-            self._mentions.use_mention(one)
+        self._mentions.use(*free)
         show = dict.fromkeys(one.name for one in free if one.name not in conditions.fields())
         return conditions.lookup("", do=do, show=tuple(show))
 
-    def _asks_of_named(self, free: Sequence[Mentioned], conditions: Conditions) -> bool:
+    def _asks_of_named(self, free: Sequence[Mentioned]) -> bool:
         """Return True if a question asks for a field of what it names: "where was Blum born" lists nothing of his."""
+        conditions = self._conditions
         if conditions.head:
             return any(one.name != conditions.relation for one in free)
         said_conditions = {one.name for one in self._mentions.of("field")}.intersection(conditions.fields())

@@ -64,19 +64,13 @@ class Mentions:
         """Return the fields that are not accounted for."""
         return [one for one in self.of("field") if not self.is_used(one)]
 
-    def use(self, start: int, end: int) -> None:
-        """Note that words are accounted for."""
-        self._used.append((start, end))
-
-    def use_mention(self, mention: Mentioned) -> None:
-        """Note that a mention is accounted for."""
-        self.use(mention.start, mention.end)
+    def use(self, *parts: Mentioned | re.Match[str]) -> None:
+        """Note that mentions, or what patterns found, are accounted for."""
+        self._used += [one.span() if isinstance(one, re.Match) else (one.start, one.end) for one in parts]
 
     def use_field(self, name: str) -> None:
         """Note that all mentions of a field are accounted for."""
-        for one in self.of("field"):
-            if one.name == name:
-                self.use_mention(one)
+        self.use(*(one for one in self.of("field") if one.name == name))
 
     def is_used(self, mention: Mentioned) -> bool:
         """Return True if a mention is accounted for."""

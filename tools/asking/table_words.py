@@ -2,6 +2,7 @@
 
 import re
 
+from ...schemas.lookups import Calculation
 from ...text.content_words import stem
 from ...text.lexicon import ENGLISH_STOP, words
 
@@ -26,7 +27,6 @@ MEAN = _form(r"\b(?:average|mean)\b", "平均")
 TIME = re.compile(r"\b(?:which|what) (?:year|month|day|date|decade|century)\b|哪一?年", re.IGNORECASE)
 """What asks for a time."""
 LISTED = _form(r"\b(?:which|what|list|name all|name every|give me all|show|all|every|who)\b", "哪|列出|所有|谁")
-EACH = _form(r"\bhow many of each\b", "各")
 MOST = _form(r"\b(?:most|largest number|greatest number|highest number|longest|largest|biggest|more|top)\b",
              "[最更]多", "最长")
 FEWEST = _form(r"\b(?:fewest|least|smallest number|lowest number|shortest|fewer)\b", "[最更]少")
@@ -40,15 +40,14 @@ LARGE = _form(
 SMALL = _form(
     r"\b(?:smallest|lowest|cheapest|least expensive|lightest|shortest|least|fewest|slowest|smaller|lower|cheaper|less|"
     r"lighter|shorter)\b", "最[低小轻短少慢]", "最便宜", "更[低小轻短少]", "更?便宜")
+CALCULATED: dict[Calculation, re.Pattern[str]] = {
+    "first": FIRST, "last": LAST, "smallest": SMALL, "largest": LARGE, "mean": MEAN, "sum": SUM}
 DEGREE = _form(LARGE.pattern, SMALL.pattern, FIRST.pattern, LAST.pattern)
-COMMON = re.compile(r"\W{0,3}(?:are|is)? ?(?:the )?(?:most|least) (?:common|frequent)", re.IGNORECASE)
-PROLIFIC = _form(r"\bmost (?:prolific|common|frequent|productive|active)\b")
 HAN_DEGREES = {"贵便宜": "price", "轻重": "weight", "高": "height", "长短": "length", "大小": "size"}
 """What a Chinese degree is of, as a concept of the lexicon."""
 
 # What the rows are grouped by, and how many groups are asked for.
 GROUP = _form(r"\b(?:by|per|each|every) $", "(?:按|各|每[个种年月]?)$")
-BY_NUMBER = _form(r"\bby (?:the )?number of\b", r"\bby count\b")
 PERIOD = _form(r"\b(?:which|what|top|three|by|per|each|every)\s+(?:\w+\s+){0,2}(?P<period>year|month|decade)s?\b",
                "哪(?:一|几)?个?(?P<asked>年|月)", "[按每](?P<each>年|月)")
 HAN_PERIODS = {"年": "year", "月": "month"}

@@ -7,8 +7,7 @@ an author who was born where?'), the surrounding clause is asked first.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...models.parsing.parser import Parser
 from ...models.rules.recognition.name_kinds import kind_of_noun
@@ -26,21 +25,14 @@ _AUXILIARIES = frozenset({"aux", "auxpass"})
 _GENERIC_PEOPLE = words("person man woman people one")
 _EMPTY = words("be the name of")
 _TIMES = words("year day month century decade date time season")
-# 'the city of London' is London, 'the name of X' is X, and 'the end of X' cannot be looked up.
-_NO_STEP = words(
-    "name title kind type sort form part end start beginning middle side top rest half number amount percentage share "
-    "majority lot city town village state country province county island university use case example result fact "
-    "world history series edition version member one some most wake place role head side pull people term debut")
 
 
-@dataclass(frozen=True)
-class _Step:
-    """A described noun: its tokens, the question for it, and the words of the rest that are between them."""
+class _Step(NamedTuple):
+    """A described noun: its tokens, and the question for it."""
 
     start: int
     end: int
     asked: str
-    tail: str = ""
 
 
 def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
@@ -69,8 +61,7 @@ class _NestedQuestionParser:
     def __init__(self, doc: "Doc") -> None:
         self._doc = doc
         self._replaced: dict[int, tuple[int, str]] = {}
-        self._asking = frozenset(token.i for token in doc if asks(token))
-        self._main_verb = _final_verb(doc)
+        self._asking = frozenset(token.i for token in doc if _asks(token))
 
     def steps(self) -> list[str]:
         """Return the steps in order; the remaining question comes last."""
@@ -80,7 +71,7 @@ class _NestedQuestionParser:
             if step is None or self._answers_rest(step):
                 continue
             asked.append(step.asked)
-            self._replace(step.start, step.end, f"{reference(len(asked))}{step.tail}")
+            self._replace(step.start, step.end, reference(len(asked)))
         return [*asked, *self._outer_first(len(asked))]
 
     def _outer_first(self, known: int) -> list[str]:
@@ -128,30 +119,25 @@ class _NestedQuestionParser:
 
     def _step(self, noun: "Token") -> _Step | None:
         """Return the step for a described noun, unless the whole question asks for that noun."""
-        clause, tail = _description(noun), ""
+        clause = _description(noun)
         start, end = noun.left_edge.i, max(map(_end, filter(None, (noun, clause))))
-        end = self._phrase_end(start, end)
         if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):
             return None
         if clause is not None and self._names_something(noun, clause.left_edge.i, end):
             asked = self._ask_clause(noun, clause, end)
-            if noun.i < noun.head.i < clause.left_edge.i:  # 'does the town lie in which ...'
-                tail = f" {self._text(noun.i + 1, clause.left_edge.i)}"
         elif self._is_of_something(noun):
             asked = f"{'Who' if _is_person(noun) else 'What'} is {self._text(start, end)}"
         else:
             return None
-        return _Step(start, end, f"{asked[:1].upper()}{asked[1:]}?", tail)
+        return _Step(start, end, f"{asked[:1].upper()}{asked[1:]}?")
 
     def _names_something(self, noun: "Token", start: int, end: int) -> bool:
-        """Return True if a description names something that can be looked up, or mentions a definite thing."""
-        return any(i in self._replaced or _is_name(self._doc[i]) or (
-            self._doc[i].pos_ == "NOUN" and self._doc[i].head.pos_ == "VERB" and _is_definite(self._doc[i]))
-            for i in range(start, end) if i != noun.i)
+        """Return True if a description names something that can be looked up."""
+        return any(i in self._replaced or _is_name(self._doc[i]) for i in range(start, end) if i != noun.i)
 
     def _is_of_something(self, noun: "Token") -> bool:
         """Return True for a common noun that belongs to a name: 'the founder of X', 'X's founder', 'the X founder'."""
-        if noun.tag_ not in {"NN", "NNS"} or noun.text.istitle() or noun.lemma_ in _NO_STEP or noun.lemma_ in _TIMES:
+        if noun.tag_ not in {"NN", "NNS"} or noun.text.istitle() or noun.lemma_ in _TIMES:
             return False
         for child in noun.children:
             if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:
@@ -163,37 +149,25 @@ class _NestedQuestionParser:
                 return True
         return False
 
-    def _phrase_end(self, start: int, end: int) -> int:
-        """Return the real end of a phrase: with its closing quote and whole place, without the question's main verb."""
-        doc = self._doc
-        if end < len(doc) and doc[end].text == '"' and sum(token.text == '"' for token in doc[start:end]) % 2:
-            return end + 1
-        if end + 1 < len(doc) and doc[end].text == "," and doc[end - 1].ent_type_ == doc[end + 1].ent_type_ == "GPE":
-            return _end(doc[end + 1])
-        return min(end, self._main_verb) if start < self._main_verb else end
-
     def _states(self, verb: "Token") -> bool:
         """Return True if 'X is a ...' states a known property of X rather than asking for it."""
         return self._asking.isdisjoint(range(verb.left_edge.i, verb.i)) and verb.i > verb.left_edge.i
 
     def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
         """Turn a relative clause or participle, up to a token, into a question for its noun."""
-        named = self._noun_text(noun, verb)
+        start, asked = verb.left_edge.i, f"which {self._noun_text(noun, verb)}"
         if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:
-            be = "were" if noun.tag_ in {"NNS", "NNPS"} else "was"
-            return f"which {named} {be} {self._text(verb.left_edge.i, end)}"
-        start = verb.left_edge.i
+            return f"{asked} was {self._text(start, end)}"
         pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
         if pronoun is None:
-            lead = "in " if noun.lemma_ in _TIMES else ""
-            return f"{lead}which {named} {self._invert(verb, start, end)}"
-        if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:
-            who = "who" if noun.lemma_ in _GENERIC_PEOPLE else f"which {named}"
-            return f"{who} {self._text(pronoun.i + 1, end)}"
+            return f"{asked} {self._invert(verb, start, end)}"
         if pronoun.tag_ == "WP$":
-            return f"which {named}'s {self._text(pronoun.i + 1, end)}"
+            return f"{asked}'s {self._text(pronoun.i + 1, end)}"
+        if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:
+            asked = "who" if noun.lemma_ in _GENERIC_PEOPLE else asked
+            return f"{asked} {self._text(pronoun.i + 1, end)}"
         lead = self._text(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
-        return f"{lead} which {named} {self._invert(verb, pronoun.i + 1, end)}".strip()
+        return f"{lead} {asked} {self._invert(verb, pronoun.i + 1, end)}".strip()
 
     def _noun_text(self, noun: "Token", verb: "Token") -> str:
         """Return the noun for the question, without its article and the clause."""
@@ -220,41 +194,12 @@ def _innermost_first(doc: "Doc") -> Iterator["Token"]:
     return iter(sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)))
 
 
-def asks(token: "Token") -> bool:
-    """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause.
-
-    Args:
-        token: any token of a parse.
-    """
-    if token.tag_ not in _RELATIVE_TAGS or token.lower_ == "that":
-        return False
-    last = token.i + 1 == len(token.doc) or token.nbor().is_punct
-    if last or token.dep_ == "det" or token.lower_ in {"what", "how", "why"} or token.i == token.sent.start:
-        return True
-    if "relcl" in {token.head.dep_, token.head.head.dep_}:
-        return False
-    before = token.nbor(-1)
-    if before.pos_ == "ADP" and before.i > token.sent.start:
-        before = before.nbor(-1)
-    return before.pos_ not in {"NOUN", "PROPN", "PRON", "NUM", "PUNCT"}
-
-
-def _final_verb(doc: "Doc") -> int:
-    """Return the index of the main verb of 'did X do?' or 'where was X born?' if the parse made it a part of X.
-
-    Otherwise return the number of tokens.
-    """
-    end = len(doc)
-    while end > 0 and (doc[end - 1].is_punct or doc[end - 1].is_space):
-        end -= 1
-    last = end - 1 - (end > 0 and doc[end - 1].tag_ in {"IN", "RP"})
-    if last < 1 or not doc[last].is_lower or doc[last].ent_type_:
-        return len(doc)
-    root = doc[last].sent.root
-    opening = root.sent[0]
-    helped = root.lemma_ == "do" or (root.lemma_ == "be" and doc[last].tag_ == "VBN"
-                                     and (opening.tag_ == "WRB" or (opening.pos_ == "ADP" and asks(opening.nbor()))))
-    return last if helped and root.i < last - 1 else len(doc)
+def _asks(token: "Token") -> bool:
+    """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause."""
+    is_last = token.i + 1 == len(token.doc) or token.nbor().is_punct
+    return token.tag_ in _RELATIVE_TAGS and token.lower_ != "that" and (
+        is_last or token.dep_ == "det" or token.lower_ in {"what", "how", "why"} or token.i == token.sent.start
+        or "relcl" not in {token.head.dep_, token.head.head.dep_})
 
 
 def _description(noun: "Token") -> "Token | None":

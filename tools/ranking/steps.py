@@ -2,8 +2,7 @@
 
 English grammar unfolds a nested question into steps ("the X of the Y of Z"). A step that refers to the answer of an
 earlier one is searched by its other words, and the entities that the earlier step leads to stand in for the answer.
-The whole question is always searched beside its steps, because a decomposition that went wrong must not hide it. A
-question without steps gets a second hop.
+The whole question is always searched beside its steps, because a decomposition that went wrong must not hide it.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +34,7 @@ def split_question(question: str, parser: Parser, names_in: NamesIn) -> list[Sub
     """
     steps = unfold(question, _MOST, parser)
     if len(steps) == 1 or _is_misread(steps, names_in):
-        return with_second_hop(question, names_in)
+        return [SubQuery(question=question)]
     parts, numbers = [SubQuery(question=question)], dict[int, int]()
     for position, step in enumerate(steps, 1):
         waits_for = references(step)
@@ -44,20 +43,6 @@ def split_question(question: str, parser: Parser, names_in: NamesIn) -> list[Sub
             numbers[position] = len(parts)
             parts.append(SubQuery(question=step, follows=follows))
     return parts
-
-
-def with_second_hop(question: str, names_in: NamesIn) -> list[SubQuery]:
-    """Return a question, and its words without the names in it as a sub-query that follows it.
-
-    "How many people live in the state where the Bald Hills Wind Farm operates?" names the farm, which leads to the
-    state; what is asked about the state is in the rest of the question. This needs no grammar of any language.
-    """
-    whole, parts, end = SubQuery(question=question), list[str](), 0
-    for named in names_in(question):
-        parts.append(question[end:named.start])
-        end = named.end
-    rest = strip_placeholders(" ".join([*parts, question[end:]]))
-    return [whole, SubQuery(question=rest, follows=(0,))] if parts and words(rest) else [whole]
 
 
 def unfold(question: str, limit: int, parser: Parser) -> list[str]:
@@ -79,13 +64,11 @@ def unfold(question: str, limit: int, parser: Parser) -> list[str]:
 
 
 def _is_misread(steps: Sequence[str], names_in: NamesIn) -> bool:
-    """Return True if a step that nothing leads to names nothing, while a later one names something, or cuts a bracket.
+    """Return True if a step that nothing leads to names nothing, while a later one names something.
 
     "Where was the composer of film Billy Elliot born?" then reads as "Who is the composer of film?" and "Where was
-    Billy Elliot born?", and of a name with a note in brackets, "Solaris (film)", the first step has a part.
+    Billy Elliot born?".
     """
-    if any(step.count("(") != step.count(")") for step in steps):
-        return True
     named = [bool(names_in(strip_placeholders(step))) for step in steps]
     return any(not there and not references(step) and any(named[place:])
                for place, (step, there) in enumerate(zip(steps, named, strict=True)))
