@@ -17,7 +17,7 @@ from .field_columns import FieldColumn, amount_of, date_of
 from .index import RetrievalIndex
 from .schema_names import find_term
 from .table_query import FieldError, find_field
-from .tables import coverage, fields_to_show, notes_of, read_table, values_of
+from .tables import coverage, notes_of, read_table, values_of
 
 _RUN = tuple("=+-@\t\r")
 """Beginnings of cells that a spreadsheet runs."""
@@ -127,7 +127,7 @@ def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -
                          f"{', '.join(found.near) or 'none, as the graph has no rows'}")
     table = read_table(index, schema, lookup, found.terms[0], lookup.most_rows or MOST_ROWS)
     computed = table.computed
-    columns = {name: index.column(find_field(index, schema, name)) for name in fields_to_show(index, schema, lookup)}
+    columns = {name: index.column(find_field(index, schema, name)) for name in lookup.show}
     rows = [] if lookup.by else table.rows
     return ComputedTable(
         relation=table.term.name, do=lookup.do, value=computed.value, unit=computed.unit, total=computed.total,

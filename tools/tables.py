@@ -169,9 +169,13 @@ def _qualified(index: RetrievalIndex, schema: GraphSchema, column: FieldColumn, 
 
 
 def _qualifiers(index: RetrievalIndex, column: FieldColumn, row: int) -> list[tuple[str, str]]:
+    """Return what a row of a column holds with; see `_qualifiers_of`."""
+    return [said for one in _rows(index, column, np.array([row])) for said in _qualifiers_of(one)]
+
+
+def _qualifiers_of(row: FactRow) -> list[tuple[str, str]]:
     """Return what a row holds with, as (name, value): ("network", "Ropsten")."""
-    said = [part.partition(": ") for one in _rows(index, column, np.array([row])) for time in one.validity.times
-            for part in time.qualifiers.split("; ") if part]
+    said = [part.partition(": ") for time in row.validity.times for part in time.qualifiers.split("; ") if part]
     return [(name, value or name) for name, _, value in said]
 
 
@@ -218,7 +222,11 @@ def _block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup:
     title = f"{table.term.name.replace('_', ' ')} ({told})"
     items = [*_counts(index, table, lookup), *(_lines(index, schema, rows, lookup) if not lookup.by else ())]
     shown, left = fit_lines(items, tokens)
-    return Block(title=title, items=tuple(shown), note="; ".join(_notes(table, lookup, len(items), left)))
+    # Documents and qualifiers stand beside all rows anyway.
+    said = {_DOCUMENT, *(label_key(name) for row in table.rows for name, _ in _qualifiers_of(row))}
+    unknown = [f"no field is called {name!r}" for name in lookup.show
+               if label_key(name) not in said and not is_field(index, schema, name)]
+    return Block(title=title, items=tuple(shown), note="; ".join([*_notes(table, lookup, len(items), left), *unknown]))
 
 
 def filters_text(lookup: TripleLookup) -> str:
@@ -282,7 +290,7 @@ def _lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], 
     """Yield rows as lines, grouped by the end that repeats most."""
     if not rows:
         return
-    beside = fields_beside(index, schema, rows, fields_to_show(index, schema, lookup))
+    beside = fields_beside(index, schema, rows, [name for name in lookup.show if is_field(index, schema, name)])
     key, other = sides_by_repetition(rows)
     arrow = " <- " if key is tail_of else " -> "
     ordered = sorted(rows, key=lambda row: (natural_key(key(row)), natural_key(other(row))))
@@ -315,9 +323,9 @@ def values_of(column: FieldColumn, entity: int) -> tuple[str, ...]:
     return (*shown, f"... and {left:,} more") if left else shown
 
 
-def fields_to_show(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -> list[str]:
-    """Return the fields to show beside rows, without "document", where all rows name theirs, unless it is a field."""
-    return [name for name in lookup.show if label_key(name) != _DOCUMENT or find_term(index, schema, name).terms]
+def is_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> bool:
+    """Return True if a relation or attribute has a name."""
+    return bool(find_term(index, schema, name).terms)
 
 
 def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], fields: Sequence[str],

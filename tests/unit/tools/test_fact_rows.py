@@ -81,9 +81,12 @@ def test_qualifiers_that_differ_stand_with_their_rows(retriever):
     assert [item.statement for item in card.items] == ["old votes: 4 (under: Old halls) (votes.md)"]
 
 
-def test_documents_may_be_asked_for_beside_rows_that_name_them_anyway(retriever):
-    shown = [look_up(retriever, TripleLookup(relation="stage", show=show)) for show in ([], ["document"])]
-    assert shown[0] == shown[1]
+def test_what_stands_beside_rows_anyway_may_be_asked_for(retriever):
+    plain, beside, unknown = (look_up(retriever, TripleLookup(relation="votes", show=show))
+                              for show in ([], ["document", "under"], ["hall"]))
+    assert plain == beside
+    assert [block.items for block in unknown] == [block.items for block in plain]
+    assert unknown[0].note == "no field is called 'hall'"
 
 
 @pytest.mark.parametrize(("where", "rows"), [
