@@ -218,7 +218,7 @@ def test_the_subject_of_a_participle_is_what_it_describes(parser: Parser) -> Non
     [parsed] = parser.parse_sentences(["Acme, founded by Blum, makes pumps."], most_words=90)
     founded = next(token for token in parsed or [] if token.lemma_ == "found")
     assert {role: [token.text for token in tokens] for role, tokens in roles(founded).items() if tokens} == {
-        "obj": ["Acme"], "subj": ["Blum"]}
+        "obj": ["Acme"], "subj": ["Blum"], "by": ["Blum"]}
 
 
 def test_a_line_of_a_name_and_a_post_states_them_without_a_verb(parser: Parser) -> None:
