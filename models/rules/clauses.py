@@ -134,8 +134,9 @@ def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
     found["subj"] += _described(noun, found) or [
         child for child in noun.children if child.dep_ == "appos" and child.i > noun.i] or _opened(noun)
     found["poss"] += [child for child in noun.children if child.dep_ == "poss"]
+    named = noun.tag_ in _NAMED and noun.dep_ == "appos" and any(child.lower_ == "the" for child in noun.children)
     found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
-        child.dep_ == "compound" and child.tag_ in _NAMED and child.text[0].isupper())]
+        child.dep_ == "compound" and child.tag_ in _NAMED and child.text[0].isupper() and not named)]
     if noun.dep_ == "nsubj" and noun.head.lemma_ == "be":
         found["is"] += [child for child in noun.head.children if child.dep_ == "attr"]
     if noun.dep_ == "dobj" and noun.head.lemma_ in _DONE:  # "completed the acquisition of"

@@ -36,7 +36,7 @@ _FILE = Path(__file__).with_name("prose_facts.json")
 _UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\s(?=\s)|\s+$|\bco-(?=found)"
                      r"|\A[\s*•>-]*(?:\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})[.)]\s)?\s*")
 """Marks, numbering and spaces that are no part of a sentence."""
-_ROAD = re.compile(r"\b(?:Route|Highway|Interstate|Freeway|Motorway)s?\b")
+_ROAD = re.compile(r"\b(?:Route|Highway|Interstate|Freeway|Motorway|Rd)s?\b")
 _STAFF = words("staff lead head team group board")
 _AGENTS = ("er", "or", "ee", "ist", "ian", "ant", "man", "woman", "lord", "lady")
 """Nouns for who does something, and the endings of others."""
@@ -468,6 +468,9 @@ class _Sentence:
             phrase = phrase[:-1]
         if own and (phrase.text.lower() in _OF_WHAT or any(one.text == "," for one in phrase)):
             return ""
+        after = [*self.doc[phrase.end : phrase.end + 4]]
+        if [one.text for one in after[:3:2]] == ["(", ")"] and after[-1].pos_ == "NOUN":
+            return ""  # "a medical record (EMR) application"
         if last.i < token.i or (len(phrase) and phrase[-1].tag_ == "VBN"):
             return ""  # "a Danish (former) painter", and the "Danish born" of a parse that ends there
         if any(one in left_out for one in token.rights) and any(
@@ -540,7 +543,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - 
         return next((one for one in told if one in {"product", "organization"} or (
             may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):
-        return "person" if guessed and may_be("person", name) else ""
+        return "person" if guessed and may_be("person", name) and is_nearer("person", kind, name) else ""
     return _corrected(kind, kinds, several=several)
 
 

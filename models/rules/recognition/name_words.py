@@ -20,7 +20,7 @@ ROLES = words(
     "ceo cfo cto coo chief head captain coach general senator representative professor dean emperor king queen "
     "pope vice deputy prime sir dr mr mrs ms prof lord lady prince princess saint judge justice sergeant "
     "lieutenant colonel major admiral commander bishop cardinal rabbi father brother sister "
-    "congressman congresswoman senator"
+    "congressman congresswoman senator democrat republican"
 )
 """Titles: they mark the following name as a person's, and are not names themselves."""
 

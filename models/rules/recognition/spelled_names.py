@@ -90,7 +90,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     shut = bytearray(len(text))
     for start, end in hidden:
         shut[start:end] = b"\1" * (end - start)
-    runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS])
+    runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS], title)
     recognised = []
     for ent in doc.ents:
         kind = _KINDS.get(ent.label_)
