@@ -134,7 +134,8 @@ def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
     found["subj"] += _described(noun, found) or [
         child for child in noun.children if child.dep_ == "appos" and child.i > noun.i] or _opened(noun)
     found["poss"] += [child for child in noun.children if child.dep_ == "poss"]
-    named = noun.tag_ in _NAMED and noun.dep_ == "appos" and any(child.lower_ == "the" for child in noun.children)
+    named = noun.lemma_ == "director" or (  # "Quiet Harbour director Ada Blum", (the "Oslo Fund")
+        noun.tag_ in _NAMED and noun.dep_ == "appos" and any(child.lower_ == "the" for child in noun.children))
     found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
         child.dep_ == "compound" and child.tag_ in _NAMED and child.text[0].isupper() and not named)]
     if noun.dep_ == "nsubj" and noun.head.lemma_ == "be":

@@ -318,6 +318,9 @@ class _Sentence:
         if mention.kind == "name" and "organization" in kinds and _is_field(token, mention.name) and (
                 kind_of_noun(predicate.lemma_) == "person"):
             return None
+        nouns = {kind_of_noun(one.lemma_) for one in (token, *token.children) if one.pos_ == "NOUN"}
+        if mention.kind in kinds and mention.kind in nouns:
+            return mention  # the band Quiet Harbour
         if mention.kind == "name" and token.lemma_ in _REFERRING and kind_of_noun(token.lemma_) == "location":
             mention = mention._replace(kind="location")  # "the island of Sorrel Key"
         if mention.kind == "name" and kind_of_noun(predicate.lemma_) in kinds and (

@@ -45,7 +45,7 @@ def may_be(kind: str, name: str) -> bool:
 
 def is_nearer(kind: str, other: str, name: str) -> bool:
     """Return True if the words of a name are used like names of a kind more than like those of another."""
-    parts = name.split()
+    parts = name.partition(" of ")[0].split()
     return sum(_closeness(word, kind)[0] - _closeness(word, other)[0] for word in parts) > 0
 
 
