@@ -24,7 +24,7 @@ _POSTED = words("appoint elect name make hire serve work act join return start b
 """Verbs with a post: "was appointed head"."""
 _DONE = words("complete finalize finalise close announce finish make")
 _GOING_ON = words("begin start continue")
-_PLACED = words("locate situate")
+_PLACED = words("locate situate base headquarter")
 """Participles that say where a text's subject is, even after a name: "a museum of Acme, located in Oslo"."""
 _APPOINTING = words("appoint elect hire name")
 _DOUBT = words("deny doubt dispute suggest propose recommend require request hope fear expect assume suppose if unless "

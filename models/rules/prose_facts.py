@@ -207,6 +207,8 @@ def _keys(token: "Token") -> Iterator[str]:
         return
     particle = next((f"_{one.lower_}" for one in token.children if one.dep_ == "prt" or one.lower_ == "away"), "")
     lemma = token.lemma_.lower()
+    if token.i > 1 and token.nbor(-1).text == "-" and token.nbor(-2).lower_ in _DEPUTY:
+        return  # the "chairman" of "vice-chairman"
     if any(child.lower_ in _DEPUTY for child in token.children):
         yield "@deputy"
         return
