@@ -76,6 +76,9 @@ def is_stated(predicate: "Token", *, planned: bool) -> bool:
                     child.dep_ in {"mark", "advmod", "" if predicate.dep_ == "attr" else "amod"} and (
                         child.lower_ in _DOUBT)):
                 return False
+    intended = verb.dep_ == "conj" and verb.head.lemma_ in _DOUBT and any(c.dep_ == "meta" for c in verb.children)
+    if intended or (verb.dep_ == "ccomp" and verb.head.lemma_ == "help"):
+        return False  # "intends to: (a) sell pumps; (b) make valves", "helps Acme make valves"
     if verb.dep_ == "conj" and verb.head.pos_ in {"VERB", "AUX"} and not any(c.dep_ == "nsubj" for c in verb.children):
         return is_stated(verb.head, planned=planned)
     affected = predicate is not verb and _office(predicate).dep_ in {"dobj", "nsubjpass", "oprd"}
