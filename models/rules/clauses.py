@@ -24,15 +24,18 @@ _POSTED = words("appoint elect name make hire serve work act join return start b
 """Verbs with a post: "was appointed head"."""
 _DONE = words("complete finalize finalise close announce finish make")
 _GOING_ON = words("begin start continue")
+_PLACED = words("locate situate base headquarter")
+"""Participles that say where a text's subject is, even after a name: "a museum of Acme, located in Oslo"."""
 _APPOINTING = words("appoint elect hire name")
 _DOUBT = words("deny doubt dispute suggest propose recommend require request hope fear expect assume suppose if unless "
                "whether think believe claim allege rumour rumor imagine pretend wonder speculate guess deem "
-               "offer decline refuse reject seek consider plan block oppose cancel abandon prevent forbid "
+               "intend want offer decline refuse reject seek consider plan block oppose cancel abandon prevent forbid "
                "mistake myth misconception belief rumors rumours allegation suggestion speculation theory legend lie "
                "false untrue wrong incorrect unlikely doubtful possible unclear uncertain likely probable "
                "allegedly supposedly reportedly possibly perhaps maybe probably hardly proposed planned alleged "
                "attempted supposed potential rumoured rumored hypothetical failed possibility idea risk chance")
 """Words that govern what is not said to hold, or that are said of it: "the claim that", "the proposed takeover of"."""
+_FARTHEST_JOINED = 5
 _NONE = words("nobody none neither no")
 """Who or what does nothing, as a subject or before it."""
 _NAMED = frozenset({"NNP", "NNPS"})
@@ -73,6 +76,9 @@ def is_stated(predicate: "Token", *, planned: bool) -> bool:
                     child.dep_ in {"mark", "advmod", "" if predicate.dep_ == "attr" else "amod"} and (
                         child.lower_ in _DOUBT)):
                 return False
+    intended = verb.dep_ == "conj" and verb.head.lemma_ in _DOUBT and any(c.dep_ == "meta" for c in verb.children)
+    if intended or (verb.dep_ == "ccomp" and verb.head.lemma_ == "help"):
+        return False  # "intends to: (a) sell pumps; (b) make valves", "helps Acme make valves"
     if verb.dep_ == "conj" and verb.head.pos_ in {"VERB", "AUX"} and not any(c.dep_ == "nsubj" for c in verb.children):
         return is_stated(verb.head, planned=planned)
     affected = predicate is not verb and _office(predicate).dep_ in {"dobj", "nsubjpass", "oprd"}
@@ -119,17 +125,22 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
             found["is"].append(child)
         elif child.dep_ == "advmod":  # "dates back to"
             _add_prepositions(child, found)
-    joined = [verb, *(token for token in verb.conjuncts if passive and token.pos_ == "VERB")]
-    found["subj"] += next(filter(None, (_objects(child) for token in joined for child in token.children
-                                        if child.dep_ == "agent")), [])
+    joined = [verb, *(token for token in verb.conjuncts if passive and token.pos_ == "VERB" and (
+        0 < token.i - verb.i < _FARTHEST_JOINED))]  # "was written and produced by"
+    agents = next(filter(None, (_objects(child) for token in joined for child in token.children
+                                if child.dep_ == "agent")), [])
+    found["subj"] += agents
+    found["by"] += agents
 
 
 def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
     found["subj"] += _described(noun, found) or [
         child for child in noun.children if child.dep_ == "appos" and child.i > noun.i] or _opened(noun)
     found["poss"] += [child for child in noun.children if child.dep_ == "poss"]
+    named = noun.lemma_ == "director" or (  # "Quiet Harbour director Ada Blum", (the "Oslo Fund")
+        noun.tag_ in _NAMED and noun.dep_ == "appos" and any(child.lower_ == "the" for child in noun.children))
     found["of"] += [child for child in noun.children if child.dep_ == "poss" or (
-        child.dep_ == "compound" and child.tag_ in _NAMED and child.text[0].isupper())]
+        child.dep_ == "compound" and child.tag_ in _NAMED and child.text[0].isupper() and not named)]
     if noun.dep_ == "nsubj" and noun.head.lemma_ == "be":
         found["is"] += [child for child in noun.head.children if child.dep_ == "attr"]
     if noun.dep_ == "dobj" and noun.head.lemma_ in _DONE:  # "completed the acquisition of"
@@ -146,8 +157,9 @@ def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
     head = noun.head
     if noun.dep_ == "conj" and head.pos_ in {"NOUN", "PROPN"}:  # "a physicist and winner of ..."
         return _described(head, found)
-    if noun.dep_ == "appos" and head.dep_ == "appos":
-        return []  # "a river in Perm, Russia, a tributary of": not of Russia
+    if noun.dep_ == "appos" and (head.dep_ == "appos" or (noun.left_edge.lower_ == "the" and any(
+            child.dep_ == "conj" and child.i > noun.i for child in head.children))):
+        return []  # "a river in Perm, Russia, a tributary of": not of Russia; "Skye, the north of Lewis and Mull"
     if noun.dep_ == "appos" or (noun.dep_ == "compound" and head.tag_ in _NAMED and head.i > noun.i):
         return [head]
     if noun.dep_ == "pobj" and head.head.lemma_ in _POSTED and (
@@ -216,8 +228,10 @@ def _subject(verb: "Token") -> list["Token"]:
         own = [child for child in verb.children if child.dep_ == "attr"]  # "In charge of sales is Ada Blum"
     if own or verb.dep_ == "ROOT":
         return own[:1]
+    if verb.tag_ == "VBN" and verb.i > 1 and verb.nbor(-1).text == "(":  # "the Oslo Bank (founded in 1970) sold"
+        return [verb.nbor(-2)]
     if verb.dep_ == "acl":
-        return [verb.head] if verb.tag_ in {"VBN", "VBG", "VBD"} else []
+        return [_restricted(verb, verb)] if verb.tag_ in {"VBN", "VBG", "VBD"} else []
     going_on = verb.dep_ == "xcomp" and verb.head.lemma_ in _GOING_ON
     if verb.dep_ == "conj" or going_on or (verb.dep_ == "advcl" and verb.tag_ in {"VBN", "VBG"}):
         return _subject(verb.head) if verb.head.pos_ in {"VERB", "AUX"} else []
@@ -239,7 +253,20 @@ def _antecedent(token: "Token") -> "Token":
     if token.tag_ not in {"WDT", "WP", "WP$"}:
         return token
     clause = next((one for one in token.ancestors if one.dep_ == "relcl"), None)
-    return clause.head if clause is not None else token
+    return _restricted(clause, token) if clause is not None else token
+
+
+def _restricted(clause: "Token", first: "Token") -> "Token":
+    """Return what a clause is about, a noun before the name that it follows without a comma.
+
+    It tells one of several, which no name needs: "a hotel in Oslo, Norway that opened in 1911".
+    """
+    held = clause.head
+    apart = first.i == 0 or (first.nbor(-1).is_punct and first.lemma_ not in _PLACED)
+    if first.tag_ == "WP" or apart:
+        return held
+    return next((one for one in held.ancestors if one.dep_ in {"attr", "appos"} and one.tag_ == "NN"
+                 and one.lemma_ != "part"), held) if not held.text.islower() and held.i < first.i else held
 
 
 def all_joined(token: "Token") -> Iterator["Token"]:

@@ -24,8 +24,8 @@ from ...text.lexicon import words
 from ..parsing.parser import Parser
 from .clauses import Roles, all_joined, is_stated, roles
 from .recognition.name_kinds import infer_type, kind_of_noun
-from .recognition.name_likeness import is_rare, may_be
-from .recognition.name_words import CALENDAR, POSTS, PRONOUNS, ROLES, THINGS
+from .recognition.name_likeness import is_nearer, is_rare, may_be
+from .recognition.name_words import CALENDAR, GENERIC_ACRONYMS, HONOURS, OF_ANY_KIND, POSTS, PRONOUNS, ROLES, THINGS
 from .recognition.spans import VALUES
 from .stated_facts import Mention, Stated
 
@@ -36,7 +36,7 @@ _FILE = Path(__file__).with_name("prose_facts.json")
 _UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\s(?=\s)|\s+$|\bco-(?=found)"
                      r"|\A[\s*•>-]*(?:\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})[.)]\s)?\s*")
 """Marks, numbering and spaces that are no part of a sentence."""
-_ROAD = re.compile(r"\b(?:Route|Highway|Interstate|Freeway|Motorway)s?\b")
+_ROAD = re.compile(r"\b(?:Route|Highway|Interstate|Freeway|Motorway|Rd)s?\b")
 _STAFF = words("staff lead head team group board")
 _AGENTS = ("er", "or", "ee", "ist", "ian", "ant", "man", "woman", "lord", "lady")
 """Nouns for who does something, and the endings of others."""
@@ -57,14 +57,17 @@ _OF_WHAT = words("head leader chief")
 _NO_NAME = words("a an each any no this every such another")
 _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
+_COMMON = CALENDAR | ROLES | GENERIC_ACRONYMS
+"""Capitalised words that are no names."""
 _REFERRING = words("county district municipality borough canton commune prefecture parish archipelago board "
                    "north south east west northeast northwest southeast southwest center centre heart middle coast "
                    "shore island outskirt outskirts province region city town village headquarters headquarter seat "
                    "quarter")
 """Nouns that stand for what they are of: "the north of Norway"."""
+_PLURAL = words("headquarters outskirts surroundings")
 _AROUND = words("country nation state region area land world continent")
 """Nouns for places around the one that a text is about."""
-_UNITS = words("team department division imprint label arm unit branch watershed basin")
+_UNITS = words("team department division imprint label arm unit branch watershed basin style nomination")
 """Nouns for parts of a body, which are not what their name says: "the Acme team"."""
 _UNTOLD = frozenset({"name", "location", "product", "organization"})
 _RECOGNISED = {"place": "location", "body": "organization"}
@@ -199,10 +202,13 @@ def _ends(sentence: "_Sentence", token: "Token", by_role: Roles, pattern: ProseP
 
 def _keys(token: "Token") -> Iterator[str]:
     """Yield what patterns call a word: its lemma, with the particle of a verb, or the kind that a noun refers to."""
-    if token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
+    general = token.dep_ == "compound" and token.head.lower_ == "general"  # Governor General
+    if general or token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
         return
     particle = next((f"_{one.lower_}" for one in token.children if one.dep_ == "prt" or one.lower_ == "away"), "")
     lemma = token.lemma_.lower()
+    if token.i > 1 and token.nbor(-1).text == "-" and token.nbor(-2).lower_ in _DEPUTY:
+        return  # the "chairman" of "vice-chairman"
     if any(child.lower_ in _DEPUTY for child in token.children):
         yield "@deputy"
         return
@@ -218,7 +224,7 @@ def _keys(token: "Token") -> Iterator[str]:
     if token.dep_ == "appos" and first.lower_ in {"a", "an"} and first.i and first.nbor(-1).text == "," and (
             last.i + 1 < len(token.doc) and last.nbor().is_punct):
         yield "@an"
-    if token.dep_ == "attr" and token.head.lemma_ == "be" and not any(
+    if token.dep_ == "attr" and token.head.lemma_ == "be" and token.head.dep_ != "advcl" and not any(
             child.dep_ == "expl" for child in token.head.children) and token.n_lefts + token.n_rights > 1:
         yield "@is"
 
@@ -262,12 +268,12 @@ class _Sentence:
     def fill(self, predicate: "Token", by_role: Roles, end: _End) -> list[Mention]:
         """Return what fills an end of a fact, by the first role that has something of its kinds."""
         for role in end.roles:
-            alone = role == "subj" and predicate.dep_ in {"compound", "appos"} and predicate.tag_ != "NNS"
+            alone = role == "subj" and predicate.dep_ in {"compound", "appos", "nsubj"} and predicate.tag_ != "NNS"
             tokens = [predicate] if role in {"self", "whole"} else [
                 one for token in by_role.get(role, ()) for one in ([token] if alone else all_joined(token))]
             if _TEXTS & set(end.kinds):
                 tokens = tokens[:1]
-            found = dict.fromkeys(one for token in tokens if (
+            found = dict.fromkeys(one for token in tokens if not self._is_aside(predicate, token) and (
                 one := self._fitting(predicate, token, end, own=role == "self")))
             if found:
                 return list(found)
@@ -299,22 +305,37 @@ class _Sentence:
             return Mention(0, 0, "", words_) if fits and words_ and _BRACKETS.isdisjoint(words_) else None
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
+        return self._name(predicate, token, end.kinds)
+
+    def _name(self, predicate: "Token", token: "Token", kinds: Sequence[str]) -> Mention | None:
+        """Return the name, or the idea or office without one, at a token."""
         mention = self._mention(token)
-        if end.kinds[0] == "place" and not (
+        if kinds[0] == "place" and not (
                 self.covering(token) or token.lower_ in PRONOUNS or kind_of_noun(token.lemma_) == "location"):
             return None
-        if words_ := self._unnamed(predicate, token, end.kinds):
+        if words_ := self._unnamed(predicate, token, kinds):
             return Mention(0, 0, "thing", words_)
-        if mention is not None and mention is self.covering(predicate):
-            return None  # the "Director" of "Executive Director"
-        if mention is None or mention.name.rpartition(" ")[2].lower() in POSTS:
-            return None  # "Commercial Officer"
+        if mention is None or mention is self.covering(predicate) or mention.name.rpartition(" ")[2].lower() in POSTS:
+            return None  # the "Director" of "Executive Director", "Commercial Officer"
+        if mention.kind == "name" and "organization" in kinds and _is_field(token, mention.name) and (
+                kind_of_noun(predicate.lemma_) == "person"):
+            return None
+        nouns = {kind_of_noun(one.lemma_) for one in (token, *token.children) if one.pos_ == "NOUN"}
+        if mention.kind in kinds and mention.kind in nouns:
+            return mention  # the band Quiet Harbour
         if mention.kind == "name" and token.lemma_ in _REFERRING and kind_of_noun(token.lemma_) == "location":
             mention = mention._replace(kind="location")  # "the island of Sorrel Key"
-        if mention.kind == "name" and kind_of_noun(predicate.lemma_) in end.kinds:
+        if mention.kind == "name" and kind_of_noun(predicate.lemma_) in kinds and (
+                predicate.lemma_ not in OF_ANY_KIND):
             return mention._replace(kind=kind_of_noun(predicate.lemma_))  # "Radom, a city in Poland"
-        kind = _kind_in(mention, end.kinds)
+        kind = _kind_in(mention, kinds)
         return mention._replace(kind=kind) if kind else None
+
+    def _is_aside(self, predicate: "Token", token: "Token") -> bool:
+        """Return True for a word in brackets of what is said outside them: "The mayor is Ada Blum (SPD)"."""
+        text, between = self.doc.text, sorted((predicate.idx, token.idx))
+        opened = text.count("(", *between) - text.count(")", *between)
+        return opened > 0 if token.i > predicate.i else opened < 0
 
     def _unnamed(self, predicate: "Token", token: "Token", kinds: Sequence[str]) -> str:
         """Return the words of an idea or an office without a name, if an end of a fact takes one; else ""."""
@@ -322,21 +343,24 @@ class _Sentence:
             return self._phrase(token, own=True)
         return self._thing(token) if "thing" in kinds and self._mention(token) is None else ""
 
-    def _is_one_of(self, mention: Mention) -> bool:
-        """Return True for words after "a" or "each", as the name of one thing has not."""
-        return self.doc.text[: mention.start].rstrip().rpartition(" ")[2].lower() in _NO_NAME
+    def _before(self, mention: Mention) -> str:
+        """Return the word before a name."""
+        return self.doc.text[: mention.start].rstrip().rpartition(" ")[2].lower()
 
     def _mention(self, token: "Token") -> Mention | None:
         """Return the name at a token, or what a pronoun or "the company" refers to."""
         if token.lower_ in PRONOUNS:
             return self._referent(token)
-        covering = self.covering(token)
+        honour = token.i and token.lower_ in HONOURS
+        covering = self.covering(token.nbor(-1) if honour else token)  # Ada Blum CBE
         if covering is not None:
+            common = not is_rare(covering.name)
             kind_of_thing = " " not in covering.name and (
-                (covering.name.isupper() and covering.kind == "person") or (self._is_one_of(covering) and (
-                    covering.name.isupper() or not is_rare(covering.name))))
+                (covering.kind == "person" and (covering.name.isupper() or (common and (
+                    self._before(covering) == "the" or kind_of_noun(covering.name.lower()) == "person"))))
+                or (self._before(covering) in _NO_NAME and (covering.name.isupper() or common)))
             return None if kind_of_thing else covering  # "an API", "a Project", "Ada Blum (SPD)"
-        if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in CALENDAR | ROLES:
+        if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in _COMMON:
             first = token
             while first.i and (other := self.doc[first.i - 1]).tag_ in {"NNP", "NNPS"} and token.is_ancestor(other):
                 first = other
@@ -344,7 +368,10 @@ class _Sentence:
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
             name = self.doc.text[first.idx : last.idx + len(last)]
-            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1:
+            numbered = any(child.dep_ == "nummod" for child in token.lefts)  # 7 Mile
+            if self._subject is not None and " " in name and self._subject.name.endswith(f" {name}"):
+                return self._subject  # Ada "Addie" van Blum
+            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not numbered:
                 return Mention(first.idx, first.idx + len(name), "name", name)
         return self._held(token)
 
@@ -356,7 +383,7 @@ class _Sentence:
             return self._subject
         if token.dep_ == "attr":  # "Acme is a maker founded in 1970"
             return next((self._mention(child) for child in token.head.children if child.dep_ == "nsubj"), None)
-        if token.lemma_ in _REFERRING:
+        if token.lemma_ in _REFERRING and (token.tag_ != "NNS" or token.lower_ in _PLURAL):
             parts = [one for child in token.children for one in (
                 child.children if child.lower_ == "of" else [child] if child.dep_ == "poss" else ())]
             if found := next(filter(None, map(self._mention, parts)), None):
@@ -389,7 +416,10 @@ class _Sentence:
         before = {mention.name: mention for mention in self._mentions
                   if mention.kind == "person" and mention.end <= pronoun.idx}
         if refers in {"male", "female"}:
-            if before:
+            first = next(iter(before.values()), None)
+            carried_on = first is not None and any(
+                PRONOUNS.get(one.lower_) == refers and one.idx < first.start for one in self.doc)
+            if before and not carried_on:  # "Her last book was read by Ada Blum and her sister"
                 return next(iter(before.values())) if len(before) == 1 else None
             return self._subject if self._subject is not None and self._subject.kind == "person" else None
         if refers == "thing" and (own := self._own_subject(pronoun)) is not None:
@@ -441,8 +471,11 @@ class _Sentence:
         phrase = self.doc[first.i : last.i + 1]
         while len(phrase) and (phrase[-1].is_punct or phrase[-1].pos_ in {"CCONJ", "ADP"}):
             phrase = phrase[:-1]
-        if own and phrase.text.lower() in _OF_WHAT:
+        if own and (phrase.text.lower() in _OF_WHAT or any(one.text == "," for one in phrase)):
             return ""
+        after = [*self.doc[phrase.end : phrase.end + 4]]
+        if [one.text for one in after[:3:2]] == ["(", ")"] and after[-1].pos_ == "NOUN":
+            return ""  # "a medical record (EMR) application"
         if last.i < token.i or (len(phrase) and phrase[-1].tag_ == "VBN"):
             return ""  # "a Danish (former) painter", and the "Danish born" of a parse that ends there
         if any(one in left_out for one in token.rights) and any(
@@ -473,6 +506,12 @@ def _is_office(token: "Token") -> bool:
         noun in _STAFF or kind_of_noun(noun) in {"person", "organization"} or noun.endswith(_AGENTS))
 
 
+def _is_field(token: "Token", name: str) -> bool:
+    """Return True for what an office is for, in common words without an article: "Director of Public Safety"."""
+    a_body = any(child.dep_ == "det" for child in token.children) or may_be("organization", name)
+    return token.head.lower_ == "of" and " " in name and not a_body and not any(map(is_rare, name.split()))
+
+
 def _is_bare(token: "Token") -> bool:
     """Return True for a noun without an article, as substances have: "milk"."""
     return not any(child.dep_ in {"det", "poss", "conj"} for child in token.children)
@@ -485,8 +524,8 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - 
     """
     name, kind = mention.name, mention.kind
     several, acronym, last = " " in name, name.isupper() and name.isalpha(), name.rpartition(" ")[2].lower()
-    if ("location" in kinds and _ROAD.search(name)) or last in POSTS | THINGS or (
-            kind != "person" and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
+    if kind in VALUES or ("location" in kinds and _ROAD.search(name)) or last in POSTS | THINGS or (
+            kind not in {"person", "work"} and "person" in {kind_of_noun(last), kind_of_noun(last.removesuffix("s"))}):
         return ""  # "located on Highway 54", "Platinum Members", "Executive Director"
     named = infer_type(name).lower()
     if kinds[0] in _RECOGNISED:
@@ -495,9 +534,9 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - 
         return "work"  # "Joon Park directed The Salt Road"
     guessed = kind in {"organization", "location"} and several and not named and not acronym
     if guessed and kinds[0] == "person" and " and " not in name and may_be("person", name) and (
-            kind == "location" or not may_be("organization", name)):
+            is_nearer("person", kind, name)):
         return "person"  # "founded by Georg Carstensen"
-    if kinds == ("location",) and kind != "date" and not several and not acronym and is_rare(name):
+    if kinds == ("location",) and not several and not acronym and is_rare(name):
         return "location"  # "born in Radom"
     if kind in kinds or kinds[0] == "name" or (kind == "name" and len(kinds) > _TELLING):
         return kind
@@ -509,7 +548,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - 
         return next((one for one in told if one in {"product", "organization"} or (
             may_be(one, name) and not (one == "person" and acronym))), "")
     if kinds == ("person",):
-        return "person" if guessed and may_be("person", name) else ""
+        return "person" if guessed and may_be("person", name) and is_nearer("person", kind, name) else ""
     return _corrected(kind, kinds, several=several)
 
 

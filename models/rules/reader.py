@@ -61,6 +61,8 @@ _LEADS_TO_PLACE = PREPOSITIONS | words("between outside inside throughout north 
 _OFTEN = frozenset({"organization", "location", "event", "work"})
 """The kinds that are confirmed by two occurrences."""
 _LEADS_TO_BODY = words("by at for from joined of with under against")
+_OF_SONS = frozenset({"Jr", "II", "III", "IV"})
+"""The last words of names that a father has without them."""
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _JOINED = re.compile(r"(?:,|,? and|,? or) $")
 _QUOTED = re.compile(r"[\"“«]$")
@@ -287,7 +289,8 @@ def _full(name: str, kinds: Mapping[str, str], title: str) -> str:
     if title and kinds[name] == "person" and len(words) > len(title.split()) > 1 and (
             words[0], words[-1]) == (title.split(maxsplit=1)[0], title.rsplit(maxsplit=1)[-1]):
         return title  # the title omits middle names
-    longer = [other for other, kind in kinds.items() if kind == "person" and _shortens(words, other.split())]
+    longer = [other for other, kind in kinds.items() if kind == "person" and _shortens(words, other.split())
+              and other.rpartition(" ")[2].rstrip(".") not in _OF_SONS]
     return longer[0] if len(longer) == 1 else name
 
 

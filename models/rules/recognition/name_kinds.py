@@ -13,6 +13,7 @@ from ....schemas.formats.schema_loading import load_schema
 from ....schemas.graph_schema import GraphSchema
 from ....text.lexicon import words
 from ....text.scripts import has_han
+from .name_words import OF_ANY_KIND
 
 if TYPE_CHECKING:
     from .typed_span import Span
@@ -45,6 +46,7 @@ _RELATIONAL = {
     "location": words("birthplace headquarter headquarters hometown seat"),
     "organization": words("alma employer publisher magazine"),
 }
+_NUMERAL = re.compile(r"[ivx]+|\d+")
 _SHORTEST_STEM = 2
 _LONGEST_HAN_NOUN = 8
 
@@ -101,7 +103,10 @@ class TypeNouns:
             return ""
         end = _END_OF_NOUN.search(match["phrase"])
         # "a mountainous, landlocked country": the first part that ends in a known noun.
-        parts = match["phrase"][: end.start() if end else None].split(",")[:3]
+        phrase = match["phrase"][: end.start() if end else None]
+        if phrase.rpartition(" ")[2].lower() in OF_ANY_KIND:
+            return ""
+        parts = phrase.split(",")[:3]
         return next(filter(None, map(self.of_phrase, parts)), "")
 
     def type_of_name(self, name: str) -> str:
@@ -114,7 +119,9 @@ class TypeNouns:
         return self._types.get(" ".join(words[-2:]), "") or (self._of_word(words[-1]) if words else "")
 
     def _of_name(self, words: list[str]) -> str:
-        """Return the type by a name's own head noun: "University of Oslo", "Lake Geneva", "Nobel Prize"."""
+        """Return the type by a name's own head noun: "University of Oslo", "Lake Geneva", "World War I"."""
+        while len(words) > 2 and _NUMERAL.fullmatch(words[-1]):  # noqa: PLR2004
+            words = words[:-1]
         if len(words) < 2:  # noqa: PLR2004 - a single word has no head noun
             return ""
         if not _STANDARDS.isdisjoint(words):

@@ -43,6 +43,12 @@ def may_be(kind: str, name: str) -> bool:
                for word in parts for near, rare in [_closeness(word, kind)])
 
 
+def is_nearer(kind: str, other: str, name: str) -> bool:
+    """Return True if the words of a name are used like names of a kind more than like those of another."""
+    parts = name.partition(" of ")[0].split()
+    return sum(_closeness(word, kind)[0] - _closeness(word, other)[0] for word in parts) > 0
+
+
 def is_known(name: str) -> bool:
     """Return True if a word is used like the names of organizations more than like the words for things."""
     return _closeness(name, "organization")[0] > _LEAST_OF_KNOWN

@@ -7,7 +7,9 @@ from ....text.lexicon import words
 from .name_kinds import type_of_noun
 from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 
-_PART = r"(?:[A-Z]\.|[A-Z]\w*(?:-[A-Z0-9]\w*)*(?:[’'](?!s\b)\w+)*(?:\.(?=[A-Z]))?)"
+_CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if letter.isupper())
+_PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"
+         rf"(?:\.(?=[{_CAPITALS}]))?)")
 _LONGEST_RUN = 15
 """The most words of a run after the first; a fragment is extended by looking at its whole run."""
 _RUN = re.compile(rf"{_PART}(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
@@ -31,14 +33,16 @@ _NO_HEAD = _NO_NAME | ROLES | words(
 class NameRuns:
     """The runs of capitalised words of a text."""
 
-    def __init__(self, text: str, barriers: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, text: str, barriers: Sequence[tuple[int, int]], title: str = "") -> None:
         """Find the runs.
 
         Args:
             text: the text.
             barriers: (start, end) of words that are not part of names, such as peoples and dates.
+            title: the subject of the text; its words have their capitals not from the sentence that they open.
         """
         self._text = text
+        self._titled = frozenset(title.split())
         self._shut = {at for start, end in barriers for at in range(start, end)}
         self._run_of = {at: match.span() for match in _RUN.finditer(text) for at in range(*match.span())}
 
@@ -55,7 +59,8 @@ class NameRuns:
 
     def _opens(self, at: int) -> bool:
         """Return True for a word whose capital may be that of its sentence: not of an item's name, or "OpenChain"."""
-        if at and _OPENING.search(self._text[max(0, at - 4) : at]) is None:
+        word = _WORD.match(self._text, at)
+        if (at and _OPENING.search(self._text[max(0, at - 4) : at]) is None) or (word and word[0] in self._titled):
             return False
         start, end = self._run_of.get(at, (at, at))
         line = self._text.rfind("\n", 0, at) + 1

@@ -19,7 +19,8 @@ ROLES = words(
     "president chairman chairwoman chancellor premier minister governor mayor secretary ambassador director "
     "ceo cfo cto coo chief head captain coach general senator representative professor dean emperor king queen "
     "pope vice deputy prime sir dr mr mrs ms prof lord lady prince princess saint judge justice sergeant "
-    "lieutenant colonel major admiral commander bishop cardinal rabbi father brother sister"
+    "lieutenant colonel major admiral commander bishop cardinal rabbi father brother sister "
+    "congressman congresswoman senator democrat republican"
 )
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
@@ -34,6 +35,9 @@ THINGS = words(
     "template templates questions questionnaire draft date checklist guideline guidelines")
 """The last words of what bodies and people have, which none is called."""
 
+OF_ANY_KIND = words("member members founder owner leader winner model partner participant host supplier")
+"""Nouns for persons that are also said of other things: "Norway is a member of"."""
+
 PREPOSITIONS = words(
     "of in on at by for from with to into through under over against after before between during near within "
     "along across about as via onto upon toward towards behind around"
@@ -46,8 +50,11 @@ CHINESE_SURNAMES = frozenset(
 )
 """One-character Chinese surnames."""
 
+HONOURS = words("mbe obe cbe kbe dbe mvo cvo frs phd dso qc")
+"""Honours and degrees after the name of a person."""
 GENERIC_ACRONYMS = words("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b b2c "
-                         "eur usd gbp chf cny rmb vat am pm mon tue wed thu fri sat sun")
+                         "eur usd gbp chf cny rmb vat am pm mon tue wed thu fri sat sun cd lp ep dvd mw kw gw kwh "
+                         "ltd inc llc d.c") | HONOURS
 """Acronyms that are not names of a single thing."""
 
 PRONOUNS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",

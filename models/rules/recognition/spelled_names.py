@@ -11,7 +11,7 @@ from ....text.lexicon import ENGLISH_STOP, words
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import is_known, may_be
 from .name_runs import NameRuns
-from .name_words import CALENDAR, GENERIC_ACRONYMS, POSTS, PREPOSITIONS, PRONOUNS, ROLES, THINGS
+from .name_words import CALENDAR, GENERIC_ACRONYMS, HONOURS, POSTS, PREPOSITIONS, PRONOUNS, ROLES, THINGS
 from .typed_span import Span, name_of, without_overlaps
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ _TOLD_WORK = re.compile(
     r"featur(?:es|ing)|read)\b", re.IGNORECASE)
 """What is said around the title of a work, and not around a term in quotation marks."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
+_QUOTES = frozenset("\"“”")
 _CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}|[A-Za-z]{1,20}\d{1,6}|[a-z]{2,20}[A-Z]\w*")
 """A code or an identifier: EIP-20, R27, gasPrice."""
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
@@ -53,7 +54,7 @@ _DEFINING = re.compile(r"\([^()]{0,30}\Z")
 _KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
 """What stands before the name of a kind of thing: (each, a “Gold Member”)."""
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
-_MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|https?:|&\w+;")
+_MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)")
 _EMPHASIS = re.compile(r"\*{1,3}|`{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
 _SYMBOL = re.compile("[=+×−%$€£]")
@@ -89,7 +90,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     shut = bytearray(len(text))
     for start, end in hidden:
         shut[start:end] = b"\1" * (end - start)
-    runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS])
+    runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS], title)
     recognised = []
     for ent in doc.ents:
         kind = _KINDS.get(ent.label_)
@@ -194,6 +195,9 @@ def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[
                      and span.end - span.start >= half), "")
         defined = _IS_A.match(text, match.end()) is not None
         several = " " in title and match[0] == title and any(part[0].isupper() for part in title.split()[1:])
+        quoted = text[match.start() - 1 : match.start()] in _QUOTES and text[match.end() : match.end() + 1] in _QUOTES
+        if quoted and _is_told_work(text, *match.span()):
+            kind = "work"
         if defined or several or (kind and match[0] == title):
             yield Span(*match.span(), kind or "name")
 
@@ -248,7 +252,8 @@ def _clean(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None
         cut = _cut_at_start(trimmed, kind)
         start, trimmed = start + cut, _OWNER.sub("", trimmed[cut:])
         head, _, last = trimmed.rpartition(" ")
-        trimmed = head if last in _SMALL else trimmed
+        honour = head and kind == "person" and last.isupper() and last.lower() in HONOURS
+        trimmed = head if honour or last in _SMALL else trimmed
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
         trimmed += "."
     return (start, start + len(trimmed)) if trimmed else None

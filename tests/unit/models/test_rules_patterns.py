@@ -218,7 +218,7 @@ def test_the_subject_of_a_participle_is_what_it_describes(parser: Parser) -> Non
     [parsed] = parser.parse_sentences(["Acme, founded by Blum, makes pumps."], most_words=90)
     founded = next(token for token in parsed or [] if token.lemma_ == "found")
     assert {role: [token.text for token in tokens] for role, tokens in roles(founded).items() if tokens} == {
-        "obj": ["Acme"], "subj": ["Blum"]}
+        "obj": ["Acme"], "subj": ["Blum"], "by": ["Blum"]}
 
 
 def test_a_line_of_a_name_and_a_post_states_them_without_a_verb(parser: Parser) -> None:
@@ -268,3 +268,29 @@ def test_a_river_in_a_country_is_no_tributary_of_the_country(parser: Parser) -> 
 def test_several_people_have_no_occupation_in_the_plural(parser: Parser) -> None:
     assert not [fact for fact in prose("The painters Ada Blum and Karl Blum met.", parser, load_patterns())
                 if fact.label == "occupation"]
+
+
+@pytest.mark.parametrize(("sentence", "fact"), [
+    ("The mayor of Oslo is Ada Blum (Karl Blum was her deputy).", ("Karl Blum", "role", "mayor")),
+    ("Quiet Harbour is a hotel in Bergen, Norway that opened in 1911.", ("Norway", "founding_date", "1911")),
+    ("Blum Hall is a museum run by Acme Corporation, located in Cairo.", ("Acme Corporation", "located_in", "Cairo")),
+    ("Ada Blum was Director of Public Safety in 1990.", ("Ada Blum", "works_for", "Public Safety")),
+    ("\"Quiet Harbour\" was published by Paul Weiss.", ("Quiet Harbour", "written_by", "Paul Weiss")),
+    ("Oslo was founded in 1048, and today is served by Karl Blum.", ("Oslo", "founded_by", "Karl Blum")),
+    ("The village of Brimbleton is located on the Blum River.", ("Brimbleton", "located_in", "Blum River")),
+    ("The Blum Port is located in 7 Mile, Port Moresby.", ("Blum Port", "located_in", "Mile")),
+    ("Delta Bank intends to provide steel pumps.", ("Delta Bank", "provides", "steel pumps")),
+])
+def test_what_is_near_a_name_is_not_said_of_it(sentence: str, fact: tuple[str, str, str], parser: Parser) -> None:
+    assert fact not in [found[:3] for found in prose(sentence, parser, load_patterns())]
+
+
+def test_a_participle_in_brackets_is_of_the_name_before_them(parser: Parser) -> None:
+    text = "Acme Corporation succeeded Delta Bank (founded in 1970) and sold pumps."
+    found = [fact[:3] for fact in prose(text, parser, load_patterns()) if fact.label == "founding_date"]
+    assert found == [("Delta Bank", "founding_date", "1970")]
+
+
+def test_an_honour_after_a_name_is_no_part_of_it(parser: Parser) -> None:
+    text = "Donald Mackay CBE was an explorer."
+    assert [fact[:3] for fact in prose(text, parser, load_patterns())] == [("Donald Mackay", "occupation", "explorer")]
