@@ -62,9 +62,10 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
         return QuotedDraft(answerable=False, confidence=0.0)
     extreme = find_extreme(question, finder.units)
     if extreme is not None:
-        claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in extreme.units]
-        claims[0] = Claim(text=extreme.line, quotes=claims[0].quotes)
-        return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=extreme.words)
+        words, line, units = extreme
+        claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in units]
+        claims[0] = Claim(text=line, quotes=claims[0].quotes)
+        return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=words)
     if short := short_answer(question, found, finder):
         return QuotedDraft(answerable=True, claims=[_stating(question, short, finder)], confidence=STATED,
                            short=short.words)
