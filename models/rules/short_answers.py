@@ -41,24 +41,20 @@ _HEADERS = {
                        re.IGNORECASE),
 }
 """Headers of columns whose cells answer, by the expected kind."""
-_EQUAL, _SIMILAR = 1.0, 0.45
-"""The cosine of equal words, and of two words with a similar meaning."""
+_SIMILAR = 0.45
+"""The cosine of two words with a similar meaning."""
 _SEVERAL, _USUAL = 4, 0.4
 """The fewest documents, and the share of them with a name, for which the name goes without saying."""
 _LOOKED_AT = 3
 _BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
 """What follows a date that only bounds another one (到2020前)."""
-_BY_KIND, _BY_SUBJECT = 0.6, 0.5
 _AFTER = 40
 """The number of characters after a number that may name the counted things."""
 _OWNED = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
 _JOINT = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
 _DEFINED = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
 _CHOSEN = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
-_PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
-                          re.IGNORECASE)
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
-_CLEAR = 0.15
 _ASKED_MEASURES = (
     (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
      words("time years weeks months days hours minutes length")),
@@ -144,18 +140,13 @@ def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> 
     end = start + len(value)
     if question.expected == "number":
         is_answer = _is_measured(question, value, unit.text[end:end + _AFTER])
-    elif question.expected != "date" and any(map(str.isdigit, value)):
-        is_answer = False  # with digits it is a code, a date or an amount rather than a name
     else:
         is_answer = _is_same_clause(question, unit, start, len(value))
     return Short(" ".join(value.split()), unit) if is_answer else None
 
 
 def _distinct_values(question: Question, best: Found) -> list[str]:
-    """Return the distinct values of the expected kind; names joined by 'and' are one value.
-
-    If the question begins with a preposition ("on which river"), only values after that preposition count.
-    """
+    """Return the distinct values of the expected kind; names joined by 'and' are one value."""
     text, runs = best.unit.text, list[tuple[int, int]]()
     defined = re.match(rf"([^,.;:()\n]{{2,50}}){_called(question.focus)}", text, re.IGNORECASE)
     if question.focus and question.expected not in VALUES and defined:
@@ -165,9 +156,6 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
             runs[-1] = runs[-1][0], span.end
         else:
             runs.append((span.start, span.end))
-    if len(runs) > 1 and (match := _PREPOSITION.match(question.text)):
-        behind = re.compile(rf"\b{match[1]} (?:(?:the|an?) )?$", re.IGNORECASE)
-        runs = [run for run in runs if behind.search(text, 0, run[0])] or runs
     if len(runs) > 1 and question.language == "zh":
         runs = _in_asked_clause(question, text, runs)
     return list({canonical_name(text[start:end]): text[start:end] for start, end in runs}.values())
@@ -276,8 +264,7 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
         nouns, near = question.words_of(counted[1]), f"{value} {after}"
         if unit and not set(nouns).intersection(question.words_of(unit)):
             return False
-        return bool(set(nouns).intersection(question.words_of(near))) or float(likeness(
-            spoken_words(counted[1]), [near]).max(initial=0.0)) >= _SIMILAR
+        return float(likeness(spoken_words(counted[1]), [near]).max(initial=0.0)) >= _SIMILAR
     return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.asking, re.IGNORECASE) else True
 
 
@@ -336,26 +323,17 @@ def asked_cell(question: Question, row: Row) -> str:
 def _asked_cell(question: Question, row: Row) -> Cell | None:
     """Return the cell that a question asks for by its header or kind, or None if it is unclear."""
     asked, fits = frozenset(question.words_of(question.text)), _HEADERS.get(question.expected)
-    near = likeness(list(spoken_words(question.text)), [cell.header for cell in row.cells]).max(axis=1, initial=0.0)
-    # "Which note" is not answered by what the rows are about, if that is something else.
-    is_subject = question.expected in {"person", "organization"} or (
-        question.expected == "name" and (not question.kind_noun or float(
-            likeness([question.kind_noun], [row.cells[0].header])[0, 0]) >= _SIMILAR))
-    scored: list[tuple[float, int, Cell]] = []
-    for at, cell in enumerate(row.cells):
+    named, of_kind = list[Cell](), list[Cell]()
+    for cell in row.cells:
         if not _may_answer(question, cell) or (set(question.words_of(cell.value)) and asked.issuperset(
                 question.words_of(cell.value))):
             continue
-        similar = float(near[at]) if cell.header.isascii() and near[at] >= _SIMILAR else 0.0
-        equal = _EQUAL if asked.intersection(question.words_of(cell.header)) else similar
-        score = max(equal, _BY_KIND if fits and fits.search(cell.header) else 0.0,
-                    _BY_SUBJECT if at == 0 and is_subject else 0.0)
-        if score:
-            scored.append((score, -at, cell))
-    scored.sort(reverse=True)
-    if not scored or (len(scored) > 1 and scored[0][0] - scored[1][0] < _CLEAR):
-        return None
-    return scored[0][2]
+        if asked.intersection(question.words_of(cell.header)):
+            named.append(cell)
+        elif fits and fits.search(cell.header):
+            of_kind.append(cell)
+    best = named or of_kind
+    return best[0] if len(best) == 1 else None
 
 
 def _may_answer(question: Question, cell: Cell) -> bool:
