@@ -11,20 +11,25 @@ from typing import NamedTuple
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.naming import label_key
 from ...text.lexicon import words
-from ...text.table_rows import LIST_MARK, Cell, Row
+from ...text.openings import LIST_MARK as ITEM_MARK
+from ...text.scripts import CJK
+from ...text.section_lines import BETWEEN
+from ...text.table_rows import DOCUMENT, LIST_MARK, Cell, Row
 
 ALIAS = "alias"
 _LONGEST_VALUE = 1000
 _LONGEST_ITEM = 60
 """Characters of an item of a list; what is longer is prose with a semicolon in it."""
 _MOST_WORDS = 5
-"""The most words of a person's name."""
+"""The most words of a person's name, and of what is said above a list of people."""
+_SHORT = 3
+"""Letters of a word within a name that may be in lower case: "van", "de"."""
 _PROSE = words("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
-PEOPLE = words("author authors editor editors owner owners contributor contributors reviewer reviewers maintainer "
-               "maintainers shepherd champion champions sponsor delegate from to cc attendees participants present "
-               "absent apologies regrets 作者 编者 编辑 译者 发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
-"""Words of fields and headings that have people below them."""
+_PEOPLE = words("author authors editor editors owner owners contributor contributors reviewer reviewers maintainer "
+                "maintainers shepherd champion champions sponsor delegate from to cc attendees participants present "
+                "absent apologies regrets 作者 编者 编辑 译者 发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
+"""Words of fields that are people, and of what stands above lists of people."""
 _LAYOUT = words("layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator template "
                 "css nav_order toc sidebar_class_name pagination_next pagination_prev hide_table_of_contents")
 """Fields that tell a program how to show the document."""
@@ -32,13 +37,16 @@ _OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNOREC
 _PROPERTIES = words("author created modified")
 """What a program writes into a file: an account instead of a name, and the day that a template was made."""
 _FULL_NAME = re.compile(r"[^\W\d]{2,}\.? [^\W\d]")
-_SLUG = re.compile(r"[a-z\d]+(?:-[a-z\d]+)+")
 _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
 _NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
-_JOINED = re.compile(r"[\W_]+")
 _BETWEEN = re.compile(r"[,;](?![^()<>]{0,200}[)>])")
 """What separates people, outside brackets."""
+_LISTED = re.compile(
+    rf"{ITEM_MARK.pattern}[*\[]*(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){{1,4}}|[{CJK}]{{2,4}})\**"
+    r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
+"""An item of a list: a name of two to five words, and a handle; what follows says more of the person."""
+_END = "."
 _OTHERS = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 
 
@@ -87,15 +95,13 @@ def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, 
 
 
 def _tells_nothing(cell: Cell, document: str) -> bool:
-    """Return True for layout, properties of a file, a repeated name, the key of a page, and long texts."""
+    """Return True for layout, properties of a file, a repeated name, and long texts."""
     key = label_key(cell.header).replace(" ", "_")
     # Of a document that has a key, the title is asked for by itself.
     names = key in {"title", "标题"} and document.startswith(cell.value)
-    same = _JOINED.sub("", cell.value.casefold()) in _JOINED.sub("", document.casefold())
-    page = key == "id" and (_SLUG.fullmatch(cell.value) is not None or (same and not cell.value.isdigit()))
     full_name = key == "author" and _FULL_NAME.match(cell.value) is not None
     written = key in _PROPERTIES and not full_name and _OFFICE_FILE.search(document) is not None
-    return key in _LAYOUT or names or page or written or len(cell.value) > _LONGEST_VALUE
+    return key in _LAYOUT or names or written or len(cell.value) > _LONGEST_VALUE
 
 
 def _aliases(document: str, evidence: str) -> Iterator[ExtractedAttribute]:
@@ -112,10 +118,35 @@ def read_people(cell: Cell) -> list[_Person]:
     people = [_Person(_CONTACT.sub("", part).strip(" \t\"'"), tuple(
         next(filter(None, groups)) for groups in _CONTACT.findall(part))) for part in parts]
     people = [one if one.name else _Person(one.contacts[0], ()) for one in people if one.name or one.contacts]
-    expected = not PEOPLE.isdisjoint(label_key(cell.header).split())
+    expected = not _PEOPLE.isdisjoint(label_key(cell.header).split())
     certain = all((one.contacts or (expected and _NAME.fullmatch(one.name))) and len(one.name.split()) <= _MOST_WORDS
                   for one in people)
     return people if certain else []
+
+
+def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
+    """Yield a row of a document for each list below a line that calls its items people.
+
+    "## Present" above "* Ann Lee @alee (guest)" and "* Bo Karl" is a field "Present" with these people.
+
+    Args:
+        text: a chunk's text.
+        heading: the headings above the chunk, outermost first, separated by " > ".
+        document: the document's name in the graph; without one there is nothing to state.
+    """
+    said, items, start = heading.rpartition(BETWEEN)[2], list[tuple[int, int, re.Match[str] | None]](), 0
+    for line in (*text.split("\n"), _END):
+        if ITEM_MARK.match(line):
+            items.append((start, start + len(line), _LISTED.fullmatch(line)))
+        elif line.strip():
+            people = [f"{match['name']} ({match['handle']})" if match["handle"] else match["name"]
+                      for _, _, match in items if match and all(not word[0].islower() or len(word) <= _SHORT
+                                                                for word in match["name"].split())]
+            is_field = len(said.split()) <= _MOST_WORDS and not _PEOPLE.isdisjoint(label_key(said).split())
+            if document and is_field and 1 < len(people) == len(items):
+                yield Row(items[0][0], items[-1][1], (Cell(DOCUMENT, document), Cell(said, LIST_MARK.join(people))))
+            said, items = line.strip(" #*:："), []
+        start += len(line) + 1
 
 
 def _items(cell: Cell) -> list[str]:

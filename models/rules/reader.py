@@ -25,7 +25,7 @@ from ...text.section_lines import is_telling
 from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
-from .people_lists import people_rows
+from .metadata_facts import people_rows
 from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
 from .recognition.name_likeness import may_be
@@ -284,9 +284,6 @@ def _full(name: str, kinds: Mapping[str, str], title: str) -> str:
     called = len(titled) <= _LONGEST_NAMING and all(part[0].isupper() and part[-1] != ":" for part in titled)
     if called and name != title and _shortens(words, titled) and (len(words) > 1 or titled[-1] == name):
         return title
-    if title and kinds[name] == "person" and len(words) > len(title.split()) > 1 and (
-            words[0], words[-1]) == (title.split(maxsplit=1)[0], title.rsplit(maxsplit=1)[-1]):
-        return title  # the title omits middle names
     longer = [other for other, kind in kinds.items() if kind == "person" and _shortens(words, other.split())]
     return longer[0] if len(longer) == 1 else name
 
