@@ -270,8 +270,8 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
 
 def _from_definition(question: Question, unit: Unit) -> Short | None:
     """Return the subject of "a bear is the mascot of the club" for "which animal was chosen as the club's mascot"."""
-    match, kind = _DEFINED.match(unit.text), frozenset(question.words_of(question.kind_noun))
-    if match is None or question.expected != "name" or not kind or not _speaks_of(question, unit, ()):
+    match, kind = _DEFINED.match(unit.text), frozenset(question.words_of(question.focus))
+    if match is None or not kind or not _speaks_of(question, unit, ()):
         return None
     asked = frozenset(question.words_of(_CHOSEN.sub(" ", question.asking))) - kind
     subject = " ".join(match["subject"].split())
