@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from threading import Lock
@@ -28,7 +27,6 @@ from .key_values import key_value_rows
 from .metadata_facts import people_rows
 from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
-from .recognition.name_likeness import may_be
 from .recognition.name_words import PREPOSITIONS, ROLES
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
 from .stated_facts import FactForms, Mention, Stated, labelled, load_forms
@@ -63,8 +61,6 @@ _OFTEN = frozenset({"organization", "location", "event", "work"})
 _LEADS_TO_BODY = words("by at for from joined of with under against")
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _JOINED = re.compile(r"(?:,|,? and|,? or) $")
-_QUOTED = re.compile(r"[\"“«]$")
-_ITEM = re.compile(r"(?:^|\n)[ \t]*[-*•] \[?$")
 _AROUND = 40
 
 
@@ -226,8 +222,6 @@ class _Names:
         """
         self.text = text
         whole = [(span.start, span.end) for span in titled if span.kind not in VALUES] == [(0, len(title))]
-        person = title.rsplit(maxsplit=1)[-1] if whole and titled[0].kind == "person" else ""
-        found = [replace(span, kind="person") if text[span.start : span.end] == person else span for span in found]
         kinds: dict[str, str] = {}
         for span in found:
             if span.kind not in VALUES:
@@ -336,7 +330,4 @@ def _is_sure(text: str, span: Span, places: set[int]) -> bool:
         case "organization":
             body = " " in name and leading in _LEADS_TO_BODY
             return leading == "the" or body
-        case "work":
-            told = infer_type(name) == "Work" and may_be("organization", name.rpartition(" ")[0])
-            return " " in name and ((told and _ITEM.search(before)) or _QUOTED.search(before)) is not None
     return False
