@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from ...schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
 from ...text.content_words import language_of
-from ...text.table_rows import Row
 from ..parsing.parser import Parser
-from .finder import Finder, Found, named_documents
+from .finder import Finder, named_documents
 from .question import Question, analyse
-from .short_answers import Short, asked_cell, is_unasked, short_answer
+from .short_answers import asked_cell, is_unasked, short_answer
 from .table_columns import find_extreme
 from .units import Unit, readable_row
 
@@ -62,13 +61,16 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
         return QuotedDraft(answerable=False, confidence=0.0)
     extreme = find_extreme(question, finder.units)
     if extreme is not None:
-        claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in extreme.units]
-        claims[0] = Claim(text=extreme.line, quotes=claims[0].quotes)
-        return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=extreme.words)
+        words, line, units = extreme
+        claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in units]
+        claims[0] = Claim(text=line, quotes=claims[0].quotes)
+        return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=words)
     if short := short_answer(question, found, finder):
-        return QuotedDraft(answerable=True, claims=[_stating(question, short, finder)], confidence=STATED,
-                           short=short.words)
-    claims = [_quote(question, item, finder) for item in finder.quotes(found)]
+        unit = short.unit
+        # A list is quoted whole, and an answer with its question.
+        claim = _quote(question, unit, finder, whole=len(short.words) > len(unit.text) or bool(unit.asked))
+        return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short.words)
+    claims = [_quote(question, item.unit, finder) for item in finder.quotes(found)]
     covered = found[0].covered
     answers = not question.has_form and covered >= _COVERED
     return QuotedDraft(answerable=True, claims=claims,
@@ -87,26 +89,10 @@ def _draft_rows(items: Sequence[Passage]) -> QuotedDraft:
     return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short="; ".join(dict.fromkeys(stated)))
 
 
-def _quote(question: Question, found: Found, finder: Finder) -> Claim:
-    """Return the quote of a unit with its surroundings."""
-    unit = found.unit
-    words = finder.passages[unit.passage - 1].text[slice(*unit.quote)]
-    return _claim(unit, _row_text(question, unit.row) if unit.row else words, words)
-
-
-def _stating(question: Question, short: Short, finder: Finder) -> Claim:
-    """Return the sentence or row that states a short answer."""
-    unit = short.unit
-    if unit.row is not None:
-        return _claim(unit, _row_text(question, unit.row), unit.text)
-    # A list is quoted whole, and an answer with its question.
-    is_list = len(short.words) > len(unit.text) or unit.asked
-    words = finder.passages[unit.passage - 1].text[slice(*unit.quote)] if is_list else unit.text
-    return _claim(unit, words, words)
-
-
-def _row_text(question: Question, row: Row) -> str:
-    return asked_cell(question, row) or readable_row(row)
+def _quote(question: Question, unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:
+    """Return the quote of a unit, with its surroundings if it is to be `whole`; of a row what the question asks for."""
+    words = finder.passages[unit.passage - 1].text[slice(*unit.quote)] if whole else unit.text
+    return _claim(unit, asked_cell(question, unit.row) or readable_row(unit.row) if unit.row else words, words)
 
 
 def _claim(unit: Unit, text: str, words: str) -> Claim:

@@ -147,7 +147,8 @@ class Finder:
 
         One of them complements the first: of a nested question it is what answers the second part.
         """
-        named = [item for document in self.named for item in self.of_documents(found, [document])[:1]][:most]
+        by_document = {self.passages[item.unit.passage - 1].document: item for item in reversed(found)}
+        named = [by_document[document] for document in self.named if document in by_document][:most]
         lead = (named or found)[:1]
         chosen: dict[str, Found] = {}
         for item in (*named, *found[:most - 1], *self._complements(lead, found), *found):
@@ -167,10 +168,6 @@ class Finder:
                  for item in about]
         gain = max(gains, default=0.0)
         return [about[gains.index(gain)]] if gain >= _GAIN else []
-
-    def of_documents(self, found: Sequence[Found], documents: Sequence[str]) -> list[Found]:
-        """Return the units of some documents."""
-        return [item for item in found if self.passages[item.unit.passage - 1].document in documents]
 
     def _place(self, unit: Unit) -> tuple[str, int, int]:
         passage = self.passages[unit.passage - 1]
@@ -196,7 +193,7 @@ class Finder:
         own, above, before, after = (says[places] for places in self._places)
         beside = np.array([[_IN_HEADING if _REFERS.match(unit.text) else _BESIDE] for unit in self.units])
         best: Scores = np.maximum.reduce([own, _IN_HEADING * above, beside * before, _BESIDE * after])
-        named = frozenset(word for name in (*question.names, question.kind_noun) for word in question.words_of(name))
+        named = frozenset(word for name in (*question.names, question.focus) for word in question.words_of(name))
         others = [at for at, word in enumerate(stems)
                   if word not in named and asked[at] not in _ASKING and asked[at] in asking]
         # Pairs of Chinese characters cross the borders of words, so a few always differ.

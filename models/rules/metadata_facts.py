@@ -11,20 +11,25 @@ from typing import NamedTuple
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.naming import label_key
 from ...text.lexicon import words
-from ...text.table_rows import LIST_MARK, Cell, Row
+from ...text.scripts import CJK
+from ...text.section_lines import BETWEEN
+from ...text.section_lines import LIST_MARK as ITEM_MARK
+from ...text.table_rows import DOCUMENT, LIST_MARK, Cell, Row
 
 ALIAS = "alias"
 _LONGEST_VALUE = 1000
 _LONGEST_ITEM = 60
 """Characters of an item of a list; what is longer is prose with a semicolon in it."""
 _MOST_WORDS = 5
-"""The most words of a person's name."""
+"""The most words of a person's name, and of what is said above a list of people."""
+_SHORT = 3
+"""Letters of a word within a name that may be in lower case: "van", "de"."""
 _PROSE = words("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
-PEOPLE = words("author authors editor editors owner owners contributor contributors reviewer reviewers maintainer "
-               "maintainers shepherd champion champions sponsor delegate from to cc attendees participants present "
-               "absent apologies regrets 作者 编者 编辑 译者 发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
-"""Words of fields and headings that have people below them."""
+_PEOPLE = words("author authors editor editors owner owners contributor contributors reviewer reviewers maintainer "
+                "maintainers shepherd champion champions sponsor delegate from to cc attendees participants present "
+                "absent apologies regrets 作者 编者 编辑 译者 发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
+"""Words of fields that are people, and of what stands above lists of people."""
 _LAYOUT = words("layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator template "
                 "css nav_order toc sidebar_class_name pagination_next pagination_prev hide_table_of_contents")
 """Fields that tell a program how to show the document."""
@@ -39,6 +44,11 @@ _NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
 _JOINED = re.compile(r"[\W_]+")
 _BETWEEN = re.compile(r"[,;](?![^()<>]{0,200}[)>])")
 """What separates people, outside brackets."""
+_LISTED = re.compile(
+    rf"{ITEM_MARK.pattern}[*\[]*(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){{1,4}}|[{CJK}]{{2,4}})\**"
+    r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
+"""An item of a list: a name of two to five words, and a handle; what follows says more of the person."""
+_END = "."
 _OTHERS = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 
 
@@ -112,10 +122,35 @@ def read_people(cell: Cell) -> list[_Person]:
     people = [_Person(_CONTACT.sub("", part).strip(" \t\"'"), tuple(
         next(filter(None, groups)) for groups in _CONTACT.findall(part))) for part in parts]
     people = [one if one.name else _Person(one.contacts[0], ()) for one in people if one.name or one.contacts]
-    expected = not PEOPLE.isdisjoint(label_key(cell.header).split())
+    expected = not _PEOPLE.isdisjoint(label_key(cell.header).split())
     certain = all((one.contacts or (expected and _NAME.fullmatch(one.name))) and len(one.name.split()) <= _MOST_WORDS
                   for one in people)
     return people if certain else []
+
+
+def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
+    """Yield a row of a document for each list below a line that calls its items people.
+
+    "## Present" above "* Ann Lee @alee (guest)" and "* Bo Karl" is a field "Present" with these people.
+
+    Args:
+        text: a chunk's text.
+        heading: the headings above the chunk, outermost first, separated by " > ".
+        document: the document's name in the graph; without one there is nothing to state.
+    """
+    said, items, start = heading.rpartition(BETWEEN)[2], list[tuple[int, int, re.Match[str] | None]](), 0
+    for line in (*text.split("\n"), _END):
+        if ITEM_MARK.match(line):
+            items.append((start, start + len(line), _LISTED.fullmatch(line)))
+        elif line.strip():
+            people = [f"{match['name']} ({match['handle']})" if match["handle"] else match["name"]
+                      for _, _, match in items if match and all(not word[0].islower() or len(word) <= _SHORT
+                                                                for word in match["name"].split())]
+            is_field = len(said.split()) <= _MOST_WORDS and not _PEOPLE.isdisjoint(label_key(said).split())
+            if document and is_field and 1 < len(people) == len(items):
+                yield Row(items[0][0], items[-1][1], (Cell(DOCUMENT, document), Cell(said, LIST_MARK.join(people))))
+            said, items = line.strip(" #*:："), []
+        start += len(line) + 1
 
 
 def _items(cell: Cell) -> list[str]:

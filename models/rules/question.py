@@ -40,7 +40,6 @@ _ENGLISH = tuple((re.compile(form, re.IGNORECASE), expected) for form, expected 
 _POLAR = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|will|would|shall|should)\b",
                     re.IGNORECASE)
 _DIRECT = re.compile(r"(?:which|what)\s+(?!is|are|was|were)", re.IGNORECASE)
-_WHO_IS = re.compile(r"who (?:is|was|are|were)\W*", re.IGNORECASE)
 _THING = re.compile(
     r"(?:what|who)(?:['’]s| is| are| was| were) (?:an? |the )?(?P<thing>[^?]{2,60}?)\??|"
     r"(?:请问)?(?:什么(?:是|叫)(?P<what>[^？?]{1,30})|(?P<which>[^？?]{1,30}?)是(?:什么|谁|干什么的))[？?]?",
@@ -100,14 +99,6 @@ class Question:
     focus: str
     names: tuple[str, ...]
 
-    @property
-    def kind_noun(self) -> str:
-        """The focus if it only gives the kind of the answer ("which river"), else "" ("the capital")."""
-        direct = self.language == "zh" or re.search(
-            rf"\b(?:which|what)\s(?!is\b|are\b|was\b|were\b)(?:[\w’'-]+\s){{0,2}}{re.escape(self.focus)}\b",
-            normalise(self.text))
-        return self.focus if self.focus and direct else ""
-
     def words_of(self, text: str) -> tuple[str, ...]:
         """Return the content words of a text for comparison with the question's; see `content_words`."""
         return content_words(spell_dates(text, chinese=self.language == "zh"), self.language)
@@ -166,7 +157,7 @@ def analyse(question: str) -> Question:
     else:
         expected, focus = _english(text) if language == "en" else (_foreign(text, language), "")
     names = names_in(text)
-    if expected == "person" and names and _WHO_IS.fullmatch(_without(text, names)):
+    if expected == "person" and names and set(content_words(text)).issubset(content_words(" ".join(names))):
         expected = "text"  # the answer is a description
     return Question(text, language, expected, focus, names)
 
@@ -194,12 +185,6 @@ def _foreign(text: str, language: str) -> Expected:
 def tells_time(text: str) -> bool:
     """Return True if a text names a weekday, month, season or time of day."""
     return _TIME.search(text) is not None
-
-
-def _without(text: str, names: tuple[str, ...]) -> str:
-    for name in names:
-        text = text.replace(name, " ")
-    return text.strip()
 
 
 def _english(text: str) -> tuple[Expected, str]:

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from threading import Lock
@@ -25,10 +24,9 @@ from ...text.section_lines import is_telling
 from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
-from .people_lists import people_rows
+from .metadata_facts import people_rows
 from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
-from .recognition.name_likeness import may_be
 from .recognition.name_words import PREPOSITIONS, ROLES
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
 from .stated_facts import FactForms, Mention, Stated, labelled, load_forms
@@ -65,8 +63,6 @@ _OF_SONS = frozenset({"Jr", "II", "III", "IV"})
 """The last words of names that a father has without them."""
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _JOINED = re.compile(r"(?:,|,? and|,? or) $")
-_QUOTED = re.compile(r"[\"“«]$")
-_ITEM = re.compile(r"(?:^|\n)[ \t]*[-*•] \[?$")
 _AROUND = 40
 
 
@@ -228,8 +224,6 @@ class _Names:
         """
         self.text = text
         whole = [(span.start, span.end) for span in titled if span.kind not in VALUES] == [(0, len(title))]
-        person = title.rsplit(maxsplit=1)[-1] if whole and titled[0].kind == "person" else ""
-        found = [replace(span, kind="person") if text[span.start : span.end] == person else span for span in found]
         kinds: dict[str, str] = {}
         for span in found:
             if span.kind not in VALUES:
@@ -286,9 +280,6 @@ def _full(name: str, kinds: Mapping[str, str], title: str) -> str:
     called = len(titled) <= _LONGEST_NAMING and all(part[0].isupper() and part[-1] != ":" for part in titled)
     if called and name != title and _shortens(words, titled) and (len(words) > 1 or titled[-1] == name):
         return title
-    if title and kinds[name] == "person" and len(words) > len(title.split()) > 1 and (
-            words[0], words[-1]) == (title.split(maxsplit=1)[0], title.rsplit(maxsplit=1)[-1]):
-        return title  # the title omits middle names
     longer = [other for other, kind in kinds.items() if kind == "person" and _shortens(words, other.split())
               and other.rpartition(" ")[2].rstrip(".") not in _OF_SONS]
     return longer[0] if len(longer) == 1 else name
@@ -342,7 +333,4 @@ def _is_sure(text: str, span: Span, places: set[int]) -> bool:
         case "organization":
             body = " " in name and leading in _LEADS_TO_BODY
             return leading == "the" or body
-        case "work":
-            told = infer_type(name) == "Work" and may_be("organization", name.rpartition(" ")[0])
-            return " " in name and ((told and _ITEM.search(before)) or _QUOTED.search(before)) is not None
     return False

@@ -40,14 +40,13 @@ _HEADERS = {
                        re.IGNORECASE),
 }
 """Headers of columns whose cells answer, by the expected kind."""
-_EQUAL, _SIMILAR = 1.0, 0.45
-"""The cosine of equal words, and of two words with a similar meaning."""
+_SIMILAR = 0.45
+"""The cosine of two words with a similar meaning."""
 _SEVERAL, _USUAL = 4, 0.4
 """The fewest documents, and the share of them with a name, for which the name goes without saying."""
 _LOOKED_AT = 3
 _BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
 """What follows a date that only bounds another one (到2020前)."""
-_BY_KIND, _BY_SUBJECT = 0.6, 0.5
 _AFTER = 40
 """The number of characters after a number that may name the counted things."""
 _OWNED = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
@@ -57,7 +56,6 @@ _CHOSEN = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)
 _PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
                           re.IGNORECASE)
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
-_CLEAR = 0.15
 _ASKED_MEASURES = (
     (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
      words("time years weeks months days hours minutes length")),
@@ -143,8 +141,6 @@ def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> 
     end = start + len(value)
     if question.expected == "number":
         is_answer = _is_measured(question, value, unit.text[end:end + _AFTER])
-    elif question.expected != "date" and any(map(str.isdigit, value)):
-        is_answer = False  # with digits it is a code, a date or an amount rather than a name
     else:
         is_answer = _is_same_clause(question, unit, start, len(value))
     return Short(" ".join(value.split()), unit) if is_answer else None
@@ -275,15 +271,14 @@ def _is_measured(question: Question, value: str, after: str = "") -> bool:
         nouns, near = question.words_of(counted[1]), f"{value} {after}"
         if unit and not set(nouns).intersection(question.words_of(unit)):
             return False
-        return bool(set(nouns).intersection(question.words_of(near))) or float(likeness(
-            spoken_words(counted[1]), [near]).max(initial=0.0)) >= _SIMILAR
+        return float(likeness(spoken_words(counted[1]), [near]).max(initial=0.0)) >= _SIMILAR
     return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.asking, re.IGNORECASE) else True
 
 
 def _from_definition(question: Question, unit: Unit) -> Short | None:
     """Return the subject of "a bear is the mascot of the club" for "which animal was chosen as the club's mascot"."""
-    match, kind = _DEFINED.match(unit.text), frozenset(question.words_of(question.kind_noun))
-    if match is None or question.expected != "name" or not kind or not _speaks_of(question, unit, ()):
+    match, kind = _DEFINED.match(unit.text), frozenset(question.words_of(question.focus))
+    if match is None or not kind or not _speaks_of(question, unit, ()):
         return None
     asked = frozenset(question.words_of(_CHOSEN.sub(" ", question.asking))) - kind
     subject = " ".join(match["subject"].split())
@@ -335,26 +330,17 @@ def asked_cell(question: Question, row: Row) -> str:
 def _asked_cell(question: Question, row: Row) -> Cell | None:
     """Return the cell that a question asks for by its header or kind, or None if it is unclear."""
     asked, fits = frozenset(question.words_of(question.text)), _HEADERS.get(question.expected)
-    near = likeness(list(spoken_words(question.text)), [cell.header for cell in row.cells]).max(axis=1, initial=0.0)
-    # "Which note" is not answered by what the rows are about, if that is something else.
-    is_subject = question.expected in {"person", "organization"} or (
-        question.expected == "name" and (not question.kind_noun or float(
-            likeness([question.kind_noun], [row.cells[0].header])[0, 0]) >= _SIMILAR))
-    scored: list[tuple[float, int, Cell]] = []
-    for at, cell in enumerate(row.cells):
+    named, of_kind = list[Cell](), list[Cell]()
+    for cell in row.cells:
         if not _may_answer(question, cell) or (set(question.words_of(cell.value)) and asked.issuperset(
                 question.words_of(cell.value))):
             continue
-        similar = float(near[at]) if cell.header.isascii() and near[at] >= _SIMILAR else 0.0
-        equal = _EQUAL if asked.intersection(question.words_of(cell.header)) else similar
-        score = max(equal, _BY_KIND if fits and fits.search(cell.header) else 0.0,
-                    _BY_SUBJECT if at == 0 and is_subject else 0.0)
-        if score:
-            scored.append((score, -at, cell))
-    scored.sort(reverse=True)
-    if not scored or (len(scored) > 1 and scored[0][0] - scored[1][0] < _CLEAR):
-        return None
-    return scored[0][2]
+        if asked.intersection(question.words_of(cell.header)):
+            named.append(cell)
+        elif fits and fits.search(cell.header):
+            of_kind.append(cell)
+    best = named or of_kind
+    return best[0] if len(best) == 1 else None
 
 
 def _may_answer(question: Question, cell: Cell) -> bool:

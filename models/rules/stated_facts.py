@@ -27,7 +27,6 @@ _CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
 _OPENED, _CLOSED = frozenset("\"“«《"), frozenset("\"”»》")
 _ANY_NAME = "".join(character for kind, character in _CHARACTERS.items() if kind not in VALUES)
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
-_THEN = re.compile(rf",? (?P<word>since|in|on|from|until) (?P<date>{_CHARACTERS['date']})(?! (?:to|until|and|or) )")
 _SUBJECT = re.compile(r"(?:Its|The(?= population))(?= )")
 _CLAUSES = ClauseSplitter(_ANY_NAME, _CHARACTERS["person"], _CHARACTERS["date"])
 _WHEN = f"[{_CHARACTERS['date']}]?"
@@ -101,9 +100,8 @@ class Pattern(NamedTuple):
     """A form of sentences, and the fact that they state.
 
     `says` lists the names that schemas use for a relation or attribute; the first one in the current schema counts, and
-    without any the form is not used. `examples` are (sentence, head, tail or value). What is said `aside` is not the
-    fact to which a date that follows belongs: "born in Bergen, Norway, in 1901". The form is of a sentence or of a
-    `clause`.
+    without any the form is not used. `examples` are (sentence, head, tail or value). A date beside what is said
+    `aside` does not belong to it. The form is of a sentence or of a `clause`.
     """
 
     says: tuple[str, ...]
@@ -154,7 +152,7 @@ class FactForms:
     def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern]) -> None:
         """Compile the patterns whose relation or attribute the schema has; an open schema uses all."""
         listed = list(labelled(schema, patterns))
-        self._forms = [(label, re.compile(_PLACEHOLDER.sub(_character_class, pattern.form)), pattern.aside)
+        self._forms = [(label, re.compile(_PLACEHOLDER.sub(_character_class, pattern.form)))
                        for label, pattern in listed if not pattern.clause]
         self._clause_forms = [(label, *_compile(pattern.form, aside=pattern.aside), pattern.aside)
                               for label, pattern in listed if pattern.clause]
@@ -178,12 +176,11 @@ class FactForms:
                 continue
             cells = _mark_mentions(text, start, end, mentions, subject)
             typed = "".join(character for character, _ in cells)
-            for label, form, aside in self._forms:
+            for label, form in self._forms:
                 for match in form.finditer(typed):
                     head, tail = ("".join(words for _, words in cells[slice(*match.span(end_))])
                                   for end_ in ("head", "tail"))
-                    yield Stated(head, label, tail,
-                                 "" if aside else _time(typed, match, cells), start, end)
+                    yield Stated(head, label, tail, "", start, end)
 
     def _of_clauses(self, cells: Sequence[Cell], subject: Mention | None, start: int, end: int) -> Iterator[Stated]:
         kind = subject.kind if subject else ""
@@ -213,12 +210,6 @@ def _ends(clause: Sequence[Cell], match: re.Match[str], end: str,
         if character in _CHARACTERS.values():
             told = kinds[end] if character == _CHARACTERS["name"] and kinds[end] != "name" else ""
             yield words, _MARKED.get(character, told)
-
-
-def _time(typed: str, match: re.Match[str], cells: Sequence[Cell]) -> str:
-    """Return when a fact holds: what its form says, or a date that follows it at once; "" where there is none."""
-    follows = _THEN.match(typed, match.end())
-    return f"{follows['word']} {cells[follows.start('date')][1]}" if follows is not None else ""
 
 
 def _compile(form: str, *, aside: bool) -> tuple[re.Pattern[str], Mapping[str, str]]:

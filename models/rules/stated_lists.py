@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...text.content_words import content_words
 from ...text.markup import without_markup
-from ...text.table_rows import DOCUMENT, find_rows
+from ...text.table_rows import DOCUMENT
 from .finder import Finder, Found
 from .question import Question
 from .units import Unit
@@ -19,7 +19,7 @@ _LONGEST_NAME = 6
 """Words of an item that may name a person."""
 _END = " \t;；,，。."
 _COUNTED = re.compile(r"几[名位个人家条项](?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")
-_NUMBER = r"\d{1,6}|[一二两三四五六七八九十百]{1,4}"
+_NUMBER = r"(?:\d{1,6}|[一二两三四五六七八九十百]{1,4})\s?[名人个位家条项]"
 _SAME, _SAID, _HAN_SAID = 0.6, 0.75, 0.55
 """The share of words that two questions have in common if they are the same, and that a denial has of a question."""
 _VERDICT = re.compile(
@@ -39,9 +39,8 @@ def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[
         return None
     seen = dict[str, tuple[float, str, Unit]]()
     for unit in (item.unit for item in found[:_LOOKED_AT]):
-        headers = " ".join(cell.header for cell in unit.row.cells) if unit.row else ""
-        above = f"{unit.heading} {unit.opening} {headers}"
-        if above in seen or not (unit.row or unit.items):
+        above = f"{unit.heading} {unit.opening}"
+        if above in seen:
             continue
         seen[above] = 0.0, "", unit
         if unit.row is not None:
@@ -66,14 +65,13 @@ def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
     asked, headers = frozenset(question.words_of(question.asking)), [cell.header for cell in unit.row.cells]
     focus = set(question.words_of(question.focus))
     header = next((header for header in headers if focus.issubset(question.words_of(header))), "")
-    document = finder.passages[unit.passage - 1].document
     # A table may go on in another passage.
-    rows = {passage.start + row.start: row for passage in finder.passages if passage.document == document
-            for row in find_rows(passage.text) if [cell.header for cell in row.cells] == headers}
-    cells = [cell for at in sorted(rows) for cell in rows[at].cells if cell.header == header]
-    if any(asked.issuperset(question.words_of(cell.value) or ("",)) for row in rows.values() for cell in row.cells):
+    rows = {finder.passages[one.passage - 1].start + one.start: one.row for one in finder.units
+            if one.row and [cell.header for cell in one.row.cells] == headers}
+    cells = [cell for at in sorted(rows) for cell in rows[at].cells]
+    if any(asked.issuperset(question.words_of(cell.value) or ("",)) for cell in cells):
         return []
-    return list(dict.fromkeys(" ".join(without_markup(cell.value).split()) for cell in cells))
+    return list(dict.fromkeys(" ".join(without_markup(cell.value).split()) for cell in cells if cell.header == header))
 
 
 def counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:
@@ -82,10 +80,8 @@ def counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | No
     if match is None:
         return None
     noun = re.escape(match["noun"])
-    number = rf"(?:{_NUMBER})\s?[名人个位家条项]"
-    stated = re.compile(rf"{noun}\s?(?P<after>{number})|(?P<before>{number}){noun}")
-    places = [(hit["after"] or hit["before"], item.unit) for item in found[:_LOOKED_AT]
-              if (hit := stated.search(item.unit.text))]
+    stated = re.compile(rf"{noun}\s?({_NUMBER})|({_NUMBER}){noun}")
+    places = [(hit[1] or hit[2], item.unit) for item in found[:_LOOKED_AT] if (hit := stated.search(item.unit.text))]
     return places[0] if len({words for words, _ in places}) == 1 else None
 
 

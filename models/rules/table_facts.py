@@ -48,7 +48,6 @@ _ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
 _NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
 """Lists, prompts and addresses."""
 _LISTED = "、"
-_SHORT = 3
 _NO_THINGS = words("network label labels item items notes note order host term head status series part arm unit method")
 """Headers that mean a thing only elsewhere: a record label, a religious order, an arm of the army."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
@@ -120,7 +119,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             if len(value) > _LONGEST_VALUE or not any(map(str.isalnum, value)):
                 continue
             leads = kind_of(value) == "text" and value != name and not _NO_NAME.search(value) and names(value)
-            relation = words.relation(header, kind) if leads and not _is_described(value) else None
+            relation = words.relation(header, kind) if leads else None
             if relation is None:
                 condition = "; ".join(filter(None, [section, _on_the_day(row)])) if _is_time(header) else _condition(
                     row, header, time, telling.get(row.cells[0], ""))
@@ -151,12 +150,6 @@ def _marked(section: str) -> str:
 def _label_of(document: str, title: str) -> str:
     """Return the title that a document is called by; "" of one without."""
     return title if document.endswith(f": {title}") or document.startswith(f"{title} (") else ""
-
-
-def _is_described(value: str) -> bool:
-    """Return True for several words with small ones that mean something: "User's device only" names no place."""
-    parts = value.split()
-    return len(parts) >= _SHORT and any(part.isascii() and part.islower() and len(part) > _SHORT for part in parts)
 
 
 def _telling_columns(rows: Iterable[Row]) -> dict[Cell, str]:

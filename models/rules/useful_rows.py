@@ -1,7 +1,6 @@
 """The rows and cells of tables that state something: not forms to fill in, layout, or cells without a header."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...text.lexicon import words
@@ -29,26 +28,13 @@ _NUMBER_OF = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                           re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
-_TASK = words(
-    "add adopt allow analyse analyze appoint approve assess assign avoid build check choose collect complete confirm "
-    "create decrease define deliver determine develop drive enable encourage ensure establish evaluate find help "
-    "identify implement improve include increase inform install keep maintain make measure obtain prepare prevent "
-    "promote protect provide publish reduce remove review send set simplify start stop submit train update use verify")
-"""Verbs that begin what is to be done or reached."""
-_LONG_SAID = 60
-"""Characters of a cell that is a sentence."""
 _GROUPS = words("list group category section status stage phase board")
 _NUMBERING = words("no no. nr nr. # s.no 序号")
 _NAMES = words("title name task item 名称 标题")
 """Headers of columns that sort the rows, and of those that name them."""
-_LONG = 24
-"""The fewest characters of a value that two cells do not share by chance."""
 _PLACES = words("field parameter param key variable property attribute argument arg column 字段 参数 属性")
 """Headers of columns of labels: a common noun in them names something only with its header, "Field: nonce"."""
 _COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
-_NUMBERED = re.compile(r"\d{1,2}[.)]\s")
-_TICK = re.compile(r"[01xX✓✗☐☑]|yes|no", re.IGNORECASE)
-"""What is ticked or scored in a checklist."""
 _LONGEST_HEADER, _LONGEST_NAME = 8, 14
 """The most words of a header, and of a name."""
 
@@ -59,12 +45,9 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
     Args:
         rows: the rows of a text.
     """
-    forms = _forms(rows)
     for row in rows:
         if row.cells[0].header == DOCUMENT:  # a title may be its summary, too: no merged cells
             yield row
-            continue
-        if row.cells[0].header in forms:
             continue
         cells = list(_stating(row))
         first = cells[0] if cells else None
@@ -72,20 +55,10 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             naming = next((cell for cell in cells if set(cell.header.lower().split()) & _NAMES), None)
             if naming is not None:
                 cells = [naming, *(cell for cell in cells if cell is not naming)]
-        if len(cells) > 1 and _may_name(cells[0], row):
+        if len(cells) > 1 and _may_name(cells[0].value):
             if _is_bare(cells[0]):
                 cells[0] = cells[0]._replace(value=_called(cells[0]))
             yield row._replace(cells=tuple(cells))
-
-
-def _forms(rows: Sequence[Row]) -> set[str]:
-    """Return the first headers of tables whose rows have merged cells: forms to fill in."""
-    merged = Counter[str]()
-    for row in rows:
-        values = [cell.value for cell in row.cells]
-        merged[row.cells[0].header] += 2 * any(values.count(value) > 1 and (
-            value == values[0] or len(value) >= _LONG) for value in values) - 1
-    return {header for header, count in merged.items() if count >= 0}
 
 
 def _stating(row: Row) -> Iterator[Cell]:
@@ -113,21 +86,10 @@ def _called(cell: Cell) -> str:
     return f"{noun} {cell.value}" if noun != cell.header else f"{cell.header}: {cell.value}"
 
 
-def _may_name(cell: Cell, row: Row) -> bool:
-    """Return True if a cell can name the subject of a row."""
-    if _NUMBERED.match(cell.value) and any(_TICK.fullmatch(other.value) for other in row.cells):
-        return False  # an item of a checklist: "3. Backups are tested | ✓"
-    first, _, rest = cell.value.partition(" ")
-    if rest and first.istitle() and first.lower() in _TASK and all(
-            len(other.value) > _LONG_SAID or _SENTENCE.search(other.value) for other in row.cells[1:]):
-        return False  # a task or a goal, of which the row only tells how
-    if _PLACEHOLDER.fullmatch(cell.value):
-        return False  # still to be filled in: "TBD"
-    if _is_bare(cell) and not any(map(str.isalpha, cell.header)):
-        return False  # a mere number, with a header such as "#" that does not say of what
-    if _PROMPT.search(cell.value) or _SENTENCE.search(cell.value):
-        return False  # a question or blank of a form, as "Signed by:", or a sentence
-    return len(cell.value.split()) <= _LONGEST_NAME
+def _may_name(value: str) -> bool:
+    """Return True if a cell can name the subject of a row: it is no blank or prompt of a form, and no sentence."""
+    is_said = _PLACEHOLDER.fullmatch(value) or _PROMPT.search(value) or _SENTENCE.search(value)
+    return not is_said and len(value.split()) <= _LONGEST_NAME
 
 
 def _repeats(cell: Cell) -> bool:

@@ -74,7 +74,9 @@ ZH_COUNTRY = [("user", "波兰的人口是多少？"), ("assistant", "波兰人�
     (COUNTRY, "How large is it?", "How large is Poland?"),
     (COUNTRY, "What about France?", "What is the capital of France?"),
     (COUNTRY, "How many people live there?", "How many people live in Warsaw?"),
-    (ZH_COUNTRY, "法国呢？", "法国的人口是多少？"),
+    (COUNTRY, "And the population?", "What is the population of Poland?"),
+    (ZH_COUNTRY, "法国呢？", "法国的人口是多少？"), (ZH_COUNTRY, "它的首都呢？", "波兰的首都是什么？"),
+    (ZH_COUNTRY, "那里有多少大学？", "波兰有多少大学？"),
     (ZH_PERSON, "她出生在哪里？", "屠呦呦出生在哪里？")])
 def test_follow_ups_are_made_to_stand_alone(messages, question, expected):
     assert condense(question, messages) == expected

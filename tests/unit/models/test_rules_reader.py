@@ -215,11 +215,6 @@ def test_one_of_a_kind_makes_nothing(reader: RulesReader) -> None:
     assert facts(read(reader, text, schema="general")) == set()
 
 
-def test_an_item_that_its_own_words_call_a_work_is_one(reader: RulesReader) -> None:
-    text = "These may be used:\n\n- Mozilla Pump License v. 1.0\n- Staff Privacy Policy\n"
-    assert entities(read(reader, text, schema="general")) == {"Mozilla Pump License": "Work"}
-
-
 def test_the_short_form_beside_a_bodys_name_is_the_bodys(reader: RulesReader) -> None:
     text = "Harbour Open Pump Foundation (BPE) \nPump Guidelines\n\nA guide to the pumps."
     found = read(reader, text, schema="general")

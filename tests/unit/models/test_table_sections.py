@@ -88,7 +88,7 @@ class TestNames:
         assert {field for _, field, _ in values("| Pump: P7 | A: 4 | Size: 8 |")} == {"Size"}
 
     @pytest.mark.parametrize("row", [
-        "| Pump: P7 | Location: The house of its owner only |", "| Op: JUMP | ARM: BL |", "| Path: /x | Method: GET |",
+        "| Op: JUMP | ARM: BL |", "| Path: /x | Method: GET |",
         "| Pump: P7 | Unit: Litres |"])
     def test_what_describes_a_row_is_a_value_and_no_thing(self, row):
         found, _ = read_rows(row, "", "", GENERAL)
