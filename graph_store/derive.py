@@ -34,14 +34,12 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     if of_all:
         kb.schema_control.drop_outdated_verdicts()
     _change_schema(kb, thresholds)
-    if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
-        kb.vectors.drop("texts", kb.vectors.ids("texts"))
     kb.refresh()
     if of_all:
         kb.resolution.drop_outdated_verdicts()
     if not reasoner.resolves:  # one sync then embeds the facts that merging makes, too
         _resolve(kb, reasoner)
-    kb.vector_synchroniser.sync()
+    kb.sync_vectors()
     try:
         if kb.tree.is_behind():
             kb.reliability.measure()
@@ -49,7 +47,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
             try:
                 _resolve(kb, reasoner)
             finally:
-                kb.vector_synchroniser.sync()
+                kb.sync_vectors()
         _describe(kb, reasoner)
     except (BudgetExceeded, ReasonerError):
         kb.save_graph()  # what is done by then is whole

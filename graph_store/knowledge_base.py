@@ -1,7 +1,7 @@
 """A knowledge base: the ledger, and the graph, vectors and tree derived from it."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
-from ..models.embedding.embedder import Embedder
+from ..models.embedding.embedder import Embedder, Vectors
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.service_addresses import ChromaServer
 from .evolution.control import SchemaControl
@@ -23,6 +23,7 @@ from .index.array_file import Arrays
 from .index.contents import IndexSource, contents
 from .index.index_store import IndexStore
 from .index.stored_graph import stored_graph
+from .index.vector_rows import vectors_of
 from .layout import Layout
 from .ledger.aliases import AliasTable
 from .ledger.communities import CommunityTable
@@ -40,7 +41,7 @@ from .resolution.resolver import Resolver
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
-from .vectors.vector_store import CachedEmbedder
+from .vectors.vector_store import Kind
 from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
@@ -107,13 +108,13 @@ class KnowledgeBase:
         self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.ledger_graph,
                                                       self.extractions, embedder)
         self.vectors = self.vector_synchroniser.store
-        self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder,
-                                            CachedEmbedder(self.vectors, embedder))
+        self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder)
         self.edits = GraphEditor(self.database, edits, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
                                    self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
+        self.vector_synchroniser.recall = self._recall
         self._index: tuple[Version, Arrays] | None = None
         self.unwritten = ""
         """Why what is derived could not be written, and is made in memory."""
@@ -154,8 +155,7 @@ class KnowledgeBase:
     def has_current_files(self) -> bool:
         """Return True if the derived files of this home folder are of what the ledger has."""
         return not self.extractions.position() or (
-            self.written_index() is not None and not self.vector_synchroniser.is_behind()
-            and graph_file.is_of(self.layout.graph, self.version()))
+            self.written_index() is not None and graph_file.is_of(self.layout.graph, self.version()))
 
     def is_mapped(self) -> bool:
         """Return True if what retrieval reads is in a file of this state; so it is where there is nothing to read."""
@@ -175,7 +175,7 @@ class KnowledgeBase:
         try:
             with self._files, self.database.frozen():
                 self.refresh()
-                if self.vector_synchroniser.is_local and self.vector_synchroniser.is_behind():
+                if self.vector_synchroniser.is_local and self.written_index() is None:
                     self.vector_synchroniser.prepare_as_writer()
                     self.vector_synchroniser.sync()
                 self.save_graph()
@@ -195,9 +195,20 @@ class KnowledgeBase:
     def derive_vectors(self) -> None:
         """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
         vectors = self.vector_synchroniser
-        if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
+        if not (vectors.is_local or self.database.is_frozen or self.is_mapped()) and vectors.is_behind():
             with suppress(WriterBusyError), self.writing():
                 vectors.sync()
+
+    def sync_vectors(self) -> None:
+        """Bring the vectors up to the graph, which they are of if the index was written afterwards."""
+        if self.written_index() is None:
+            self.vector_synchroniser.sync()
+
+    def _recall(self, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[str, Vectors]]:
+        """Yield the vectors of some ids that the last index has."""
+        earlier = self._index_store.earlier(self.version())
+        if kind in earlier:
+            yield from vectors_of(earlier, kind, ids)
 
     def close(self) -> None:
         """Release the lock and the files."""

@@ -13,7 +13,7 @@ from ..index.vector_rows import COMPARED
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.communities import TreeCommunity
-from ..vectors.backend import Kind
+from ..vectors.vector_store import Kind
 from ..vectors.vector_synchroniser import embedded
 
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that

@@ -18,7 +18,7 @@ from ...text.scripts import script_of
 from ...text.sentences import split_sentences
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
-from .vector_store import CachedEmbedder, VectorStore
+from .vector_store import VectorStore
 
 # 128 samples put the standard error of a share below 0.045.
 SAMPLE = 128
@@ -85,7 +85,7 @@ class ReliabilityRecord:
         self._db = database
         self._documents = documents
         self._vectors = vectors
-        self._embedder = CachedEmbedder(vectors, as_queries(embedder))
+        self._embedder = embedder
 
     def current(self) -> Reliability:
         """Return the last measured reliability."""
@@ -96,7 +96,7 @@ class ReliabilityRecord:
         texts = self._documents.chunks()
         absent = set(self._vectors.missing("chunks", [chunk.id for chunk in texts]))
         chunks = [chunk for chunk in texts if chunk.id not in absent]
-        measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), self._embedder.encode)
-        self._vectors.collections.settle()
+        encode = as_queries(self._embedder).encode
+        measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), encode)
         self._vectors.release()
         self._db.set_meta("reliability", measured.dump())

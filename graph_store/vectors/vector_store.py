@@ -5,21 +5,21 @@ is up to date, and writing it again changes nothing.
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
+from ...models.embedding.embedder import Embedder, Vectors
 from ...runtime.threads import check_cancelled
 from ...schemas.naming import content_id
 from ..layout import Layout
 from ..ledger.database import Database
 from ..store_errors import StoreError
-from .backend import KINDS, Kind
+from .chroma_collections import KINDS, ChromaCollections, Kind
 from .chroma_folder import FolderCollections
-from .server_store import ServerCollections
+from .chroma_server import ServerCollections
 
 if TYPE_CHECKING:
     from chromadb.api.types import GetResult
@@ -35,15 +35,12 @@ _MANY = 10_000
 """More vectors than this take so much memory that opening Chroma again costs less."""
 
 
-Collections = FolderCollections | ServerCollections
-
-
-def collections_of(layout: Layout, database: Database, fingerprint: str) -> Collections:
+def collections_of(layout: Layout, database: Database, fingerprint: str) -> ChromaCollections:
     """Return the collections of a knowledge base for an embedding model, in its folder or on its server."""
     model = content_id("model", fingerprint)
     if layout.server is None:
         return FolderCollections(layout.vectors, model)
-    return ServerCollections(layout.server, _scope(layout, database), layout.name, model)
+    return ServerCollections(layout.server, _scope(layout, database), model)
 
 
 def _scope(layout: Layout, database: Database) -> str:
@@ -63,7 +60,7 @@ def _scope(layout: Layout, database: Database) -> str:
 class VectorStore:
     """The vectors of one knowledge base."""
 
-    def __init__(self, collections: Collections, embedder: Embedder) -> None:
+    def __init__(self, collections: ChromaCollections, embedder: Embedder) -> None:
         """Use the given collections, which may be empty."""
         self.collections = collections
         self._embedder = embedder
@@ -115,26 +112,17 @@ class VectorStore:
         return {key: vector for keys, vectors in self.pages(kind, ids)
                 for key, vector in zip(keys, vectors, strict=True)}
 
-    def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str], embedder: Embedder | None = None) -> None:
-        """Embed and store the texts of ids without a vector.
-
-        Args:
-            kind: the collection.
-            ids: the ids of the texts.
-            texts: the text to embed for each id.
-            embedder: computes the vectors; by default the knowledge base's.
+    def put(self, kind: Kind, ids: Sequence[str], embed: Callable[[list[str]], Vectors]) -> None:
+        """Store the vectors of ids without one; `embed` makes those of some ids, shape (n, d).
 
         Raises:
             asyncio.CancelledError: the run was cancelled; some vectors may be stored.
         """
-        text = dict(zip(ids, texts, strict=True))
-        for page in pages_of(self.missing(kind, list(text))):
+        for page in pages_of(self.missing(kind, ids)):
             check_cancelled()
-            self._upsert(kind, page, (embedder or self._embedder).encode([text[key] for key in page]))
-
-    def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:
-        with self._changing(kind) as placed:
-            placed.update(dict.fromkeys(ids, self.collections.upsert(kind, ids, vectors)))
+            vectors = embed(page)
+            with self._changing(kind) as placed:
+                placed.update(dict.fromkeys(page, self.collections.upsert(kind, page, vectors)))
 
     @contextmanager
     def _changing(self, kind: Kind) -> Iterator[dict[str, str]]:
@@ -158,10 +146,9 @@ class VectorStore:
         self.collections.write(part, lambda collection: collection.delete(ids=ids))
 
     def clear(self) -> None:
-        """Remove all vectors, including those of other models, and prepare to store others."""
+        """Remove all vectors, including those of other models."""
         self._places.clear()
         self.collections.remove()
-        self.collections.prepare()
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
         """Return the vectors of ids.
@@ -198,21 +185,3 @@ def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
     """Yield ids in lists that are small enough for one call."""
     for start in range(0, len(ids), _PAGE):
         yield list(ids[start:start + _PAGE])
-
-
-class CachedEmbedder(WrappedEmbedder):
-    """An `Embedder` that caches its vectors in Chroma, under ids made from model and text. For writers only.
-
-    It is for texts that each build looks at again: labels that wait for the schema, and the words around them.
-    """
-
-    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
-        """Cache what an embedder makes in the vectors of a knowledge base."""
-        super().__init__(embedder)
-        self._store = store
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of some texts; those that Chroma has not are made and stored; see `Embedder.encode`."""
-        ids = [content_id("text", self.fingerprint, text) for text in texts]
-        self._store.put("texts", ids, texts, self._embedder)
-        return self._store.get("texts", ids)

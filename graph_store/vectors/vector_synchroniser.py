@@ -5,8 +5,10 @@ Embedded are entities, triples, relations and chunks, each as a text by id.
 
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
+
+import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
 from ...schemas.naming import relation_id, triple_id
@@ -18,9 +20,9 @@ from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.extractions import Extractions
 from ..ledger.version import begin_epoch, epoch
-from ..store_errors import EmbeddingMismatchError, VectorServerError
+from ..store_errors import EmbeddingMismatchError, StoreError, VectorServerError
 from .ledger_embedder import RECORD, LedgerEmbedder, record_model
-from .vector_store import Kind, VectorStore, collections_of, pages_of
+from .vector_store import KINDS, Kind, VectorStore, collections_of, pages_of
 
 
 class Embedded(NamedTuple):
@@ -47,6 +49,10 @@ def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str])
                 chunk.id: chunk.titled_text() for chunk in documents.chunks(ids)}))
 
 
+Recall = Callable[[Kind, Sequence[str]], Iterable[tuple[str, Vectors]]]
+"""Yields those of some ids whose vectors are known without embedding, with them, shape (d,)."""
+
+
 class UnwrittenVectors(VectorStore):
     """The vectors of a knowledge base whose disk has no room for them: embedded when they are read, and not stored."""
 
@@ -64,10 +70,7 @@ class UnwrittenVectors(VectorStore):
 
 
 class VectorSynchroniser:
-    """Embeds what is new in the graph and drops what is gone, by comparing ids.
-
-    Beside the vectors stands which state of the ledger they reflect.
-    """
+    """Embeds what is new in the graph and drops what is gone, by comparing ids."""
 
     def __init__(self, layout: Layout, database: Database, documents: Documents, graph: LedgerGraph,
                  extractions: Extractions, embedder: Embedder) -> None:
@@ -80,7 +83,8 @@ class VectorSynchroniser:
         self._embedder = embedder
         self._epoch = epoch(database)
         self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
-        self._suspect = self._is_unchecked = False
+        self.recall: Recall = lambda _kind, _ids: ()
+        """What has the vectors of earlier states."""
 
     def check_embedding(self) -> None:
         """Check that the vectors come from the model in use, or that there are none.
@@ -98,16 +102,13 @@ class VectorSynchroniser:
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
 
     def prepare(self) -> None:
-        """Create the vector collections of a new knowledge base.
+        """Check that the vectors of a new knowledge base can be stored, before anything is paid for.
 
         Raises:
             StoreError: the vector server cannot be used.
         """
-        # Until the first extraction is recorded, no collection can exist.
         if not self._extractions.position():
-            self.store.collections.prepare()
-
-    # What is known of the difference to the graph.
+            self.store.collections.check()
 
     @property
     def is_local(self) -> bool:
@@ -115,31 +116,19 @@ class VectorSynchroniser:
         return self._layout.server is None
 
     def prepare_as_writer(self) -> None:
-        """Go on where another writer ended: there may be more vectors than it noted, or none that can be read.
+        """Go on where another writer ended, of whose changes this process may have missed some.
 
-        Until then this process may have missed what others wrote.
+        What it wrote when it was killed may be anything: then all vectors are removed, and `sync` makes them again.
         """
         self.store.close()
-        self._suspect = self._is_unchecked = True
-        with suppress(VectorServerError):  # looked at again before the first are written: documents are stored by then
-            self._clear_if_damaged()
-
-    def _clear_if_damaged(self) -> None:
-        """Remove vectors that cannot be read.
-
-        Raises:
-            Exception: what cannot be read cannot be removed either.
-        """
-        if self._is_unchecked and self._extractions.position() and not self.store.collections.is_sound():
+        if self.store.collections.was_interrupted():
             self.store.clear()
-        self._is_unchecked = False
 
     def moved(self) -> bool:
         """Return True once after another process reindexed or restored the knowledge base."""
         if self._epoch == epoch(self._db):
             return False
         self._epoch = epoch(self._db)
-        self._suspect = True
         if isinstance(self._embedder, LedgerEmbedder):
             self._embedder.reread()
         self.follow_model()
@@ -151,46 +140,33 @@ class VectorSynchroniser:
         self.store.collections = collections_of(self._layout, self._db, self._embedder.fingerprint)
 
     def is_behind(self) -> bool:
-        """Return True if the vectors do not reflect the graph, or are lost."""
-        collections = self.store.collections
-        return bool(self._graph.state.position) and not (collections.is_sound() and collections.marked(self._state()))
-
-    def _state(self) -> str:
-        """Return the state of the ledger that the graph is of, as it is noted with the vectors."""
-        return f"{self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
+        """Return True if something that the graph embeds has no vector, or something else has one."""
+        return any(self.store.ids(kind) != set(ids) for kind, ids, _ in self._embedded())
 
     def unwritten(self) -> UnwrittenVectors:
         """Return the vectors of the graph as they would be if the disk had room for them."""
-        return UnwrittenVectors(self.store, self._embedder,
-                                embedded(self._graph.graph, self._documents, self._documents.done()))
+        return UnwrittenVectors(self.store, self._embedder, self._embedded())
 
-    # Bringing them up.
+    def _embedded(self) -> tuple[Embedded, ...]:
+        return embedded(self._graph.graph, self._documents, self._documents.done())
 
     def embed(self, chunk_ids: Sequence[str]) -> None:
-        """Embed what some chunks state, before it is resolved: `sync` finds most of its vectors there.
-
-        Raises:
-            Exception: it could not be done, say because the disk is full; `sync` does it.
-        """
-        self._clear_if_damaged()
+        """Embed what some chunks state, before it is resolved: `sync` finds most of its vectors there."""
         self._note_embedding()
+        self._clear_if_unreadable()
         stated = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for kind, ids, texts in embedded(stated, self._documents, chunk_ids):
-            self._put(kind, ids, texts)
+            self.store.put(kind, list(ids), partial(self._encode, texts))
+        self.store.collections.settle()
 
     def sync(self) -> None:
         """Embed what is new in the graph, and drop what is gone; to a ledger that is frozen nothing is written.
 
         Merging names drops nothing, and splitting them embeds nothing again. The memory of the indexes is given back.
-
-        Raises:
-            Exception: it could not be done, say because the disk is full; the next call does it.
         """
-        self._clear_if_damaged()
         self._note_embedding()
-        if self._suspect or not self.store.collections.marked(self._state()):
-            self._compare()
-        self._mark()
+        self._clear_if_unreadable()
+        self._compare(self.recall)
 
     def rebuild(self) -> None:
         """Make all vectors anew, with the model in use.
@@ -198,16 +174,11 @@ class VectorSynchroniser:
         What retrieval reads stays until the index is written. Killed in between, the next opening goes on.
         """
         self.store.clear()
-        self._compare()
+        self._compare(lambda _kind, _ids: ())
         with self._db.transaction():
             self._note_embedding()
             begin_epoch(self._db)
         self._epoch = epoch(self._db)
-        self._mark()
-
-    def _mark(self) -> None:
-        self.store.collections.mark(self._state())
-        self.store.release()
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -217,17 +188,34 @@ class VectorSynchroniser:
         if not self._db.is_frozen:
             record_model(self._db, self._embedder)
 
-    def _compare(self) -> None:
-        """Embed what the store lacks of the graph, as mentioned and as resolved, and drop what is in neither."""
-        for kind, ids, texts in embedded(self._graph.graph, self._documents, self._documents.done()):
+    def _clear_if_unreadable(self) -> None:
+        """Remove vectors that cannot be read; they are made again."""
+        try:
+            for kind in KINDS:
+                self.store.ids(kind)
+        except VectorServerError:
+            raise
+        except StoreError:
+            self.store.clear()
+
+    def _compare(self, recall: Recall) -> None:
+        """Store what the store lacks of the graph, as mentioned and as resolved, and drop what is in neither."""
+        for kind, ids, texts in self._embedded():
             self.store.drop(kind, self.store.ids(kind).difference(ids))
-            self._put(kind, ids, texts)
-        self.store.collections.drop_other_models()
+            missing = self.store.missing(kind, list(ids))
+            known = dict(recall(kind, missing)) if missing else {}
+            self.store.put(kind, list(known), partial(_stack, known))
+            self.store.put(kind, missing, partial(self._encode, texts))
+        self.store.collections.drop_others()
+        self.store.collections.settle()
         if not self.is_local and self._layout.vectors.exists():
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
-        self._suspect = False
+        self.store.release()
 
-    def _put(self, kind: Kind, ids: Collection[str], texts: Callable[[Collection[str]], dict[str, str]]) -> None:
-        for page in pages_of(self.store.missing(kind, list(ids))):
-            some = texts(page)
-            self.store.put(kind, list(some), list(some.values()))
+    def _encode(self, texts: Callable[[Collection[str]], dict[str, str]], ids: list[str]) -> Vectors:
+        text = texts(ids)
+        return self._embedder.encode([text[key] for key in ids])
+
+
+def _stack(vectors: dict[str, Vectors], ids: list[str]) -> Vectors:
+    return np.stack([vectors[key] for key in ids])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from banyan.graph_store.store_errors import StoreError
-from banyan.graph_store.vectors import backend, chroma_folder
+from banyan.graph_store.vectors import chroma_collections, chroma_folder
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
 from banyan.runtime import deadlines
 from banyan.runtime.event_loop import run
@@ -39,7 +39,7 @@ class FullDisk:
                 self.released.wait()
             if self.full:
                 failed[0] = True
-                raise backend.chroma().ChromaError("database or disk is full")
+                raise chroma_collections.chroma().ChromaError("database or disk is full")
             self.written.extend(ids)
 
         collection = SimpleNamespace(upsert=upsert, count=lambda: 0)
@@ -50,8 +50,8 @@ class FullDisk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Any:
     made = FullDisk(hangs_at_once=getattr(request, "param", False))
-    monkeypatch.setattr(backend.chroma(), "folder_client", made.client)
-    monkeypatch.setattr(backend, "_WAITS", (0.0, 0.0))
+    monkeypatch.setattr(chroma_collections.chroma(), "folder_client", made.client)
+    monkeypatch.setattr(chroma_collections, "_WAITS", (0.0, 0.0))
     monkeypatch.setattr(deadlines, "_POLL", 0.02)
     yield made
     made.released.set()
