@@ -32,10 +32,10 @@ from .ledger.document_rows import Documents
 from .ledger.edit_rows import EditTable
 from .ledger.extractions import Extractions
 from .ledger.instructions import Instructions
-from .ledger.overview import Overview, note_overview
+from .ledger.overview import Overview
 from .ledger.schema_history import SchemaHistory
 from .ledger.token_accounts import Calls
-from .ledger.version import Version, begin_epoch, epoch, publish, published_state, version_of
+from .ledger.version import Version, begin_epoch, ledger_state, publish, published_state, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
 from .store_errors import StoreError, WriterBusyError
@@ -253,15 +253,12 @@ class KnowledgeBase:
     def publish(self) -> None:
         """Tell readers that have this open of what was written; until then they stay with what they have."""
         if self.database.changes() != self._published:
-            overview = self.overview()
-            with self.database.transaction():
-                note_overview(self.database, overview)
-                publish(self.database)
+            publish(self.database, self.overview())
             self._published = self.database.changes()
 
     def _sync_as_writer(self) -> None:
         """Go on where other writers ended: they may have written since this was opened, or been killed."""
-        if not epoch(self.database):
+        if not ledger_state(self.database).epoch:
             begin_epoch(self.database)
         self._published = self.database.changes()
         self.refresh()
@@ -288,10 +285,11 @@ class KnowledgeBase:
         """Return what retrieval reads, mapped from its file; made in memory where that is of another state."""
         if (written := self.written_index()) is not None:
             return written
-        source = self._index_source()
-        if self.unwritten:
-            source = source._replace(vectors=self.vector_synchroniser.unwritten())
-        return contents(source, self._index_store.earlier(self.version()))
+        source, earlier = self._index_source(), self._index_store.earlier(self.version())
+        with suppress(StoreError):  # a writer is at work in the vectors
+            if not self.unwritten:
+                return contents(source, earlier)
+        return contents(source._replace(vectors=self.vector_synchroniser.unwritten()), earlier)
 
     def written_index(self) -> Arrays | None:
         """Return the index of this state in its file; None where that is of another one, missing or damaged."""

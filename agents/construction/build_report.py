@@ -7,12 +7,10 @@ from typing import Literal
 from langgraph.config import get_stream_writer
 
 from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.ledger.build_notes import BUILD
 from ...graph_store.ledger.readings import find_outdated
 from ...schemas.prices import Prices
 from .state import BuildReport, BuildState
-
-_TOTAL = "build_total"
-"""The ledger's key for how many chunks the builds since the last complete one extract."""
 
 
 def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None) -> None:
@@ -27,14 +25,14 @@ def total_chunks(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
     are read again.
     """
     left = kb.documents.count_status("pending", "extracted") + sum(kb.documents.count_to_reread(outdated).values())
-    total = max(left, min(kb.documents.count(), int(kb.database.get_meta(_TOTAL) or 0)))
-    kb.database.set_meta(_TOTAL, str(total))
+    total = max(left, min(kb.documents.count(), int(kb.database.notes(BUILD).get("build_total", 0))))
+    kb.database.note(BUILD, build_total=total)
     return total
 
 
 def forget_total(kb: KnowledgeBase) -> None:
     """Let the next build begin a new progress bar."""
-    kb.database.set_meta(_TOTAL, "0")
+    kb.database.note(BUILD, build_total=0)
 
 
 def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, prices: Prices) -> BuildReport:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
     from chromadb.api.models.Collection import Collection
+    from chromadb.config import Settings
 
 _T = TypeVar("_T")
 Kind = Literal["entities", "triples", "relations", "chunks"]
@@ -30,10 +31,15 @@ _WAITS = (0.02, 0.1, 0.3, 1.0)
 
 
 def chroma() -> ModuleType:
-    """Import and return the parts of chromadb in use."""
-    from . import chroma as library  # noqa: PLC0415  (chromadb is slow to import; questions do not need it)
+    """Import and return chromadb."""
+    import chromadb  # noqa: PLC0415  (slow to import; questions do not need it)
 
-    return library
+    return chromadb
+
+
+def client_settings() -> "Settings":
+    """Return the settings of a client, which may change them."""
+    return cast("Settings", chroma().config.Settings(_env_file=None, anonymized_telemetry=False))
 
 
 def retry(attempt: Callable[[], _T]) -> _T:
@@ -90,7 +96,7 @@ class ChromaCollections(ABC):
             try:
                 # "Get or create" locks Chroma's catalogue for writing even if there is nothing to create.
                 opened = client.get_collection(name, embedding_function=None)
-            except chroma().NotFoundError:
+            except chroma().errors.NotFoundError:
                 opened = client.get_or_create_collection(name, embedding_function=None, configuration={"hnsw": INDEX})
             self._opened[part] = opened
         return self._opened[part]

@@ -15,7 +15,7 @@ from ...runtime.panics import is_panic
 from ...runtime.threads import check_cancelled
 from ..store_errors import StoreError
 from . import index_files
-from .chroma_collections import ChromaCollections, chroma, retry
+from .chroma_collections import ChromaCollections, chroma, client_settings, retry
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -104,7 +104,7 @@ class FolderCollections(ChromaCollections):
         try:
             return self._within(use_locked)
         except BaseException as error:
-            if not (isinstance(error, chroma().ChromaError) or is_panic(error)):
+            if not (isinstance(error, chroma().errors.ChromaError) or is_panic(error)):
                 raise
             self._disconnect()
             raise self._unusable(error) from error
@@ -139,7 +139,7 @@ class FolderCollections(ChromaCollections):
         FolderCollections._opened_in = os.getpid()
         self._path = _claim_path(self.folder)
         try:
-            self._client = cast("Client", chroma().folder_client(self._path))
+            self._client = cast("Client", chroma().PersistentClient(self._path, client_settings()))
         except (AttributeError, ValueError, sqlite3.Error) as error:
             # chromadb raises these when it cleans up after a failed start.
             _PATHS_IN_USE.discard(self._path)

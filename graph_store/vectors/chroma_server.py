@@ -8,7 +8,7 @@ import httpx
 
 from ...schemas.service_addresses import ChromaServer
 from ..store_errors import StoreError, VectorServerError
-from .chroma_collections import ChromaCollections, chroma, retry
+from .chroma_collections import ChromaCollections, chroma, client_settings, retry
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -46,7 +46,7 @@ class ServerCollections(ChromaCollections):
             raise
         except httpx.TransportError as error:
             raise self._silent(error) from error
-        except (chroma().ChromaError, httpx.HTTPError, ValueError) as error:
+        except (chroma().errors.ChromaError, httpx.HTTPError, ValueError) as error:
             self._opened.clear()  # the server may have lost one of them
             raise self._unable(error) from error
         except Exception as error:
@@ -59,7 +59,8 @@ class ServerCollections(ChromaCollections):
         with self._lock:
             if self._client is None:
                 self._find_server()
-                self._client = cast("ClientAPI", chroma().server_client(self._server.url, self._server.headers()))
+                self._client = cast("ClientAPI", chroma().HttpClient(
+                    self._server.url, headers=self._server.headers(), settings=client_settings()))
                 # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
                 cast("Any", self._client)._server._session.timeout = httpx.Timeout(  # noqa: SLF001
                     _ANSWER_SECONDS, connect=_CONNECT_SECONDS)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Kind", "VectorStore"]
 
 IDENTITY = "vectors_identity"
-"""The ledger's key for the knowledge base's identity on servers."""
+"""The setting with the knowledge base's identity on servers."""
 
 # Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
@@ -49,11 +49,11 @@ def _scope(layout: Layout, database: Database) -> str:
     A copy of its folder has the same ledger, but not the same inode: it gets separate vectors. So does a ledger that
     is restored in a database.
     """
-    if database.get_meta(IDENTITY) is None:
+    if not database.notes("settings").get(IDENTITY):
         with database.transaction():
             # Looked for again inside: another process may have been quicker.
-            database.set_meta(IDENTITY, database.get_meta(IDENTITY) or uuid.uuid4().hex)
-    return content_id("vectors", str(database.get_meta(IDENTITY)),
+            database.note("settings", **{IDENTITY: database.notes("settings").get(IDENTITY) or uuid.uuid4().hex})
+    return content_id("vectors", database.notes("settings")[IDENTITY],
                       database.identity or str(layout.root.stat().st_ino))
 
 

@@ -19,9 +19,9 @@ from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.extractions import Extractions
-from ..ledger.version import begin_epoch, epoch
+from ..ledger.version import begin_epoch, ledger_state
 from ..store_errors import EmbeddingMismatchError, StoreError, VectorServerError
-from .ledger_embedder import RECORD, LedgerEmbedder, record_model
+from .ledger_embedder import LedgerEmbedder, record_model, recorded_model
 from .vector_store import KINDS, Kind, VectorStore, collections_of, pages_of
 
 
@@ -81,7 +81,7 @@ class VectorSynchroniser:
         self._graph = graph
         self._extractions = extractions
         self._embedder = embedder
-        self._epoch = epoch(database)
+        self._epoch = ledger_state(database).epoch
         self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
         self.recall: Recall = lambda _kind, _ids: ()
         """What has the vectors of earlier states."""
@@ -92,11 +92,8 @@ class VectorSynchroniser:
         Raises:
             EmbeddingMismatchError: they come from another.
         """
-        stored = self._db.get_meta(RECORD)
-        if stored is None:
-            return
-        name, _, fingerprint = stored.partition("\n")
-        if fingerprint != self._embedder.fingerprint:
+        name, fingerprint = recorded_model(self._db)
+        if name and fingerprint != self._embedder.fingerprint:
             raise EmbeddingMismatchError(
                 f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
@@ -126,9 +123,9 @@ class VectorSynchroniser:
 
     def moved(self) -> bool:
         """Return True once after another process reindexed or restored the knowledge base."""
-        if self._epoch == epoch(self._db):
+        if self._epoch == ledger_state(self._db).epoch:
             return False
-        self._epoch = epoch(self._db)
+        self._epoch = ledger_state(self._db).epoch
         if isinstance(self._embedder, LedgerEmbedder):
             self._embedder.reread()
         self.follow_model()
@@ -178,7 +175,7 @@ class VectorSynchroniser:
         with self._db.transaction():
             self._note_embedding()
             begin_epoch(self._db)
-        self._epoch = epoch(self._db)
+        self._epoch = ledger_state(self._db).epoch
 
     def close(self) -> None:
         """Let go of what is open."""

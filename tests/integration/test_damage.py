@@ -17,6 +17,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.vectors import chroma_collections
+from filelock import FileLock
 
 from .. import command_line, scripted, warm_start
 from ..newest import newest
@@ -149,6 +150,12 @@ def test_vectors_whose_writer_was_killed_are_refused_and_made_again_by_the_next(
     damage(path, "page")
     verified = shell("verify", "--kb", "kb")
     assert "it is being written, or its writer was killed" in verified.out
+    index = shell.settings.home / "kb" / "index.bin"
+    index.rename(shell.folder / "index.bin")
+    with (FileLock(index.with_name("writer.lock")),
+          KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as reader):
+        assert reader.index()["chunks"].size == PEOPLE, "who reads meanwhile embeds"
+    (shell.folder / "index.bin").rename(index)
     with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb, kb.writing():
         kb.vector_synchroniser.sync()
     assert shell.sound()

@@ -97,7 +97,7 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
      "document 'a.txt', chunk 0 is not done, but adds to the graph"),
     # Settings.
     (["UPDATE meta SET value = 'x' WHERE key = 'tree'"], "cannot be read (JSONDecodeError"),
-    (["DELETE FROM meta WHERE key = 'embedding'"], "does not say which embedding model"),
+    (["DELETE FROM meta WHERE key = 'settings'"], "does not say which embedding model"),
     (["UPDATE meta SET value = '{\"Latn\": 7}' WHERE key = 'reliability'"], "not a share for each script"),
     # Accounts.
     (["DELETE FROM tokens"], "the step 'extract' does not add up: 0 calls were paid, the responses of 1 are kept"),

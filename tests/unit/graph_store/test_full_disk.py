@@ -31,7 +31,7 @@ class FullDisk:
         self.written: list[str] = []
         self.released = threading.Event()
 
-    def client(self, _path: str) -> Any:
+    def client(self, _path: str, _settings: Any) -> Any:
         number, failed = len(self.closed), list[bool]([self.hangs_at_once])
 
         def upsert(ids: list[str], **_: object) -> None:
@@ -39,7 +39,7 @@ class FullDisk:
                 self.released.wait()
             if self.full:
                 failed[0] = True
-                raise chroma_collections.chroma().ChromaError("database or disk is full")
+                raise chroma_collections.chroma().errors.ChromaError("database or disk is full")
             self.written.extend(ids)
 
         collection = SimpleNamespace(upsert=upsert, count=lambda: 0)
@@ -50,7 +50,7 @@ class FullDisk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Any:
     made = FullDisk(hangs_at_once=getattr(request, "param", False))
-    monkeypatch.setattr(chroma_collections.chroma(), "folder_client", made.client)
+    monkeypatch.setattr(chroma_collections.chroma(), "PersistentClient", made.client)
     monkeypatch.setattr(chroma_collections, "_WAITS", (0.0, 0.0))
     monkeypatch.setattr(deadlines, "_POLL", 0.02)
     yield made
