@@ -31,9 +31,13 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; graph and vectors are up to
             date, and what it answered until then is stored.
     """
+    if kb.written_index() is None:  # there is something to derive, for which vectors are read
+        kb.vector_synchroniser.clear_if_unreadable()
     if of_all:
         kb.schema_control.drop_outdated_verdicts()
     _change_schema(kb, thresholds)
+    if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
+        kb.vectors.drop("texts", kb.vectors.ids("texts"))
     kb.refresh()
     if of_all:
         kb.resolution.drop_outdated_verdicts()

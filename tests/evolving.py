@@ -67,7 +67,7 @@ class LedgerOnly:
         self.documents = Documents(self.database)
         self.extractions = Extractions(self.database)
         self.history = SchemaHistory(self.database)
-        self.control = SchemaControl(self.database, self.documents, self.extractions, embedder)
+        self.control = SchemaControl(self.database, self.documents, self.extractions, embedder, embedder)
         self.history.append(schema, (), "seed")
 
     def put(self, said: Mapping[str, tuple[str, Extraction]], *, at_once: int = 100) -> None:

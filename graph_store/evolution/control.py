@@ -58,10 +58,11 @@ class SchemaControl:
     """Bounds extractions by the schema in force, and changes that schema."""
 
     def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder,
-                 ) -> None:
-        """Control the schema of a ledger."""
+                 cached: Embedder) -> None:
+        """Control the schema of a ledger; `cached` is the embedder with vectors cached across builds, for writers."""
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
+        self._cached = RememberingEmbedder(cached, _LABELS_KEPT)
         self._documents = documents
         self._extractions = extractions
         self._history = SchemaHistory(database)
@@ -285,7 +286,7 @@ class SchemaControl:
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
-        grown, decided = grow(base, self._grounds(), thresholds)
+        grown, decided = grow(base, self._grounds(self._cached), thresholds)
         before = [find_element(current, d.decision.kind, d.decision.name) for d in decided]
         news = [d for d, was in zip(decided, before, strict=True) if was is None or (
             d.decision.verdict == "edit" and was != find_element(grown, d.decision.kind, d.decision.name))]
@@ -373,10 +374,10 @@ class SchemaControl:
                 touched.add(chunk)
         return touched
 
-    def _grounds(self) -> Grounds:
+    def _grounds(self, embedder: Embedder | None = None) -> Grounds:
+        embedder = embedder or self._embedder
         return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
-                       similar=SimilarLabels(self._embedder, self._history.base()), embedder=self._embedder,
-                       same=self.asks.same(),
+                       similar=SimilarLabels(embedder, self._history.base()), embedder=embedder, same=self.asks.same(),
                        examples=lambda candidate: self.asks.examples(
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), _CONTEXTS))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from weakref import WeakSet
 
 from ...runtime.deadlines import NoAnswer, call_within
 from ...runtime.panics import is_panic
@@ -32,6 +33,7 @@ _ANSWER_SECONDS = 300.0
 """How long one call to Chroma may take. Reading the largest collection takes seconds; after a failed write on a full
 disk, a call to the same client may never return."""
 
+_ALIVE: WeakSet["FolderCollections"] = WeakSet()
 
 # Each client in this process has a path of its own, even if several open the same folder: Chroma shares one instance
 # among clients of one path, and starts and stops it without a lock. A path with `/.` appended names the same folder.
@@ -69,6 +71,7 @@ class FolderCollections(ChromaCollections):
         """Those from before the first change that is not settled; None if there is no such change."""
         self._is_checked = False
         self._lock = threading.RLock()
+        _ALIVE.add(self)
 
     def read(self, part: str, ask: "Callable[[Collection], _T]") -> _T:
         """See `ChromaCollections.read`."""
@@ -187,3 +190,13 @@ class FolderCollections(ChromaCollections):
             self.settle()
         self._disconnect()
         self._parts.clear()
+
+
+def _disconnect_all() -> None:
+    """Close all clients before this process forks: a child has none of their threads, and would wait for them."""
+    for collections in list(_ALIVE):
+        collections._disconnect()  # noqa: SLF001
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_disconnect_all)

@@ -18,7 +18,7 @@ from ...text.sentences import split_sentences
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.version import ledger_state, note_state
-from .vector_store import VectorStore
+from .vector_store import CachedEmbedder, VectorStore
 
 # 128 samples put the standard error of a share below 0.045.
 SAMPLE = 128
@@ -76,7 +76,7 @@ class ReliabilityRecord:
         self._db = database
         self._documents = documents
         self._vectors = vectors
-        self._embedder = embedder
+        self._embedder = CachedEmbedder(vectors, as_queries(embedder))
 
     def current(self) -> Reliability:
         """Return the last measured reliability."""
@@ -87,7 +87,7 @@ class ReliabilityRecord:
         texts = self._documents.chunks()
         absent = set(self._vectors.missing("chunks", [chunk.id for chunk in texts]))
         chunks = [chunk for chunk in texts if chunk.id not in absent]
-        encode = as_queries(self._embedder).encode
-        measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), encode)
+        measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), self._embedder.encode)
+        self._vectors.collections.settle()
         self._vectors.release()
         note_state(self._db, reliability=dict(measured.by_script))

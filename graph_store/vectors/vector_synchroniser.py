@@ -113,9 +113,9 @@ class VectorSynchroniser:
         return self._layout.server is None
 
     def prepare_as_writer(self) -> None:
-        """Go on where another writer ended, of whose changes this process may have missed some.
+        """Go on where another writer ended, whose changes this process may have missed.
 
-        What it wrote when it was killed may be anything: then all vectors are removed, and `sync` makes them again.
+        If it was killed while it wrote, what is there may be anything: all is removed, and `sync` makes it again.
         """
         self.store.close()
         if self.store.collections.was_interrupted():
@@ -150,7 +150,7 @@ class VectorSynchroniser:
     def embed(self, chunk_ids: Sequence[str]) -> None:
         """Embed what some chunks state, before it is resolved: `sync` finds most of its vectors there."""
         self._note_embedding()
-        self._clear_if_unreadable()
+        self.clear_if_unreadable()
         stated = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for kind, ids, texts in embedded(stated, self._documents, chunk_ids):
             self.store.put(kind, list(ids), partial(self._encode, texts))
@@ -162,13 +162,13 @@ class VectorSynchroniser:
         Merging names drops nothing, and splitting them embeds nothing again. The memory of the indexes is given back.
         """
         self._note_embedding()
-        self._clear_if_unreadable()
+        self.clear_if_unreadable()
         self._compare(self.recall)
 
     def rebuild(self) -> None:
         """Make all vectors anew, with the model in use.
 
-        What retrieval reads stays until the index is written. Killed in between, the next opening goes on.
+        What retrieval reads stays until the index is written. Killed in between, the next `sync` goes on.
         """
         self.store.clear()
         self._compare(lambda _kind, _ids: ())
@@ -185,7 +185,7 @@ class VectorSynchroniser:
         if not self._db.is_frozen:
             record_model(self._db, self._embedder)
 
-    def _clear_if_unreadable(self) -> None:
+    def clear_if_unreadable(self) -> None:
         """Remove vectors that cannot be read; they are made again."""
         try:
             for kind in KINDS:
