@@ -1,7 +1,7 @@
 """Store vectors on a Chroma server, which many knowledge bases may share."""
 
-import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
@@ -33,15 +33,13 @@ class ServerCollections(ChromaCollections):
         """
         super().__init__(f"banyan-{scope}-", model)
         self._server = server
-        self._client: ClientAPI | None = None
-        self._lock = threading.Lock()
 
     def _ask(self, use: "Callable[[ClientAPI], _T]") -> _T:
         return retry(lambda: self._call(use))
 
     def _call(self, use: "Callable[[ClientAPI], _T]") -> _T:
         try:
-            return use(self._connect())
+            return use(_connect(self._server))
         except StoreError:
             raise
         except httpx.TransportError as error:
@@ -54,29 +52,6 @@ class ServerCollections(ChromaCollections):
             if type(error) is not Exception:
                 raise
             raise self._unable(error) from error
-
-    def _connect(self) -> "ClientAPI":
-        with self._lock:
-            if self._client is None:
-                self._find_server()
-                self._client = cast("ClientAPI", chroma().HttpClient(
-                    self._server.url, headers=self._server.headers(), settings=client_settings()))
-                # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
-                cast("Any", self._client)._server._session.timeout = httpx.Timeout(  # noqa: SLF001
-                    _ANSWER_SECONDS, connect=_CONNECT_SECONDS)
-            return self._client
-
-    def _find_server(self) -> None:
-        """Check that a Chroma server answers within seconds, because chromadb's client would wait forever."""
-        url = self._server.url
-        answer = httpx.get(f"{url}/api/v2/heartbeat", headers=self._server.headers(), timeout=_CONNECT_SECONDS)
-        if answer.status_code in _REFUSED:
-            raise StoreError(f"the Chroma server at {url} refuses us ({answer.status_code}): set "
-                             "BANYAN_CHROMA_TOKEN, and BANYAN_CHROMA_TOKEN_HEADER if it is not sent as Authorization")
-        if answer.status_code != httpx.codes.OK or "heartbeat" not in answer.text:
-            raise StoreError(f"what answers at {url} is no Chroma server of version 1 or later "
-                             f"({answer.status_code}): set BANYAN_CHROMA_URL to one, or unset it to keep vectors in "
-                             "the home folder")
 
     def _silent(self, error: Exception) -> VectorServerError:
         return VectorServerError(
@@ -99,3 +74,26 @@ class ServerCollections(ChromaCollections):
         """See `ChromaCollections.remove`."""
         self._drop(self._names())
         self.close()
+
+
+@lru_cache(maxsize=8)
+def _connect(server: ChromaServer) -> "ClientAPI":
+    """Create the client of a server, which this process shares.
+
+    Raises:
+        StoreError: something else answers, or the server refuses us.
+        httpx.TransportError: nothing answers within seconds; chromadb's client would wait forever.
+    """
+    answer = httpx.get(f"{server.url}/api/v2/heartbeat", headers=server.headers(), timeout=_CONNECT_SECONDS)
+    if answer.status_code in _REFUSED:
+        raise StoreError(f"the Chroma server at {server.url} refuses us ({answer.status_code}): set "
+                         "BANYAN_CHROMA_TOKEN, and BANYAN_CHROMA_TOKEN_HEADER if it is not sent as Authorization")
+    if answer.status_code != httpx.codes.OK or "heartbeat" not in answer.text:
+        raise StoreError(f"what answers at {server.url} is no Chroma server of version 1 or later "
+                         f"({answer.status_code}): set BANYAN_CHROMA_URL to one, or unset it to keep vectors in "
+                         "the home folder")
+    client = cast("ClientAPI", chroma().HttpClient(server.url, headers=server.headers(), settings=client_settings()))
+    # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
+    cast("Any", client)._server._session.timeout = httpx.Timeout(  # noqa: SLF001
+        _ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+    return client
