@@ -88,6 +88,5 @@ class ReliabilityRecord:
         absent = set(self._vectors.missing("chunks", [chunk.id for chunk in texts]))
         chunks = [chunk for chunk in texts if chunk.id not in absent]
         measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), self._embedder.encode)
-        self._vectors.collections.settle()
         self._vectors.release()
         note_state(self._db, reliability=dict(measured.by_script))

@@ -203,4 +203,5 @@ class CachedEmbedder(WrappedEmbedder):
         """Return the vectors of some texts; those that Chroma has not are made and stored; see `Embedder.encode`."""
         text = {content_id("text", self.fingerprint, text): text for text in texts}
         self._store.put("texts", list(text), lambda page: self._embedder.encode([text[key] for key in page]))
+        self._store.collections.settle()  # minutes may pass until others are written
         return self._store.get("texts", [content_id("text", self.fingerprint, text) for text in texts])
