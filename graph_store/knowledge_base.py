@@ -156,7 +156,8 @@ class KnowledgeBase:
     def has_current_files(self) -> bool:
         """Return True if the derived files of this home folder are of what the ledger has."""
         return not self.extractions.position() or (
-            self.written_index() is not None and graph_file.is_of(self.layout.graph, self.version()))
+            self.written_index() is not None and not self.vector_synchroniser.is_interrupted
+            and graph_file.is_of(self.layout.graph, self.version()))
 
     def is_mapped(self) -> bool:
         """Return True if what retrieval reads is in a file of this state; so it is where there is nothing to read."""
@@ -176,7 +177,8 @@ class KnowledgeBase:
         try:
             with self._files, self.database.frozen():
                 self.refresh()
-                if self.vector_synchroniser.is_local and self.written_index() is None:
+                if self.vector_synchroniser.is_interrupted or (
+                        self.vector_synchroniser.is_local and self.written_index() is None):
                     self.vector_synchroniser.prepare_as_writer()
                     self.vector_synchroniser.sync()
                 self.save_graph()

@@ -149,7 +149,7 @@ class ChromaCollections(ABC):
         """Check that vectors can be stored."""
 
     def was_interrupted(self) -> bool:
-        """Return True if a writer was killed while it wrote, so that what is there may be anything."""
+        """Return True if a writer was killed while it wrote, or none has written: what is there may be anything."""
         return False
 
     @abstractmethod

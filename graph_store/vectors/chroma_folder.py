@@ -169,12 +169,13 @@ class FolderCollections(ChromaCollections):
 
     def was_interrupted(self) -> bool:
         """See `ChromaCollections.was_interrupted`."""
-        return self._checksums is None and index_files.were_left(self.folder)
+        return self._checksums is None and not index_files.are_noted(self.folder)
 
     def settle(self) -> None:
         """See `ChromaCollections.settle`."""
-        if self._checksums is not None:
-            index_files.note(self.folder, self._checksums)
+        if self._checksums is not None or self.was_interrupted():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            index_files.note(self.folder, self._checksums or {})
             self._checksums = None
 
     def remove(self) -> None:
@@ -187,7 +188,8 @@ class FolderCollections(ChromaCollections):
     def close(self) -> None:
         """See `ChromaCollections.close`."""
         with suppress(OSError, StoreError, asyncio.CancelledError):
-            self.settle()
+            if self._checksums is not None:
+                self.settle()
         self._disconnect()
         self._parts.clear()
 

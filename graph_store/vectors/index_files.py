@@ -67,14 +67,14 @@ def _blank_unused(header: Path) -> None:
             file.write(bytes(max(0, end - count * bytes_each)))
 
 
-def were_left(folder: Path) -> bool:
-    """Return True if there are index files without checksums: a writer is at work, or was killed."""
-    return _read_checksums(folder) is None and bool(_files(folder))
+def are_noted(folder: Path) -> bool:
+    """Return True if there are checksums: the last writer has ended well."""
+    return _read_checksums(folder) is not None
 
 
 def damages(folder: Path) -> list[str]:
     """Return a line for each file that differs from its checksum, or one line if there should be checksums."""
-    if were_left(folder):
+    if not are_noted(folder) and _files(folder):
         return ["it is being written, or its writer was killed"]
     return [f"{name} is not as it was written" for name, entry in (_read_checksums(folder) or {}).items()
             if _differs(folder / name, entry)]

@@ -118,7 +118,7 @@ class VectorSynchroniser:
         If it was killed while it wrote, what is there may be anything: all is removed, and `sync` makes it again.
         """
         self.store.close()
-        if self.store.collections.was_interrupted():
+        if self.is_interrupted:
             self.store.clear()
 
     def moved(self) -> bool:
@@ -135,6 +135,11 @@ class VectorSynchroniser:
         """Move to the collections of the model in use, which may have been chosen after these were opened."""
         self.store.close()
         self.store.collections = collections_of(self._layout, self._db, self._embedder.fingerprint)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether vectors in this home folder were not written to their end."""
+        return self.is_local and self.store.collections.was_interrupted()
 
     def is_behind(self) -> bool:
         """Return True if something that the graph embeds has no vector, or something else has one."""
@@ -168,10 +173,14 @@ class VectorSynchroniser:
     def rebuild(self) -> None:
         """Make all vectors anew, with the model in use.
 
-        What retrieval reads stays until the index is written. Killed in between, the next `sync` goes on.
+        What retrieval reads stays until the index is written. Killed in between, the next opening goes on.
         """
         self.store.clear()
-        self._compare(lambda _kind, _ids: ())
+        try:
+            self._compare(lambda _kind, _ids: ())
+        except BaseException:
+            self.store.clear()  # so that it is seen that they are not whole
+            raise
         with self._db.transaction():
             self._note_embedding()
             begin_epoch(self._db)
