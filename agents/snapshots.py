@@ -221,14 +221,13 @@ class Snapshots:
             return snapshot
 
     def _is_behind(self, opened: KnowledgeBase) -> bool:
-        return (opened.vectors.collections.lost
-                or opened.frozen_at != published_state(self.ledger(opened.layout.name).database))
+        return opened.frozen_at != published_state(self.ledger(opened.layout.name).database)
 
     def _renew(self, leases: ExitStack, name: str, before: Snapshot | None) -> Snapshot:
         """Lease a snapshot of the newest state, or the one before while this home derives its files."""
         settings, key = self._settings, (name, EVERYTHING)
         layout = Layout.by(settings, name).require()
-        if before is None or before.kb.vectors.collections.lost or layout.database is None:
+        if before is None or layout.database is None:
             return self._put(leases, key, KnowledgeBase.open(
                 settings.home, name, self._embedder(), server=settings.chroma_server, database=settings.database))
         if name not in self._being_derived:

@@ -31,6 +31,8 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; graph and vectors are up to
             date, and what it answered until then is stored.
     """
+    if kb.written_index() is None:  # there is something to derive, for which vectors are read
+        kb.vector_synchroniser.clear_if_unreadable()
     if of_all:
         kb.schema_control.drop_outdated_verdicts()
     _change_schema(kb, thresholds)
@@ -41,7 +43,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         kb.resolution.drop_outdated_verdicts()
     if not reasoner.resolves:  # one sync then embeds the facts that merging makes, too
         _resolve(kb, reasoner)
-    kb.vector_synchroniser.sync()
+    kb.sync_vectors()
     try:
         if kb.tree.is_behind():
             kb.reliability.measure()
@@ -49,7 +51,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
             try:
                 _resolve(kb, reasoner)
             finally:
-                kb.vector_synchroniser.sync()
+                kb.sync_vectors()
         _describe(kb, reasoner)
     except (BudgetExceeded, ReasonerError):
         kb.save_graph()  # what is done by then is whole

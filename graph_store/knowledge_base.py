@@ -1,16 +1,16 @@
 """A knowledge base: the ledger, and the graph, vectors and tree derived from it."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
-from ..models.embedding.embedder import Embedder
+from ..models.embedding.embedder import Embedder, Vectors
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.service_addresses import ChromaServer
 from .evolution.control import SchemaControl
@@ -23,6 +23,7 @@ from .index.array_file import Arrays
 from .index.contents import IndexSource, contents
 from .index.index_store import IndexStore
 from .index.stored_graph import stored_graph
+from .index.vector_rows import vectors_of
 from .layout import Layout
 from .ledger.aliases import AliasTable
 from .ledger.communities import CommunityTable
@@ -31,16 +32,16 @@ from .ledger.document_rows import Documents
 from .ledger.edit_rows import EditTable
 from .ledger.extractions import Extractions
 from .ledger.instructions import Instructions
-from .ledger.overview import Overview, note_overview
+from .ledger.overview import Overview
 from .ledger.schema_history import SchemaHistory
 from .ledger.token_accounts import Calls
-from .ledger.version import Version, begin_epoch, epoch, publish, published_state, version_of
+from .ledger.version import Version, begin_epoch, ledger_state, publish, published_state, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
-from .vectors.vector_store import CachedEmbedder
+from .vectors.vector_store import CachedEmbedder, Kind
 from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ class KnowledgeBase:
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
                                    self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
+        # Bound to neither this object nor the synchroniser: a circle would keep files open until the collector runs.
+        self.vector_synchroniser.recall = partial(_recall, self._index_store, self.database)
         self._index: tuple[Version, Arrays] | None = None
         self.unwritten = ""
         """Why what is derived could not be written, and is made in memory."""
@@ -154,7 +157,7 @@ class KnowledgeBase:
     def has_current_files(self) -> bool:
         """Return True if the derived files of this home folder are of what the ledger has."""
         return not self.extractions.position() or (
-            self.written_index() is not None and not self.vector_synchroniser.is_behind()
+            self.written_index() is not None and not self.vector_synchroniser.is_interrupted
             and graph_file.is_of(self.layout.graph, self.version()))
 
     def is_mapped(self) -> bool:
@@ -175,7 +178,8 @@ class KnowledgeBase:
         try:
             with self._files, self.database.frozen():
                 self.refresh()
-                if self.vector_synchroniser.is_local and self.vector_synchroniser.is_behind():
+                if self.vector_synchroniser.is_interrupted or (
+                        self.vector_synchroniser.is_local and self.written_index() is None):
                     self.vector_synchroniser.prepare_as_writer()
                     self.vector_synchroniser.sync()
                 self.save_graph()
@@ -195,9 +199,14 @@ class KnowledgeBase:
     def derive_vectors(self) -> None:
         """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
         vectors = self.vector_synchroniser
-        if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
+        if not (vectors.is_local or self.database.is_frozen or self.is_mapped()) and vectors.is_behind():
             with suppress(WriterBusyError), self.writing():
                 vectors.sync()
+
+    def sync_vectors(self) -> None:
+        """Bring the vectors up to the graph, which they are of if the index was written afterwards."""
+        if self.written_index() is None:
+            self.vector_synchroniser.sync()
 
     def close(self) -> None:
         """Release the lock and the files."""
@@ -242,15 +251,12 @@ class KnowledgeBase:
     def publish(self) -> None:
         """Tell readers that have this open of what was written; until then they stay with what they have."""
         if self.database.changes() != self._published:
-            overview = self.overview()
-            with self.database.transaction():
-                note_overview(self.database, overview)
-                publish(self.database)
+            publish(self.database, self.overview())
             self._published = self.database.changes()
 
     def _sync_as_writer(self) -> None:
         """Go on where other writers ended: they may have written since this was opened, or been killed."""
-        if not epoch(self.database):
+        if not ledger_state(self.database).epoch:
             begin_epoch(self.database)
         self._published = self.database.changes()
         self.refresh()
@@ -277,10 +283,11 @@ class KnowledgeBase:
         """Return what retrieval reads, mapped from its file; made in memory where that is of another state."""
         if (written := self.written_index()) is not None:
             return written
-        source = self._index_source()
-        if self.unwritten:
-            source = source._replace(vectors=self.vector_synchroniser.unwritten())
-        return contents(source, self._index_store.earlier(self.version()))
+        source, earlier = self._index_source(), self._index_store.earlier(self.version())
+        with suppress(StoreError):  # a writer is at work in the vectors
+            if not self.unwritten:
+                return contents(source, earlier)
+        return contents(source._replace(vectors=self.vector_synchroniser.unwritten()), earlier)
 
     def written_index(self) -> Arrays | None:
         """Return the index of this state in its file; None where that is of another one, missing or damaged."""
@@ -375,3 +382,10 @@ class KnowledgeBase:
         self.database.freeze()
         self.frozen_at = published_state(self.database)
         self.refresh()
+
+
+def _recall(store: IndexStore, database: Database, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[str, Vectors]]:
+    """Yield the vectors of some ids that the last index has."""
+    earlier = store.earlier(version_of(database))
+    if kind in earlier:
+        yield from vectors_of(earlier, kind, ids)

@@ -51,8 +51,7 @@ def tables(home: Path, name: str) -> dict[str, Any]:
     with closing(sqlite3.connect(home / name / "ledger.sqlite")) as ledger:
         names = [row[0] for row in ledger.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")]
         found = {name: sorted(map(repr, ledger.execute(f"SELECT * FROM {name}"))) for name in names}
-    found["meta"] = [row for row in found["meta"] if not re.search(
-        "'epoch'|'runs'", row)]
+    found["meta"] = [re.sub(r'"(?:epoch|runs)": \d+', "", row) for row in found["meta"]]
     return found
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from banyan.graph_store.vectors import backend, server_store
+from banyan.graph_store.vectors import chroma_collections, chroma_server
 
 from .ports import free_port
 
@@ -75,5 +75,5 @@ def chroma(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def fresh_connections(monkeypatch):
     """Each test looks for its server anew, as each process does, and does not wait long for one that is down."""
-    monkeypatch.setattr(backend, "_WAITS", (0.02, 0.1))
-    server_store._connection.cache_clear()
+    monkeypatch.setattr(chroma_collections, "_WAITS", (0.02, 0.1))
+    chroma_server._connect.cache_clear()

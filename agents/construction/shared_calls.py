@@ -1,15 +1,14 @@
 """Which chunks share a call of a model: several small ones, as each call repeats its instructions."""
 
-import json
 from collections.abc import Sequence
 
 from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.ledger.build_notes import BUILD
 from ...schemas.documents import Chunk
 from ...text.tokens import estimate_tokens
 
 MOST_CHUNKS = 16
 """Chunks of a call: more would save little, and a weak model overlooks more."""
-_IN_WORK = "shared_calls"
 
 
 def pack_calls(sizes: Sequence[tuple[str, int]], most_tokens: int) -> list[list[str]]:
@@ -35,16 +34,16 @@ def calls_of(kb: KnowledgeBase, chunks: Sequence[Chunk], most_tokens: int, most_
     A build that resumes makes the calls that were in work when it stopped, so what was paid for is not paid again.
     """
     waiting = {chunk.id: estimate_tokens(chunk.text) for chunk in chunks}
-    before = [call for call in json.loads(kb.database.get_meta(_IN_WORK) or "[]") if waiting.keys() >= set(call)]
+    before = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if waiting.keys() >= set(call)]
     known = {chunk for call in before for chunk in call}
     fresh = pack_calls([(chunk, size) for chunk, size in waiting.items() if chunk not in known], most_tokens)
     calls = [*before, *fresh][:most_calls]
-    kb.database.set_meta(_IN_WORK, json.dumps(calls))
+    kb.database.note(BUILD, shared_calls=calls)
     return calls
 
 
 def split_call(kb: KnowledgeBase, chunks: Sequence[str]) -> None:
     """Note that the chunks of a call that failed are asked one by one."""
     with kb.database.transaction():  # others may fail at the same time
-        calls = [call for call in json.loads(kb.database.get_meta(_IN_WORK) or "[]") if call != list(chunks)]
-        kb.database.set_meta(_IN_WORK, json.dumps([*calls, *([chunk] for chunk in chunks)]))
+        calls = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if call != list(chunks)]
+        kb.database.note(BUILD, shared_calls=[*calls, *([chunk] for chunk in chunks)])

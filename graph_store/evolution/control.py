@@ -74,12 +74,12 @@ class SchemaControl:
     @property
     def policy(self) -> Policy:
         """The policy of the last build."""
-        stored = self._db.get_meta("schema_policy")
+        stored = self._db.notes("settings").get("schema_policy")
         return "review" if stored == "review" else "off" if stored == "off" else "auto"
 
     def set_policy(self, policy: Policy) -> None:
         """Store the policy."""
-        self._db.set_meta("schema_policy", policy)
+        self._db.note("settings", schema_policy=policy)
 
     def schema(self) -> GraphSchema:
         """Return the schema in force."""

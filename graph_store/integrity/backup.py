@@ -201,7 +201,7 @@ def _check(apart: Layout) -> str:
                 raise UnrestorableError("its ledger is none")
         with closing(Database(apart.ledger_file)) as database:
             problems = [*database.problems(), *foreign_objects(database)]
-            embedding = recorded_model(database)
+            embedding, _ = recorded_model(database)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what SQLite says may quote what is there
         raise UnrestorableError(f"its ledger cannot be read ({error})") from error
     except LedgerDamagedError as error:

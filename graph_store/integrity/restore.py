@@ -177,11 +177,11 @@ def _begin_anew(unpacked: Path, layout: Layout) -> None:
     with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged: that is what backups are for
         if layout.exists():
             with closing(Database(layout.ledger, create=False)) as old:
-                identity = old.get_meta(IDENTITY)
+                identity = old.notes("settings").get(IDENTITY)
     with closing(Database(unpacked)) as new:
         begin_epoch(new)
         if identity:  # it may reuse the old ledger's collections on a vector server
-            new.set_meta(IDENTITY, identity)
+            new.note("settings", **{IDENTITY: identity})
         new.execute("PRAGMA journal_mode=DELETE")
 
 

@@ -78,7 +78,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         repaired=kb.extractions.count_repairs(), tokens=tuple(kb.calls.steps()),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
         dearest_documents=tuple(_dearest(kb.calls.spent("document", prices))),
-        embedding_model=recorded_model(kb.database),
+        embedding_model=recorded_model(kb.database)[0],
         vectors_trusted=dict(kb.reliability.current().by_script))
 
 

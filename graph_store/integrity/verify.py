@@ -2,15 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from itertools import islice
 
 from ...schemas.documents import Frozen
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
-from ..ledger.database import Database
 from ..store_errors import DatabaseError, StoreError
-from ..vectors.vector_store import collections_of
 from . import verify_derived as derived
 from . import verify_rows as rows
 
@@ -61,11 +58,7 @@ def damages_on_disk(layout: Layout) -> list[Problem]:
 
     Call this before the knowledge base is opened: afterwards the files are rebuilt or no longer used.
     """
-    with closing(Database(layout.ledger, create=False)) as database:
-        fingerprint = (database.get_meta("embedding") or "").partition("\n")[2]
-        vectors = collections_of(layout, database, fingerprint).damages()
-    return [*(Problem(what=line, fix=_MADE_AGAIN) for line in derived.damaged_files(layout)),
-            *(Problem(what=line, fix=REINDEX) for line in vectors)]
+    return [Problem(what=line, fix=_MADE_AGAIN) for line in derived.damaged_files(layout)]
 
 
 def verify(knowledge_base: KnowledgeBase) -> list[Problem]:

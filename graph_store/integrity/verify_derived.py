@@ -13,7 +13,7 @@ from ..index.vector_rows import COMPARED
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.communities import TreeCommunity
-from ..vectors.backend import Kind
+from ..vectors.vector_store import Kind
 from ..vectors.vector_synchroniser import embedded
 
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
@@ -101,8 +101,7 @@ def vectors(kb: KnowledgeBase) -> Iterator[str]:
     for kind, texts in _texts(kb).items():
         there = kb.vectors.ids(kind)
         missing = texts.keys() - there
-        # A relation's vector stays after its last triple is gone, until the next reindex, which is harmless.
-        extra = set() if kind == "relations" else there - texts.keys()
+        extra = there - texts.keys()
         if missing or extra:
             yield f"the vectors of the {kind}: {len(missing)} missing, {len(extra)} left over"
         for what in _find_bad_vectors(kb, kind, sorted(texts.keys() & there), texts):

@@ -19,8 +19,9 @@ from ..ledger.extractions import rows_by_table
 from ..ledger.facts import chunk_rows
 from ..ledger.schema_requests import ask_rows
 from ..ledger.tables import SCHEMA_REQUESTS
+from ..ledger.version import ledger_state
 from ..store_errors import LedgerDamagedError, StoreError
-from ..vectors.reliability import Reliability
+from ..vectors.ledger_embedder import recorded_model
 from .status import status_of
 
 _AT_ONCE = 256
@@ -112,10 +113,10 @@ def reports(kb: KnowledgeBase) -> Iterator[str]:
 
 def vector_settings(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the ledger names the embedding model of its vectors, and how far these can be trusted."""
-    if kb.communities.count() and kb.database.get_meta("embedding") is None:
+    if kb.communities.count() and not recorded_model(kb.database)[0]:
         yield "the ledger does not say which embedding model its vectors come from"
     try:
-        shares = Reliability.parse(kb.database.get_meta("reliability")).by_script.values()
+        shares = ledger_state(kb.database).reliability.values()
         sound = all(0 <= share <= 1 for share in shares)
     except (ValueError, AttributeError, TypeError):
         sound = False

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, pair_of
 from .database import Database, now
 from .tables import ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
+from .version import count_resolution, ledger_state, note_state
 
 RULES = 4
 """Increase this when the rules find other aliases for the same facts, so ledgers are resolved again."""
@@ -20,17 +21,17 @@ class AliasTable:
 
     def number(self) -> int:
         """Return how many times the aliases changed."""
-        return int(self._db.get_meta("resolution") or 0)
+        return ledger_state(self._db).resolution
 
     @property
     def active(self) -> bool:
         """True if entities are resolved; otherwise only people's decisions apply."""
-        return self._db.get_meta("resolve") != "off"
+        return self._db.notes("settings").get("resolve") != "off"
 
     def set_active(self, *, active: bool) -> None:
         """Store whether entities are resolved."""
         if active != self.active:
-            self._db.set_meta("resolve", "on" if active else "off")
+            self._db.note("settings", resolve="on" if active else "off")
 
     def aliases(self) -> dict[str, AliasRow]:
         """Return the aliases by entity id."""
@@ -51,12 +52,12 @@ class AliasTable:
                 self._db.insert(ENTITY_ALIASES, [(r.id, r.canonical, r.type, r.partner, r.rule, r.score,
                                                   json.dumps([[e.chunk, e.start, e.end] for e in r.evidence]))
                                                  for r in aliases.values()])
-                self._db.set_meta("resolution", str(self.number() + 1))
-            self._db.set_meta("resolved", state)
+                count_resolution(self._db)
+            note_state(self._db, resolved=state)
 
     def resolved_state(self) -> str | None:
         """Return the state of the ledger that the aliases belong to, or None before the first resolution."""
-        return self._db.get_meta("resolved")
+        return ledger_state(self._db).resolved
 
     def resolved_by(self) -> str:
         """Return the fingerprint of the model that decided doubtful pairs for that state, or "" for none."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import Table
 
 from .database import Database, Record
-from .facts import advance
 from .tables import (
     CHUNKS,
     DECLINED,
@@ -20,11 +19,12 @@ from .tables import (
     among,
     quote,
 )
+from .version import advance
 
 _OF_ALL = (SCHEMA_VERSIONS, DECLINED, ENTITY_DECISIONS, ENTITY_VERDICTS, EDITS, SUMMARIES)
 """What was decided or paid for, whichever documents it is about."""
-_SETTINGS = ("embedding", "schema_policy", "label_verdicts", "resolve")
-"""What `meta` holds that is not derived: the model, who decides, which labels mean the same."""
+_SETTINGS = ("settings", "label_verdicts")
+"""What `meta` holds that is not derived, and not about a build."""
 _DOCUMENTS_AT_ONCE = 200
 
 

@@ -1,5 +1,6 @@
 """The ledger's database: statements and transactions, whichever database it is in."""
 
+import json
 import sqlite3
 import threading
 import time
@@ -23,8 +24,14 @@ if TYPE_CHECKING:
 
 Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
-FORMAT = 2
+FORMAT = 3
 """The number of the tables' format. A change of a table needs the next one; a column that is added has a default."""
+_NOTES = {
+    "settings": ("embedding", "schema_policy", "resolve", "instructions", "extraction_instructions",
+                 "vectors_identity"),
+    "state": ("position", "resolution", "epoch", "runs", "tree", "resolved", "reliability", "overview"),
+    "build": ("unread_files", "open_batches", "shared_calls", "build_total")}
+"""What earlier formats had under keys of `meta` of their own, by the key that has all of it now."""
 _AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""
 _PAUSES = (0.1, 0.4, 0)
@@ -100,6 +107,12 @@ class Database:
                                   f"without the column {column}: drop the knowledge base and build it again")
         for statement in additions(missing, self._ledger.connection.dialect):
             self._ledger.connection.exec_driver_sql(statement)
+        for key, names in _NOTES.items():
+            stored = {name: value for name in names if (value := self.get_meta(name))}
+            if stored:
+                self.note(key, **{name: value if key == "settings" or name == "resolved" else json.loads(value)
+                                  for name, value in stored.items()})
+            self.execute_many("DELETE FROM meta WHERE key = :name", [{"name": name} for name in (*names, "edition")])
 
     @contextmanager
     def _explain_upgrade(self, version: int) -> Iterator[None]:
@@ -232,6 +245,15 @@ class Database:
     def changes(self) -> int:
         """Return a number that grows with each row that this connection changes."""
         return self._changes
+
+    def notes(self, key: str) -> dict[str, Any]:
+        """Return what is noted under a key; empty if there is nothing."""
+        return dict(json.loads(self.get_meta(key) or "{}"))
+
+    def note(self, key: str, **values: object) -> None:
+        """Add values to what is noted under a key, or replace those of the same names."""
+        with self.transaction():
+            self.set_meta(key, json.dumps(self.notes(key) | values, sort_keys=True, ensure_ascii=False))
 
     def get_meta(self, key: str) -> str | None:
         """Return a stored setting of the knowledge base, or None."""

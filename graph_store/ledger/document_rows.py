@@ -1,7 +1,6 @@
 """The ledger's documents and chunks, and how far each chunk has come in a build."""
 
 import json
-import uuid
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, cast
@@ -11,11 +10,11 @@ from ...text.section_lines import opening_of
 from ..store_errors import UnknownDocumentError
 from .communities import GROUP
 from .database import Database, Record, now
-from .facts import advance
 from .readings import read_beside_deleted
 from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
 from .tables import DOCUMENTS, among, replacement
 from .token_accounts import forget_document
+from .version import advance, ledger_state
 
 _TEXTS_AT_ONCE = 500
 """Texts of documents read by one query."""
@@ -59,7 +58,6 @@ class Documents:
             old = {row.id: (row.ordinal, row.start) for row in rows}
             if before and tuple(before[0]) == contents_of(document) and old == new:
                 return self.revisions.drop(document.id)
-            self._note_edit()
             # In place now, new chunks would remove facts before their replacements are extracted.
             if new.keys() - old.keys() and any(row.status == "done" and row.id not in new for row in rows):
                 return self.revisions.hold(document, chunks)
@@ -77,9 +75,7 @@ class Documents:
 
     def put_in_service(self, document_id: str) -> list[str]:
         """Replace a document's content by its revision (see `Revisions.put_in_service`)."""
-        with self._db.transaction():
-            self._note_edit()
-            return self.revisions.put_in_service(document_id)
+        return self.revisions.put_in_service(document_id)
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
         """Return which of some chunks are of content in service, in their order."""
@@ -102,7 +98,6 @@ class Documents:
             if document_id in deleting and not self.has(document_id):
                 return
             self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, document_id])))
-            self._note_edit()
             advance(self._db)
             forget_document(self._db, document_id)
             self._note_read_beside(document_id)
@@ -131,10 +126,6 @@ class Documents:
                 self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities) "
                                  "AND id NOT LIKE :groups", groups=f"{GROUP}%")
                 self._db.set_meta(_DELETING, "")
-
-    def _note_edit(self) -> None:
-        """Let everyone, of other processes too, read texts again."""
-        self._db.set_meta(_EDITION, uuid.uuid4().hex)
 
     def get(self, document_id: str) -> Document:
         """Return a document with its text.
@@ -222,7 +213,7 @@ class Documents:
 
         The last one is cached for its chunks. Otherwise a large text would be read again for each of thousands.
         """
-        key = parents, self._db.get_meta(_EDITION)
+        key = parents, ledger_state(self._db).position
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         ids = json.dumps(sorted(document for document, is_new in parents if not is_new))
@@ -337,7 +328,6 @@ _FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('f
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
 _DELETING = "deleting"
-_EDITION = "edition"
 _DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 

@@ -6,6 +6,7 @@ from ...schemas.edits import Edit, EditDecision
 from ..store_errors import readable
 from .database import Database, now
 from .tables import EDITS
+from .version import count_resolution
 
 _EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
 
@@ -39,7 +40,7 @@ class EditTable:
                 return int(last[0].number)
             number = 1 + self._db.count("SELECT max(number) FROM edits")
             self._db.insert(EDITS, [(number, *row, now(), "", "")])
-            self._count_change()
+            count_resolution(self._db)
             return number
 
     def undo(self, number: int, who: str) -> None:
@@ -47,11 +48,7 @@ class EditTable:
         with self._db.transaction():
             if self._db.execute("UPDATE edits SET undone_by = :who, undone_at = :now "
                                 "WHERE number = :number AND undone_at = ''", who=who, now=now(), number=number):
-                self._count_change()
-
-    def _count_change(self) -> None:
-        """Count a change of the entities (see `AliasTable.number`)."""
-        self._db.set_meta("resolution", str(int(self._db.get_meta("resolution") or 0) + 1))
+                count_resolution(self._db)
 
     @staticmethod
     def _read(number: int, edit: str, *rest: str) -> EditDecision:

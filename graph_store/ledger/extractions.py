@@ -11,8 +11,9 @@ from ...schemas.documents import Chunk
 from ...schemas.extraction import BoundedExtraction, Extraction
 from ..store_errors import readable
 from .database import Database, now
-from .facts import AdmittedRows, Rows, advance, position, replace_rows, rows_of
+from .facts import AdmittedRows, Rows, replace_rows, rows_of
 from .tables import ATTRIBUTE_VALUES, EXTRACTIONS, FACTS, MENTIONS, REJECTIONS, REPAIRS, among
+from .version import advance, ledger_state
 
 _ADMITTED = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
 _TABLES = (*_ADMITTED, REJECTIONS, REPAIRS)
@@ -111,7 +112,7 @@ class Extractions:
 
     def position(self) -> int:
         """Return the number of the last change of the rows that anything is derived from (see `facts.advance`)."""
-        return position(self._db)
+        return ledger_state(self._db).position
 
     def count_rejections(self) -> dict[str, int]:
         """Return how many extracted items were rejected, by reason."""

@@ -15,7 +15,6 @@ from ...schemas.extraction import BoundedExtraction
 from .database import Database
 from .tables import ATTRIBUTE_VALUES, FACTS, among
 
-_POSITION = "position"
 _BEGINS = "substr(d.text, c.start + a.start + 1, 44)"
 _LAST = "substr(d.text, c.start + a.\"end\", 1)"
 """The beginning of what states a fact, which may hold the key of a line, and its last character."""
@@ -69,20 +68,6 @@ def count_from_sentences(database: Database) -> dict[str, int]:
         for reasoner, count in database.rows(sql):
             counts[reasoner] += int(count)
     return dict(counts)
-
-
-def position(database: Database) -> int:
-    """Return the number of the last change of the rows that anything is derived from (see `advance`)."""
-    return int(database.get_meta(_POSITION) or 0)
-
-
-def advance(database: Database) -> None:
-    """Count a change of rows that anything is derived from, inside the transaction that makes it.
-
-    These rows are the documents in service, their chunks, whether a chunk is done, and what is admitted of it. Derived
-    files are compared with this number alone, so every change of such rows has to be counted here.
-    """
-    database.set_meta(_POSITION, str(position(database) + 1))
 
 
 def rows_of(chunk: str, admitted: BoundedExtraction) -> tuple[Rows, Rows, Rows]:

@@ -29,7 +29,7 @@ class Instructions:
 
     def get(self) -> str:
         """Return the instructions; empty if there are none."""
-        return self._db.get_meta(self._key) or ""
+        return str(self._db.notes("settings").get(self._key, ""))
 
     def set(self, instructions: str) -> None:
         """Replace the instructions; an empty text removes them.
@@ -38,7 +38,7 @@ class Instructions:
             InstructionsError: they are too long.
         """
         check_instructions(instructions)
-        self._db.set_meta(self._key, instructions.strip())
+        self._db.note("settings", **{self._key: instructions.strip()})
 
 
 def check_instructions(instructions: str) -> None:

@@ -1,14 +1,12 @@
 """The sizes of a knowledge base, noted when a run has ended well, so listing many opens none of them."""
 
-import json
 from contextlib import closing
 from typing import NamedTuple
 
 from ...config import Settings
 from ..layout import Layout
 from .database import Database
-
-_OVERVIEW = "overview"
+from .version import ledger_state
 
 
 class Overview(NamedTuple):
@@ -22,11 +20,6 @@ class Overview(NamedTuple):
     schema_version: int
 
 
-def note_overview(database: Database, overview: Overview) -> None:
-    """Store the sizes of the state that readers see from now on."""
-    database.set_meta(_OVERVIEW, json.dumps(overview))
-
-
 def read_overview(settings: Settings, name: str) -> Overview | None:
     """Return the sizes of a knowledge base, from its ledger alone; None if no run has noted them.
 
@@ -34,5 +27,5 @@ def read_overview(settings: Settings, name: str) -> Overview | None:
         StoreError: there is no such knowledge base, or its ledger cannot be read.
     """
     with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
-        noted = database.get_meta(_OVERVIEW)
-    return Overview(*json.loads(noted)) if noted else None
+        noted = ledger_state(database).overview
+    return Overview(*noted) if noted else None

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from ...schemas.documents import Chunk, Document
 from .database import Database, Record
-from .facts import advance
 from .tables import REVISIONS, among
+from .version import advance
 
 
 def document_of(row: Record) -> Document:
@@ -69,6 +69,7 @@ class Revisions:
             self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 1 AND NOT {among('id')}",  # noqa: S608
                              document=document.id, among=json.dumps([c.id for c in chunks]))
             self._db.execute_many(PLACE, places_of(document.id, chunks, revision=1))
+            advance(self._db)
         return True
 
     def drop(self, document_id: str) -> bool:

@@ -9,8 +9,8 @@ from ...schemas.documents import Frozen
 from ...schemas.graph_schema import GraphSchema
 from ..store_errors import StoreError, readable
 from .database import Database, now
-from .facts import advance
 from .tables import DECLINED, SCHEMA_VERSIONS
+from .version import advance
 
 _LINK = "link"
 """The kind of a declined reference, beside those of schema elements."""

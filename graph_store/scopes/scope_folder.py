@@ -8,41 +8,27 @@ folders below the other one's, each of one state and some documents.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from filelock import FileLock
 
-from ...models.embedding.embedder import Embedder, RememberingEmbedder, Vectors, as_queries
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...runtime.safe_files import own_folder
 from ...schemas.naming import content_id
 from ..derive import derive
 from ..evolution.growth import Thresholds
-from ..index.array_file import Arrays
 from ..index.vector_rows import COMPARED, vectors_of
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.copying import copy_documents
 from ..ledger.database import Database
 from ..ledger.version import published_state
-from ..vectors.vector_synchroniser import embedded
 
-_NEW_TEXTS = 10_000
-"""Room for the vectors of texts that the index has not: labels, sentences that are sampled."""
 _MOST = 16
 """Scopes that stay on disk; those not used for longest go first."""
 _LOCK, _MAKING, _MADE = ".lock", ".making-", "made"
-
-
-class _KnownVectors(RememberingEmbedder):
-    """An `Embedder` that remembers the vectors of texts which are in an index."""
-
-    @property
-    def queries(self) -> Embedder:
-        """The embedder of questions."""
-        return as_queries(self._embedder)
 
 
 def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
@@ -55,19 +41,9 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
     with closing(Database(layout.ledger)) as ledger:
         copy_documents(base.database, ledger, documents)
     index = base.index()
-    room = sum(len(index[kind]) for kind in COMPARED) + _NEW_TEXTS
-    embedder = _KnownVectors(base.embedder, room)
-    with KnowledgeBase(layout, embedder) as scope, scope.writing():
-        embedder.remember(dict(_vectors(scope, index)))
+    with KnowledgeBase(layout, base.embedder) as scope, scope.writing():
+        scope.vector_synchroniser.recall = lambda kind, ids: vectors_of(index, kind, ids) if kind in COMPARED else ()
         derive(scope, RulesReasoner(), thresholds(scope), of_all=False)
-
-
-def _vectors(scope: KnowledgeBase, index: Arrays) -> Iterator[tuple[str, Vectors]]:
-    """Yield the texts that a scope embeds, as far as an index has their vectors."""
-    for kind, ids, texts in embedded(scope.ledger_graph.mentions, scope.documents, scope.documents.done()):
-        if kind in COMPARED:
-            known = texts(ids)
-            yield from ((known[key], vector) for key, vector in vectors_of(index, kind, known))
 
 
 def state_of(kb: KnowledgeBase, *settings: object) -> str:

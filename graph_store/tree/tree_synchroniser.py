@@ -7,7 +7,7 @@ from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.ledger_graph import GraphState, LedgerGraph
 from ..ledger.communities import CommunityTable, TreeCommunity, text_id
 from ..ledger.database import Database
-from ..ledger.version import TreeState, set_tree_state, tree_state
+from ..ledger.version import TreeState, ledger_state, note_state
 from ..vectors.vector_store import VectorStore
 from .community_digests import all_texts, digests
 from .detection import CommunitySettings
@@ -33,7 +33,7 @@ class TreeSynchroniser:
 
     def state(self) -> GraphState:
         """Return the state of the ledger that the communities reflect; zeros before the first."""
-        return GraphState(*tree_state(self._db)[:2])
+        return GraphState(*ledger_state(self._db).tree[:2])
 
     def is_behind(self) -> bool:
         """Return True if the communities do not reflect the graph."""
@@ -59,7 +59,7 @@ class TreeSynchroniser:
             communities, drift = find_tree(graph, self._vectors, settings), 0
         with self._db.transaction():
             self._communities.replace(communities)
-            self._revise(tree_state(self._db)._replace(
+            self._revise(ledger_state(self._db).tree._replace(
                 position=state.position, resolution=state.resolution, drift=drift))
 
     def _before(self, settings: CommunitySettings) -> tuple[list[TreeCommunity], int]:
@@ -69,7 +69,7 @@ class TreeSynchroniser:
             return [], 0
         before = self._communities.all(level=None)
         known = {entity for community in before if community.level == 0 for entity in community.members}
-        drift = tree_state(self._db).drift + len(known ^ set(entities))
+        drift = ledger_state(self._db).tree.drift + len(known ^ set(entities))
         return (before, drift) if drift <= settings.drift * len(entities) else ([], 0)
 
     def forget_outdated_reports(self) -> None:
@@ -92,15 +92,15 @@ class TreeSynchroniser:
             summaries = summarise(digests(self._graph.graph, some))
             with self._db.transaction():
                 self._communities.describe(zip([community.id for community in some], summaries, strict=True))
-                self._revise(tree_state(self._db))
+                self._revise(ledger_state(self._db).tree)
 
     def is_described(self) -> bool:
         """Return True if all communities were described since they were detected."""
-        return bool(tree_state(self._db).is_described)
+        return bool(ledger_state(self._db).tree.is_described)
 
     def _revise(self, state: TreeState) -> None:
         """Tell readers that the tree is another one, and the next run whether it is whole."""
-        set_tree_state(self._db, state._replace(
+        note_state(self._db, tree=state._replace(
             revision=state.revision + 1, is_described=int(not self._communities.has_undescribed())))
 
 

@@ -1,20 +1,14 @@
-"""Check whether the files of Chroma's nearest-neighbour indexes can be loaded.
+"""Check that the files of Chroma's nearest-neighbour indexes are as they were written.
 
 hnswlib does not validate what it reads: a link out of its array crashes the whole process. Therefore checksums of the
-files are stored after vectors were written, and compared before the files are loaded. If there are none, because a
-writer was killed, a separate process tries to load the files (`main`).
+files are removed before vectors are written, stored afterwards, and compared before the files are loaded.
 """
 
 import json
 import os
 import struct
-import subprocess
-import sys
-from contextlib import closing
 from pathlib import Path
 from zlib import crc32
-
-import numpy as np
 
 _CHECKSUMS = "checksums.json"
 _FIRST_WRITTEN_WITH_ELEMENTS = "index_metadata.pickle"
@@ -26,65 +20,64 @@ _HEADER = struct.Struct("<iQQQQ")
 """hnswlib's: version, offset, the vectors that there is room for, those that there are, and the bytes of each."""
 _LENGTH_BYTES = 4
 """What hnswlib stores of each vector's length."""
-_PAGE, _SEARCHED = 1000, 100
-_LENGTH_ERROR = 1e-3
 
-_Entry = tuple[int, int, int]
+_Entry = list[int]
 """Size, time of the last change in nanoseconds, checksum."""
 
 
-def note(folder: Path) -> None:
-    """Store the checksums of all index files in Chroma's folder, which nobody may be writing to.
-
-    Raises:
-        OSError: a file cannot be read, or the checksums cannot be written.
-    """
-    before = _read_checksums(folder) or {}
-    now = {name: _entry(folder / name, before.get(name)) for name in _files(folder)}
-    if now != before:
-        temporary = folder / f".{_CHECKSUMS}"
-        temporary.write_text(json.dumps(now), "utf-8")
-        temporary.replace(folder / _CHECKSUMS)
+def forget(folder: Path) -> dict[str, _Entry]:
+    """Delete the checksums before the index files change, and return them."""
+    before = _read_checksums(folder)
+    (folder / _CHECKSUMS).unlink(missing_ok=True)
+    return before or {}
 
 
-def blank_unused(folder: Path) -> None:
-    """Fill the room behind the last vector of each index in Chroma's folder with zeros; only its writer may.
+def note(folder: Path, before: dict[str, _Entry]) -> None:
+    """Store the checksums of all index files in Chroma's folder, to which only the caller may be writing.
 
-    hnswlib writes what happens to be in its memory there, among it words of documents that the process had read.
+    Args:
+        folder: Chroma's folder.
+        before: the checksums from before the files changed; those that did not are not read.
 
     Raises:
         OSError: a file cannot be read or written.
     """
     for header in folder.glob("*/header.bin"):
-        beginning = header.read_bytes()
-        if len(beginning) < _HEADER.size:
-            continue  # a process that opens Chroma is writing an empty index
-        _, _, _, count, size = _HEADER.unpack_from(beginning)
-        for name, bytes_each in (("data_level0.bin", size), ("length.bin", _LENGTH_BYTES)):
-            with header.with_name(name).open("r+b") as file:
-                end = file.seek(0, os.SEEK_END)
-                file.seek(count * bytes_each)
-                file.write(bytes(max(0, end - count * bytes_each)))
+        if _stamp(header) != before.get(str(header.relative_to(folder)), [])[:2]:
+            _blank_unused(header)
+    entries = {name: _entry(folder / name, before.get(name)) for name in _files(folder)}
+    temporary = folder / f".{_CHECKSUMS}"
+    temporary.write_text(json.dumps(entries), "utf-8")
+    temporary.replace(folder / _CHECKSUMS)
 
 
-def forget(folder: Path) -> None:
-    """Delete the checksums before the index files change."""
-    (folder / _CHECKSUMS).unlink(missing_ok=True)
+def _blank_unused(header: Path) -> None:
+    """Fill the room behind the last vector of an index with zeros.
+
+    hnswlib writes what happens to be in its memory there, among it words of documents that the process had read.
+    """
+    beginning = header.read_bytes()
+    if len(beginning) < _HEADER.size:
+        return  # a process that opens Chroma is writing an empty index
+    _, _, _, count, size = _HEADER.unpack_from(beginning)
+    for name, bytes_each in (("data_level0.bin", size), ("length.bin", _LENGTH_BYTES)):
+        with header.with_name(name).open("r+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            file.seek(count * bytes_each)
+            file.write(bytes(max(0, end - count * bytes_each)))
+
+
+def are_noted(folder: Path) -> bool:
+    """Return True if there are checksums: the last writer has ended well."""
+    return _read_checksums(folder) is not None
 
 
 def damages(folder: Path) -> list[str]:
-    """Find damage to the index files in Chroma's folder.
-
-    Returns:
-        A line for each file that differs from its checksum or, without checksums, one line if an index cannot
-        be loaded.
-    """
-    noted = _read_checksums(folder)
-    if noted is not None:
-        return [f"{name} is not as it was written" for name, entry in noted.items() if _differs(folder / name, entry)]
-    if _files(folder) and not _can_be_loaded(folder):
-        return ["an index cannot be loaded"]
-    return []
+    """Return a line for each file that differs from its checksum, or one line if there should be checksums."""
+    if not are_noted(folder) and _files(folder):
+        return ["it is being written, or its writer was killed"]
+    return [f"{name} is not as it was written" for name, entry in (_read_checksums(folder) or {}).items()
+            if _differs(folder / name, entry)]
 
 
 def _files(folder: Path) -> list[str]:
@@ -100,17 +93,20 @@ def _read_beginning(file: Path) -> bytes:
 
 def _read_checksums(folder: Path) -> dict[str, _Entry] | None:
     try:
-        return {name: (size, changed, checksum) for name, (size, changed, checksum) in json.loads(
+        return {name: [size, changed, checksum] for name, (size, changed, checksum) in json.loads(
             (folder / _CHECKSUMS).read_text("utf-8")).items()}
     except (FileNotFoundError, ValueError, AttributeError, TypeError):
         return None  # a damaged file counts as missing
 
 
 def _entry(file: Path, before: _Entry | None) -> _Entry:
+    stamp = _stamp(file)
+    return before if before and before[:2] == stamp else [*stamp, _checksum(file)]
+
+
+def _stamp(file: Path) -> list[int]:
     stat = file.stat()
-    if before and before[:2] == (stat.st_size, stat.st_mtime_ns):
-        return before
-    return stat.st_size, stat.st_mtime_ns, _checksum(file)
+    return [stat.st_size, stat.st_mtime_ns]
 
 
 def _differs(file: Path, entry: _Entry) -> bool:
@@ -126,39 +122,3 @@ def _checksum(file: Path) -> int:
         while block := stream.read(_BLOCK):
             checksum = crc32(block, checksum)
     return checksum
-
-
-def _can_be_loaded(folder: Path) -> bool:
-    command = [sys.executable, "-P", "-m", __name__, str(folder.absolute())]
-    done = subprocess.run(  # noqa: S603  (a module of ours, by the interpreter that runs)
-        command, stdin=subprocess.DEVNULL, capture_output=True, check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-    return done.returncode == 0
-
-
-def main(path: str) -> None:
-    """Read every vector in Chroma's folder and search for some of them, in a process that a damaged index may end.
-
-    Raises:
-        ValueError: one is not of length 1, as all of ours are.
-        ChromaError: something cannot be read.
-    """
-    from .chroma import folder_client  # noqa: PLC0415  (slow to import)
-
-    with closing(folder_client(path)) as client:
-        names = [collection.name for collection in client.list_collections()]
-    for name in names:
-        with closing(folder_client(path)) as client:  # an index stays in memory until its client is closed
-            collection = client.get_collection(name, embedding_function=None)
-            ids = collection.get(include=[])["ids"]
-            for start in range(0, len(ids), _PAGE):
-                page = ids[start:start + _PAGE]
-                vectors = np.asarray(collection.get(ids=page, include=["embeddings"])["embeddings"])
-                # Compared so that what is no number at all counts as wrong, too.
-                if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) < _LENGTH_ERROR).all():
-                    raise ValueError(f"vectors in {name} are not of length 1")
-                collection.query(query_embeddings=vectors[:_SEARCHED], n_results=1)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -8,10 +8,6 @@ from ...models.embedding.embedding_models import EmbeddingModels, fitting_model
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 
-RECORD = "embedding"
-"""Where the ledger holds the name and, on a second line, the fingerprint of the model."""
-
-
 _SAMPLE = 512
 """Chunks that the model is chosen by: the share of a tenth is sure within three in a hundred then."""
 
@@ -21,14 +17,15 @@ def model_for(documents: Documents) -> str:
     return fitting_model(chunk.text for chunk in documents.sample(_SAMPLE))
 
 
-def recorded_model(database: Database) -> str:
-    """Return the name of the model that a ledger names; empty: none yet."""
-    return str(database.get_meta(RECORD) or "").partition("\n")[0]
+def recorded_model(database: Database) -> tuple[str, str]:
+    """Return the name and fingerprint of the model that a ledger names; empty: none yet."""
+    name, _, fingerprint = str(database.notes("settings").get("embedding", "")).partition("\n")
+    return name, fingerprint
 
 
 def record_model(database: Database, embedder: Embedder) -> None:
     """Write down which model the vectors come from."""
-    database.set_meta(RECORD, f"{embedder.name}\n{embedder.fingerprint}")
+    database.note("settings", embedding=f"{embedder.name}\n{embedder.fingerprint}")
 
 
 class LedgerEmbedder:
@@ -54,7 +51,7 @@ class LedgerEmbedder:
 
     def choose(self, documents: Documents) -> bool:
         """Choose the model by a sample of documents, and record it, unless one is recorded; returns True if it did."""
-        if recorded_model(self._db):
+        if recorded_model(self._db)[0]:
             return False
         self._name = ""
         record_model(self._db, self._models.load(model_for(documents)))
@@ -92,7 +89,7 @@ class LedgerEmbedder:
     def _model(self) -> Embedder:
         if self._passages is not None:
             return as_queries(self._passages._model)  # noqa: SLF001  (of its own kind)
-        self._name = self._name or recorded_model(self._db)
+        self._name = self._name or recorded_model(self._db)[0]
         try:
             return self._models.load(self._name or DEFAULT_EMBEDDING_MODEL)
         except EmbeddingError as error:

@@ -6,7 +6,6 @@ knowledge base measures the model on its own texts: a sentence of a chunk should
 needs no questions and no labels.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +17,7 @@ from ...text.scripts import script_of
 from ...text.sentences import split_sentences
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
+from ..ledger.version import ledger_state, note_state
 from .vector_store import CachedEmbedder, VectorStore
 
 # 128 samples put the standard error of a share below 0.045.
@@ -33,15 +33,6 @@ class Reliability:
     def of(self, text: str) -> float:
         """Return the reliability for a text's script, or 1 if the script was not sampled."""
         return self.by_script.get(script_of(text), 1.0)
-
-    def dump(self) -> str:
-        """Serialise the reliability for the ledger."""
-        return json.dumps(dict(sorted(self.by_script.items())))
-
-    @classmethod
-    def parse(cls, text: str | None) -> "Reliability":
-        """Parse the text of `dump`; None gives a reliability without samples."""
-        return cls(json.loads(text)) if text else cls()
 
 
 def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
@@ -89,7 +80,7 @@ class ReliabilityRecord:
 
     def current(self) -> Reliability:
         """Return the last measured reliability."""
-        return Reliability.parse(self._db.get_meta("reliability"))
+        return Reliability(ledger_state(self._db).reliability)
 
     def measure(self) -> None:
         """Measure the reliability and store it for retrieval."""
@@ -97,6 +88,5 @@ class ReliabilityRecord:
         absent = set(self._vectors.missing("chunks", [chunk.id for chunk in texts]))
         chunks = [chunk for chunk in texts if chunk.id not in absent]
         measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), self._embedder.encode)
-        self._vectors.collections.settle()
         self._vectors.release()
-        self._db.set_meta("reliability", measured.dump())
+        note_state(self._db, reliability=dict(measured.by_script))

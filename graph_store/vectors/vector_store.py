@@ -5,7 +5,7 @@ is up to date, and writing it again changes nothing.
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,9 @@ from ...schemas.naming import content_id
 from ..layout import Layout
 from ..ledger.database import Database
 from ..store_errors import StoreError
-from .backend import KINDS, Kind
+from .chroma_collections import KINDS, ChromaCollections, Kind
 from .chroma_folder import FolderCollections
-from .server_store import ServerCollections
+from .chroma_server import ServerCollections
 
 if TYPE_CHECKING:
     from chromadb.api.types import GetResult
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Kind", "VectorStore"]
 
 IDENTITY = "vectors_identity"
-"""The ledger's key for the knowledge base's identity on servers."""
+"""The setting with the knowledge base's identity on servers."""
 
 # Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
@@ -35,15 +35,12 @@ _MANY = 10_000
 """More vectors than this take so much memory that opening Chroma again costs less."""
 
 
-Collections = FolderCollections | ServerCollections
-
-
-def collections_of(layout: Layout, database: Database, fingerprint: str) -> Collections:
+def collections_of(layout: Layout, database: Database, fingerprint: str) -> ChromaCollections:
     """Return the collections of a knowledge base for an embedding model, in its folder or on its server."""
     model = content_id("model", fingerprint)
     if layout.server is None:
         return FolderCollections(layout.vectors, model)
-    return ServerCollections(layout.server, _scope(layout, database), layout.name, model)
+    return ServerCollections(layout.server, _scope(layout, database), model)
 
 
 def _scope(layout: Layout, database: Database) -> str:
@@ -52,18 +49,18 @@ def _scope(layout: Layout, database: Database) -> str:
     A copy of its folder has the same ledger, but not the same inode: it gets separate vectors. So does a ledger that
     is restored in a database.
     """
-    if database.get_meta(IDENTITY) is None:
+    if not database.notes("settings").get(IDENTITY):
         with database.transaction():
             # Looked for again inside: another process may have been quicker.
-            database.set_meta(IDENTITY, database.get_meta(IDENTITY) or uuid.uuid4().hex)
-    return content_id("vectors", str(database.get_meta(IDENTITY)),
+            database.note("settings", **{IDENTITY: database.notes("settings").get(IDENTITY) or uuid.uuid4().hex})
+    return content_id("vectors", database.notes("settings")[IDENTITY],
                       database.identity or str(layout.root.stat().st_ino))
 
 
 class VectorStore:
     """The vectors of one knowledge base."""
 
-    def __init__(self, collections: Collections, embedder: Embedder) -> None:
+    def __init__(self, collections: ChromaCollections, embedder: Embedder) -> None:
         """Use the given collections, which may be empty."""
         self.collections = collections
         self._embedder = embedder
@@ -115,26 +112,17 @@ class VectorStore:
         return {key: vector for keys, vectors in self.pages(kind, ids)
                 for key, vector in zip(keys, vectors, strict=True)}
 
-    def put(self, kind: Kind, ids: Sequence[str], texts: Sequence[str], embedder: Embedder | None = None) -> None:
-        """Embed and store the texts of ids without a vector.
-
-        Args:
-            kind: the collection.
-            ids: the ids of the texts.
-            texts: the text to embed for each id.
-            embedder: computes the vectors; by default the knowledge base's.
+    def put(self, kind: Kind, ids: Sequence[str], embed: Callable[[list[str]], Vectors]) -> None:
+        """Store the vectors of ids without one; `embed` makes those of some ids, shape (n, d).
 
         Raises:
             asyncio.CancelledError: the run was cancelled; some vectors may be stored.
         """
-        text = dict(zip(ids, texts, strict=True))
-        for page in pages_of(self.missing(kind, list(text))):
+        for page in pages_of(self.missing(kind, ids)):
             check_cancelled()
-            self._upsert(kind, page, (embedder or self._embedder).encode([text[key] for key in page]))
-
-    def _upsert(self, kind: Kind, ids: list[str], vectors: Vectors) -> None:
-        with self._changing(kind) as placed:
-            placed.update(dict.fromkeys(ids, self.collections.upsert(kind, ids, vectors)))
+            vectors = embed(page)
+            with self._changing(kind) as placed:
+                placed.update(dict.fromkeys(page, self.collections.upsert(kind, page, vectors)))
 
     @contextmanager
     def _changing(self, kind: Kind) -> Iterator[dict[str, str]]:
@@ -158,10 +146,9 @@ class VectorStore:
         self.collections.write(part, lambda collection: collection.delete(ids=ids))
 
     def clear(self) -> None:
-        """Remove all vectors, including those of other models, and prepare to store others."""
+        """Remove all vectors, including those of other models."""
         self._places.clear()
         self.collections.remove()
-        self.collections.prepare()
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
         """Return the vectors of ids.
@@ -203,7 +190,8 @@ def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
 class CachedEmbedder(WrappedEmbedder):
     """An `Embedder` that caches its vectors in Chroma, under ids made from model and text. For writers only.
 
-    It is for texts that each build looks at again: labels that wait for the schema, and the words around them.
+    It is for texts that each build looks at again: labels that wait for the schema, the words around them, and the
+    sentences by which the model is measured.
     """
 
     def __init__(self, store: VectorStore, embedder: Embedder) -> None:
@@ -213,6 +201,7 @@ class CachedEmbedder(WrappedEmbedder):
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of some texts; those that Chroma has not are made and stored; see `Embedder.encode`."""
-        ids = [content_id("text", self.fingerprint, text) for text in texts]
-        self._store.put("texts", ids, texts, self._embedder)
-        return self._store.get("texts", ids)
+        text = {content_id("text", self.fingerprint, text): text for text in texts}
+        self._store.put("texts", list(text), lambda page: self._embedder.encode([text[key] for key in page]))
+        self._store.collections.settle()  # minutes may pass until others are written
+        return self._store.get("texts", [content_id("text", self.fingerprint, text) for text in texts])

@@ -5,9 +5,11 @@ Embedded are entities, triples, relations (attributes among them) and chunks, ea
 
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
+
+import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
 from ...schemas.naming import relation_id, triple_id
@@ -18,13 +20,10 @@ from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.extractions import Extractions
-from ..ledger.version import begin_epoch, epoch
-from ..store_errors import EmbeddingMismatchError, VectorServerError
-from .ledger_embedder import RECORD, LedgerEmbedder, record_model
-from .vector_store import Kind, VectorStore, collections_of, pages_of
-
-_EMBEDDED = 2
-"""The number of what is embedded; with another one, what is stored is compared with the graph."""
+from ..ledger.version import begin_epoch, ledger_state
+from ..store_errors import EmbeddingMismatchError, StoreError, VectorServerError
+from .ledger_embedder import LedgerEmbedder, record_model, recorded_model
+from .vector_store import KINDS, Kind, VectorStore, collections_of, pages_of
 
 
 class Embedded(NamedTuple):
@@ -52,6 +51,10 @@ def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str])
                 chunk.id: chunk.titled_text() for chunk in documents.chunks(ids)}))
 
 
+Recall = Callable[[Kind, Sequence[str]], Iterable[tuple[str, Vectors]]]
+"""Yields those of some ids whose vectors are known without embedding, with them, shape (d,)."""
+
+
 class UnwrittenVectors(VectorStore):
     """The vectors of a knowledge base whose disk has no room for them: embedded when they are read, and not stored."""
 
@@ -69,10 +72,7 @@ class UnwrittenVectors(VectorStore):
 
 
 class VectorSynchroniser:
-    """Embeds what is new in the graph and drops what is gone, by comparing ids.
-
-    Beside the vectors stands which state of the ledger they reflect.
-    """
+    """Embeds what is new in the graph and drops what is gone, by comparing ids."""
 
     def __init__(self, layout: Layout, database: Database, documents: Documents, graph: LedgerGraph,
                  extractions: Extractions, embedder: Embedder) -> None:
@@ -83,9 +83,10 @@ class VectorSynchroniser:
         self._graph = graph
         self._extractions = extractions
         self._embedder = embedder
-        self._epoch = epoch(database)
+        self._epoch = ledger_state(database).epoch
         self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
-        self._suspect = self._is_unchecked = False
+        self.recall: Recall = lambda _kind, _ids: ()
+        """What has the vectors of earlier states."""
 
     def check_embedding(self) -> None:
         """Check that the vectors come from the model in use, or that there are none.
@@ -93,26 +94,20 @@ class VectorSynchroniser:
         Raises:
             EmbeddingMismatchError: they come from another.
         """
-        stored = self._db.get_meta(RECORD)
-        if stored is None:
-            return
-        name, _, fingerprint = stored.partition("\n")
-        if fingerprint != self._embedder.fingerprint:
+        name, fingerprint = recorded_model(self._db)
+        if name and fingerprint != self._embedder.fingerprint:
             raise EmbeddingMismatchError(
                 f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
 
     def prepare(self) -> None:
-        """Create the vector collections of a new knowledge base.
+        """Check that the vectors of a new knowledge base can be stored, before anything is paid for.
 
         Raises:
             StoreError: the vector server cannot be used.
         """
-        # Until the first extraction is recorded, no collection can exist.
         if not self._extractions.position():
-            self.store.collections.prepare()
-
-    # What is known of the difference to the graph.
+            self.store.collections.check()
 
     @property
     def is_local(self) -> bool:
@@ -120,31 +115,19 @@ class VectorSynchroniser:
         return self._layout.server is None
 
     def prepare_as_writer(self) -> None:
-        """Go on where another writer ended: there may be more vectors than it noted, or none that can be read.
+        """Go on where another writer ended, whose changes this process may have missed.
 
-        Until then this process may have missed what others wrote.
+        If it was killed while it wrote, what is there may be anything: all is removed, and `sync` makes it again.
         """
         self.store.close()
-        self._suspect = self._is_unchecked = True
-        with suppress(VectorServerError):  # looked at again before the first are written: documents are stored by then
-            self._clear_if_damaged()
-
-    def _clear_if_damaged(self) -> None:
-        """Remove vectors that cannot be read.
-
-        Raises:
-            Exception: what cannot be read cannot be removed either.
-        """
-        if self._is_unchecked and self._extractions.position() and not self.store.collections.is_sound():
+        if self.is_interrupted:
             self.store.clear()
-        self._is_unchecked = False
 
     def moved(self) -> bool:
         """Return True once after another process reindexed or restored the knowledge base."""
-        if self._epoch == epoch(self._db):
+        if self._epoch == ledger_state(self._db).epoch:
             return False
-        self._epoch = epoch(self._db)
-        self._suspect = True
+        self._epoch = ledger_state(self._db).epoch
         if isinstance(self._embedder, LedgerEmbedder):
             self._embedder.reread()
         self.follow_model()
@@ -155,47 +138,39 @@ class VectorSynchroniser:
         self.store.close()
         self.store.collections = collections_of(self._layout, self._db, self._embedder.fingerprint)
 
-    def is_behind(self) -> bool:
-        """Return True if the vectors do not reflect the graph, or are lost."""
-        collections = self.store.collections
-        return bool(self._graph.state.position) and not (collections.is_sound() and collections.marked(self._state()))
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether vectors in this home folder were not written to their end."""
+        return self.is_local and self.store.collections.was_interrupted()
 
-    def _state(self) -> str:
-        """Return the state of the ledger that the graph is of, as it is noted with the vectors."""
-        return f"{_EMBEDDED} {self._epoch} {self._graph.state.position} {self._graph.state.resolution}"
+    def is_behind(self) -> bool:
+        """Return True if something that the graph embeds has no vector, or something else has one."""
+        return any(self.store.ids(kind) != set(ids) for kind, ids, _ in self._embedded())
 
     def unwritten(self) -> UnwrittenVectors:
         """Return the vectors of the graph as they would be if the disk had room for them."""
-        return UnwrittenVectors(self.store, self._embedder,
-                                embedded(self._graph.graph, self._documents, self._documents.done()))
+        return UnwrittenVectors(self.store, self._embedder, self._embedded())
 
-    # Bringing them up.
+    def _embedded(self) -> tuple[Embedded, ...]:
+        return embedded(self._graph.graph, self._documents, self._documents.done())
 
     def embed(self, chunk_ids: Sequence[str]) -> None:
-        """Embed what some chunks state, before it is resolved: `sync` finds most of its vectors there.
-
-        Raises:
-            Exception: it could not be done, say because the disk is full; `sync` does it.
-        """
-        self._clear_if_damaged()
+        """Embed what some chunks state, before it is resolved: `sync` finds most of its vectors there."""
         self._note_embedding()
+        self.clear_if_unreadable()
         stated = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for kind, ids, texts in embedded(stated, self._documents, chunk_ids):
-            self._put(kind, ids, texts)
+            self.store.put(kind, list(ids), partial(self._encode, texts))
+        self.store.collections.settle()
 
     def sync(self) -> None:
         """Embed what is new in the graph, and drop what is gone; to a ledger that is frozen nothing is written.
 
         Merging names drops nothing, and splitting them embeds nothing again. The memory of the indexes is given back.
-
-        Raises:
-            Exception: it could not be done, say because the disk is full; the next call does it.
         """
-        self._clear_if_damaged()
         self._note_embedding()
-        if self._suspect or not self.store.collections.marked(self._state()):
-            self._compare()
-        self._mark()
+        self.clear_if_unreadable()
+        self._compare(self.recall)
 
     def rebuild(self) -> None:
         """Make all vectors anew, with the model in use.
@@ -203,16 +178,15 @@ class VectorSynchroniser:
         What retrieval reads stays until the index is written. Killed in between, the next opening goes on.
         """
         self.store.clear()
-        self._compare()
+        try:
+            self._compare(lambda _kind, _ids: ())
+        except BaseException:
+            self.store.clear()  # so that it is seen that they are not whole
+            raise
         with self._db.transaction():
             self._note_embedding()
             begin_epoch(self._db)
-        self._epoch = epoch(self._db)
-        self._mark()
-
-    def _mark(self) -> None:
-        self.store.collections.mark(self._state())
-        self.store.release()
+        self._epoch = ledger_state(self._db).epoch
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -222,17 +196,34 @@ class VectorSynchroniser:
         if not self._db.is_frozen:
             record_model(self._db, self._embedder)
 
-    def _compare(self) -> None:
-        """Embed what the store lacks of the graph, as mentioned and as resolved, and drop what is in neither."""
-        for kind, ids, texts in embedded(self._graph.graph, self._documents, self._documents.done()):
+    def clear_if_unreadable(self) -> None:
+        """Remove vectors that cannot be read; they are made again."""
+        try:
+            for kind in KINDS:
+                self.store.ids(kind)
+        except VectorServerError:
+            raise
+        except StoreError:
+            self.store.clear()
+
+    def _compare(self, recall: Recall) -> None:
+        """Store what the store lacks of the graph, as mentioned and as resolved, and drop what is in neither."""
+        for kind, ids, texts in self._embedded():
             self.store.drop(kind, self.store.ids(kind).difference(ids))
-            self._put(kind, ids, texts)
-        self.store.collections.drop_other_models()
+            missing = self.store.missing(kind, list(ids))
+            known = dict(recall(kind, missing)) if missing else {}
+            self.store.put(kind, list(known), partial(_stack, known))
+            self.store.put(kind, missing, partial(self._encode, texts))
+        self.store.collections.drop_others()
+        self.store.collections.settle()
         if not self.is_local and self._layout.vectors.exists():
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
-        self._suspect = False
+        self.store.release()
 
-    def _put(self, kind: Kind, ids: Collection[str], texts: Callable[[Collection[str]], dict[str, str]]) -> None:
-        for page in pages_of(self.store.missing(kind, list(ids))):
-            some = texts(page)
-            self.store.put(kind, list(some), list(some.values()))
+    def _encode(self, texts: Callable[[Collection[str]], dict[str, str]], ids: list[str]) -> Vectors:
+        text = texts(ids)
+        return self._embedder.encode([text[key] for key in ids])
+
+
+def _stack(vectors: dict[str, Vectors], ids: list[str]) -> Vectors:
+    return np.stack([vectors[key] for key in ids])

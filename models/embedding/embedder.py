@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -102,12 +102,6 @@ class RememberingEmbedder(WrappedEmbedder):
         """By the text and the fingerprint of the model, which is chosen when documents are known."""
         self._lock = threading.Lock()
 
-    def remember(self, vectors: Mapping[str, Vectors]) -> None:
-        """Add vectors that the same model made before to the cache; the last ones stay if they are too many."""
-        model = self.fingerprint
-        with self._lock:
-            self._vectors.update({(model, text): vector for text, vector in vectors.items()})
-
     def encode(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.encode`."""
         model = self.fingerprint
@@ -115,7 +109,8 @@ class RememberingEmbedder(WrappedEmbedder):
             vectors = {text: self._vectors[model, text] for text in texts if (model, text) in self._vectors}
         if new := [text for text in dict.fromkeys(texts) if text not in vectors]:
             made = dict(zip(new, self._embedder.encode(new), strict=True))
-            self.remember(made)
+            with self._lock:
+                self._vectors.update({(model, text): vector for text, vector in made.items()})
             vectors |= made
         return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
 

@@ -109,8 +109,8 @@ def test_a_reindex_that_ended_in_the_middle_is_taken_up(shell, monkeypatch):
     shell.copy_built()
     before, put = shell.vectors(), VectorStore.put
 
-    def full(self, kind, ids, texts):
-        put(self, kind, ids, texts)
+    def full(self, kind, ids, embed):
+        put(self, kind, ids, embed)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:

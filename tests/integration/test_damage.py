@@ -8,7 +8,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 
 import pytest
@@ -16,8 +15,9 @@ from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.vectors import backend
-from banyan.graph_store.vectors.chroma_folder import FolderCollections
+from banyan.graph_store.store_errors import StoreError
+from banyan.graph_store.vectors import chroma_collections
+from filelock import FileLock
 
 from .. import command_line, scripted, warm_start
 from ..newest import newest
@@ -40,7 +40,7 @@ def text(number):
 def built(tmp_path_factory, hashed_embedder):
     """A base of some size with its snapshot, and its backup."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(backend.INDEX, "sync_threshold", SYNC)
+        patch.setitem(chroma_collections.INDEX, "sync_threshold", SYNC)
         return build(tmp_path_factory, hashed_embedder)
 
 
@@ -57,8 +57,8 @@ def build(tmp_path_factory, hashed_embedder):
 
 @pytest.fixture
 def shell(built, tmp_path, hashed_embedder, monkeypatch, capsys):
-    monkeypatch.setattr(backend, "_WAITS", (0.02, 0.1))  # what is damaged stays so
-    monkeypatch.setitem(backend.INDEX, "sync_threshold", SYNC)
+    monkeypatch.setattr(chroma_collections, "_WAITS", (0.02, 0.1))  # what is damaged stays so
+    monkeypatch.setitem(chroma_collections.INDEX, "sync_threshold", SYNC)
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
     shutil.copytree(built.settings.home, tmp_path / "home")
     shutil.copytree(built.documents, tmp_path / "documents", dirs_exist_ok=True)
@@ -143,40 +143,21 @@ def run(shell, *arguments):
     return done
 
 
-def test_an_index_that_was_damaged_while_it_was_written_never_ends_the_process_that_checks_it(shell):
-    """A killed writer leaves no checksums, and files of any content: each is refused, or can be loaded."""
-    home, rng = shell.settings.home, random.Random(3)
-    folder = files(home)["chroma.sqlite3"].parent
-    loaded = []
-    for number in range(5):
-        copy = shell.folder / f"copy{number}"
-        shutil.copytree(folder, copy)
-        (copy / "checksums.json").unlink()
-        name, kind = rng.choice(INDEX), rng.choice(("flip", "flip", "page", "zeros", "cut"))
-        damage(copy / files(home)[name].parent.name / name, kind, rng.random())
-        if FolderCollections(copy, "model").is_sound():
-            loaded.append(copy)
-    assert len(loaded) < 4, "most damages are found"
-    done = subprocess.run([sys.executable, "-c", LOAD, *map(str, loaded)], capture_output=True, text=True, timeout=120,
-                          check=False)
-    assert done.returncode == 0, done
-
-
-LOAD = """
-import sys
-import chromadb
-from chromadb.config import Settings
-from chromadb.errors import ChromaError
-for folder in sys.argv[1:]:
-    client = chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
-    for collection in client.list_collections():
-        try:
-            found = client.get_collection(collection.name, embedding_function=None).get(include=["embeddings"])
-            if len(found["ids"]):
-                collection.query(query_embeddings=found["embeddings"][:50], n_results=5)
-        except (ChromaError, ValueError):
-            pass
-"""
+def test_vectors_whose_writer_was_killed_are_refused_and_made_again_by_the_next(shell, built):
+    """A killed writer leaves no checksums, and files of any content."""
+    path = files(shell.settings.home)["data_level0.bin"]
+    (path.parent.parent / "checksums.json").unlink()
+    damage(path, "page")
+    index = shell.settings.home / "kb" / "index.bin"
+    index.rename(shell.folder / "index.bin")
+    with (FileLock(index.with_name("writer.lock")),
+          KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as reader):
+        with pytest.raises(StoreError, match="it is being written, or its writer was killed"):
+            reader.vectors.ids("chunks")
+        assert reader.index()["chunks"].size == PEOPLE, "who reads meanwhile embeds"
+    (shell.folder / "index.bin").rename(index)
+    assert shell.sound()
+    assert state(shell) == built.state
 
 
 @pytest.mark.parametrize("kind", ["page", "cut", "gone"])

@@ -7,7 +7,6 @@ import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.graph_store.layout import sweep
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
-from banyan.graph_store.vectors.vector_store import VectorStore
 from pydantic import SecretStr
 
 from .. import chroma_process, scripted
@@ -53,17 +52,13 @@ def follows(resources, documents):
 
 
 @WHEREVER_VECTORS_ARE
-def test_what_one_home_writes_the_other_answers_from(homes, monkeypatch):
+def test_what_one_home_writes_the_other_answers_from(homes):
     here, there = homes
     here.build(here.write(TEXTS))
-    embedded, put = [], VectorStore._upsert
-    monkeypatch.setattr(VectorStore, "_upsert", lambda store, kind, ids, vectors: (
-        embedded.append(store.collections), put(store, kind, ids, vectors)))
     with here.resources() as ours, there.resources() as theirs:
         assert answer(theirs) == answer(ours)
         epoch = newest(theirs).kb.version().epoch
         assert there.problems() == []
-        embedded.clear()
         # The other one writes, then the first again: each goes on from what it has itself.
         for writer, reader, texts, count in ((there, ours, MORE, 7), (here, theirs, {"n.txt": TEXTS["b.txt"]}, 8)):
             with reader.snapshot("kb") as before:

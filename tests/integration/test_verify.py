@@ -97,9 +97,10 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     (["UPDATE chunks SET status = 'extracted' WHERE document = 'a.txt'"],
      "document 'a.txt', chunk 0 is not done, but adds to the graph"),
     # Settings.
-    (["UPDATE meta SET value = 'x' WHERE key = 'tree'"], "cannot be read (JSONDecodeError"),
-    (["DELETE FROM meta WHERE key = 'embedding'"], "does not say which embedding model"),
-    (["UPDATE meta SET value = '{\"Latn\": 7}' WHERE key = 'reliability'"], "not a share for each script"),
+    (["UPDATE meta SET value = '{\"tree\": [\"x\"]}' WHERE key = 'state'"], "cannot be read (ValueError"),
+    (["DELETE FROM meta WHERE key = 'settings'"], "does not say which embedding model"),
+    ([("UPDATE meta SET value = replace(value, '\"reliability\": {', '\"reliability\": {\"x\": 7, ') "
+      "WHERE key = 'state'")], "not a share for each script"),
     # Accounts.
     (["DELETE FROM tokens"], "the step 'extract' does not add up: 0 calls were paid, the responses of 1 are kept"),
     (["DELETE FROM calls"], "does not add up: 1 calls were paid, the responses of 0 are kept"),

@@ -107,7 +107,7 @@ def test_a_survey_that_cannot_be_made_is_an_error_that_names_what_there_is(shell
 
 def test_a_tree_behind_its_facts_says_so(shell):
     with shell.resources() as resources, resources.writers.step("kb", "a run") as kb:
-        kb.database.set_meta("tree", "[999]")
+        kb.database.note("state", tree=[999])
     assert "the tree is out of date" in shell("tree", "--kb", "kb").out
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from banyan.graph_store.store_errors import StoreError
-from banyan.graph_store.vectors import backend, chroma_folder
+from banyan.graph_store.vectors import chroma_collections, chroma_folder
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
-from banyan.runtime import deadlines
+from banyan.runtime import libraries
 from banyan.runtime.event_loop import run
 from banyan.runtime.threads import in_thread
 
@@ -31,7 +31,7 @@ class FullDisk:
         self.written: list[str] = []
         self.released = threading.Event()
 
-    def client(self, _path: str) -> Any:
+    def client(self, _path: str, _settings: Any) -> Any:
         number, failed = len(self.closed), list[bool]([self.hangs_at_once])
 
         def upsert(ids: list[str], **_: object) -> None:
@@ -39,7 +39,7 @@ class FullDisk:
                 self.released.wait()
             if self.full:
                 failed[0] = True
-                raise backend.chroma().ChromaError("database or disk is full")
+                raise chroma_collections.chroma().errors.ChromaError("database or disk is full")
             self.written.extend(ids)
 
         collection = SimpleNamespace(upsert=upsert, count=lambda: 0)
@@ -50,9 +50,9 @@ class FullDisk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Any:
     made = FullDisk(hangs_at_once=getattr(request, "param", False))
-    monkeypatch.setattr(backend.chroma(), "folder_client", made.client)
-    monkeypatch.setattr(backend, "_WAITS", (0.0, 0.0))
-    monkeypatch.setattr(deadlines, "_POLL", 0.02)
+    monkeypatch.setattr(chroma_collections.chroma(), "PersistentClient", made.client)
+    monkeypatch.setattr(chroma_collections, "_WAITS", (0.0, 0.0))
+    monkeypatch.setattr(libraries, "_POLL", 0.02)
     yield made
     made.released.set()
 
@@ -90,7 +90,7 @@ def test_a_call_that_never_returns_is_given_up(disk, tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("disk", [True], indirect=True)
 def test_cancelling_ends_a_call_that_never_returns(disk, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(deadlines, "GRACE", 0.1)
+    monkeypatch.setattr(libraries, "GRACE", 0.1)
     store = FolderCollections(tmp_path / "chroma", "model")
     with pytest.raises(TimeoutError):
         run(asyncio.wait_for, in_thread(_put, store, "lost"), 0.2)

@@ -1,4 +1,5 @@
 """The graph as a function of its chunks, and its file."""
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -15,8 +16,8 @@ from banyan.graph_store.integrity.verify_rows import foreign_objects
 from banyan.graph_store.ledger import sqlite as sqlite_ledger
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.extractions import Extractions
-from banyan.graph_store.ledger.facts import position
 from banyan.graph_store.ledger.tables import CALLS, ENTITY_VERDICTS, METADATA
+from banyan.graph_store.ledger.version import ledger_state
 from banyan.graph_store.store_errors import FormatError
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import (
@@ -91,9 +92,9 @@ def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, ran
         for chunk, part in last:
             table.write([(places[chunk], part)])
         assert KnowledgeGraph.of_rows(table.rows()).dump() == graph_of(wanted.items()).dump()
-        before = position(database)
+        before = ledger_state(database).position
         table.write([(places[chunk], part) for chunk, part in wanted.items()])
-        assert position(database) == before, "what stays is not written again"
+        assert ledger_state(database).position == before, "what stays is not written again"
         for chunk, part in wanted.items():
             assert admitted(table, places[chunk]) == part
 
@@ -184,12 +185,19 @@ def make_format_one(ledger):
         raw.execute("DROP INDEX extractions_by_call")
         for table, (column, _) in ADDED.items():
             raw.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for key in ("settings", "state", "build"):
+            stored = raw.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone() or ["{}"]
+            for name, value in json.loads(stored[0]).items():
+                text = value if isinstance(value, str) else json.dumps(value)
+                raw.execute("INSERT INTO meta VALUES (?, ?)", [name, text])
+            raw.execute("DELETE FROM meta WHERE key = ?", [key])
+        raw.commit()
         raw.execute("PRAGMA user_version=1")
 
 
 def test_other_tables_take_another_format():
     columns = [(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns]
-    assert (FORMAT, content_id(*sorted(map(".".join, columns)))) == (2, "e6449224e508a338c82a"), \
+    assert (FORMAT, content_id(*sorted(map(".".join, columns)))) == (3, "e6449224e508a338c82a"), \
         "what a ledger of an earlier format lacks has to be added to it: see `additions`"
 
 
@@ -201,10 +209,12 @@ def test_a_ledger_of_an_earlier_format_gets_its_columns_and_loses_nothing(home):
         kb.database.insert(CALLS, [("key", "answer", "P0 met P1.", "[]", 1, 1)])
         kb.database.insert(ENTITY_VERDICTS, [("a", "b", 1, 0.9, "model", "[]")])
         before = [kb.database.rows(f"SELECT * FROM {table} ORDER BY 1") for table in ADDED]
+        meta = kb.database.rows("SELECT * FROM meta ORDER BY key")
         ledger = kb.layout.ledger_file
     make_format_one(ledger)
     with home() as kb:
         assert kb.database.count("PRAGMA user_version") == FORMAT
+        assert kb.database.rows("SELECT * FROM meta ORDER BY key") == meta
         assert [kb.database.rows(f"SELECT * FROM {table} ORDER BY 1") for table in ("summaries", "extractions")
                 ] == [before[-1], before[0]]
         for table, (column, value) in ADDED.items():

@@ -81,15 +81,15 @@ STRANGE = {
     "broken reference": (lambda m, d, f: described(m, altered(d, f, "DELETE FROM documents")), "refers to a missing"),
     "new database": (lambda m, d, f: described(m, altered(d, f, "PRAGMA user_version=0")), "its ledger is none"),
     "a count that is none": (lambda m, d, f: described(m, altered(
-        d, f, "INSERT OR REPLACE INTO meta VALUES ('tree', '[1, null]')")), "its ledger cannot be opened"),
+        d, f, "UPDATE meta SET value = '{\"tree\": [1, null]}' WHERE key = 'state'")), "its ledger cannot be opened"),
     "a number of runs that is none": (lambda m, d, f: described(m, altered(
-        d, f, "UPDATE meta SET value = 'ZZZ' WHERE key = 'runs'")), "its ledger cannot be opened"),
+        d, f, "UPDATE meta SET value = '{\"runs\": \"ZZZ\"}' WHERE key = 'state'")), "its ledger cannot be opened"),
     "a level of the tree that nothing leads to": (lambda m, d, f: described(m, altered(
         d, f, "UPDATE communities SET level = 1000000000000")), "the communities are of the levels 1000000000000"),
     "a name that is no text": (lambda m, d, f: described(m, d.replace(
         b"CREATE TABLE calls", b"CREATE TABLE \x9c\xff(ls")), "its ledger cannot be read"),
     "no embedding model": (lambda m, d, f: described(m, altered(
-        d, f, "UPDATE meta SET value = '' WHERE key = 'embedding'")), "its ledger is of the embedding model ''"),
+        d, f, "UPDATE meta SET value = '{}' WHERE key = 'settings'")), "does not say which embedding model"),
     "damaged page": (lambda m, d, f: described(m, d[:8192] + bytes(4096) + d[12288:]), "its ledger"),
 }
 

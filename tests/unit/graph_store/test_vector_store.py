@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from banyan.graph_store.store_errors import StoreError
-from banyan.graph_store.vectors import chroma_folder
+from banyan.graph_store.vectors import chroma_collections, chroma_folder
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
-from banyan.graph_store.vectors.vector_store import VectorStore
+from banyan.graph_store.vectors.vector_store import CachedEmbedder, VectorStore
 
 from ... import small_base as base
 from ...hashed_embedding import HashedEmbedder
@@ -21,7 +21,7 @@ KEYS = [f"key {number:03}" for number in range(60)]
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chroma_folder, "_PART_MOST", 10)
+    monkeypatch.setattr(chroma_collections, "_PART_MOST", 10)
     monkeypatch.setattr(chroma_folder, "_OPEN_MOST", 2)
 
 
@@ -30,8 +30,8 @@ def store(tmp_path: Path) -> Iterator[VectorStore]:
     opened = _open(tmp_path)
     for start in range(0, len(KEYS), 10):
         some = KEYS[start:start + 10]
-        opened.put("entities", some, some)
-    opened.put("chunks", KEYS[:3], KEYS[:3])
+        opened.put("entities", some, HashedEmbedder().encode)
+    opened.put("chunks", KEYS[:3], HashedEmbedder().encode)
     yield opened
     opened.close()
 
@@ -62,7 +62,7 @@ def test_a_full_collection_is_followed_by_another_and_all_are_read_as_one(store,
 
 def test_what_another_process_stored_is_found(store, tmp_path):
     other = _open(tmp_path)
-    other.put("entities", ["new"], ["new"])
+    other.put("entities", ["new"], HashedEmbedder().encode)
     other.close()
     assert store.found("entities", [KEYS[0], "new"]).keys() == {KEYS[0], "new"}
 
@@ -78,12 +78,22 @@ def test_a_change_that_failed_half_way_is_looked_for(store, monkeypatch, method)
     with monkeypatch.context() as patch:
         patch.setattr(store.collections, method, fail_afterwards)
         with pytest.raises(OSError, match="No space left"):
-            store.put("entities", ["new"], ["new"])
+            store.put("entities", ["new"], HashedEmbedder().encode)
         with pytest.raises(OSError, match="No space left") if method == "write" else nullcontext():
             store.drop("entities", KEYS[:20])
-    store.put("entities", ["new"], ["new"])
+    store.put("entities", ["new"], HashedEmbedder().encode)
     assert store.ids("entities") == {key for part in _contents(store) for key in part} >= {"new"}
     assert sum(map(len, _contents(store))) == len(store.ids("entities"))
+
+
+def test_cached_texts_are_not_lost_with_a_writer_that_is_killed_later(tmp_path, monkeypatch):
+    monkeypatch.setitem(chroma_collections.INDEX, "sync_threshold", 10)
+    store = _open(tmp_path)
+    CachedEmbedder(store, HashedEmbedder()).encode(KEYS)
+    assert not FolderCollections(tmp_path / "chroma", "model").was_interrupted()
+    store.put("chunks", KEYS, HashedEmbedder().encode)
+    assert FolderCollections(tmp_path / "chroma", "model").was_interrupted()
+    store.close()
 
 
 def test_an_index_holds_nothing_behind_its_last_vector(tmp_path, hashed_embedder):

@@ -1,0 +1,99 @@
+"""Store vectors on a Chroma server, which many knowledge bases may share."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import httpx
+
+from ...schemas.service_addresses import ChromaServer
+from ..store_errors import StoreError, VectorServerError
+from .chroma_collections import ChromaCollections, chroma, client_settings, retry
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+_T = TypeVar("_T")
+_CONNECT_SECONDS = 5.0
+# Storing a page of vectors is fast, but sometimes the server writes a large index before it answers.
+_ANSWER_SECONDS = 60.0
+_REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
+
+
+class ServerCollections(ChromaCollections):
+    """The vectors of one knowledge base on a server."""
+
+    def __init__(self, server: ChromaServer, scope: str, model: str) -> None:
+        """Prepare to use a server, without connecting yet.
+
+        Args:
+            server: the server.
+            scope: identifies the knowledge base among all on the server; letters and digits.
+            model: identifies the embedding model; letters and digits.
+        """
+        super().__init__(f"banyan-{scope}-", model)
+        self._server = server
+
+    def _ask(self, use: "Callable[[ClientAPI], _T]") -> _T:
+        return retry(lambda: self._call(use))
+
+    def _call(self, use: "Callable[[ClientAPI], _T]") -> _T:
+        try:
+            return use(_connect(self._server))
+        except StoreError:
+            raise
+        except httpx.TransportError as error:
+            raise self._silent(error) from error
+        except (chroma().errors.ChromaError, httpx.HTTPError, ValueError) as error:
+            self._opened.clear()  # the server may have lost one of them
+            raise self._unable(error) from error
+        except Exception as error:
+            # chromadb raises a plain Exception if the answer is not a Chroma server's, but a proxy's for instance.
+            if type(error) is not Exception:
+                raise
+            raise self._unable(error) from error
+
+    def _silent(self, error: Exception) -> VectorServerError:
+        return VectorServerError(
+            f"the Chroma server at {self._server.url} does not answer ({error or type(error).__name__}): start it, or "
+            "set BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. Progress is "
+            "saved: run the command again to resume")
+
+    def _unable(self, error: Exception) -> StoreError:
+        return StoreError(f"the Chroma server at {self._server.url} cannot do what was asked ({error}): see its log, "
+                          "and run the command again; `banyan reindex` makes all vectors anew")
+
+    def check(self) -> None:
+        """See `ChromaCollections.check`."""
+        self.write("entities", lambda _: None)
+
+    def settle(self) -> None:
+        """Do nothing: files are the server's."""
+
+    def remove(self) -> None:
+        """See `ChromaCollections.remove`."""
+        self._drop(self._names())
+        self.close()
+
+
+@lru_cache(maxsize=8)
+def _connect(server: ChromaServer) -> "ClientAPI":
+    """Create the client of a server, which this process shares.
+
+    Raises:
+        StoreError: something else answers, or the server refuses us.
+        httpx.TransportError: nothing answers within seconds; chromadb's client would wait forever.
+    """
+    answer = httpx.get(f"{server.url}/api/v2/heartbeat", headers=server.headers(), timeout=_CONNECT_SECONDS)
+    if answer.status_code in _REFUSED:
+        raise StoreError(f"the Chroma server at {server.url} refuses us ({answer.status_code}): set "
+                         "BANYAN_CHROMA_TOKEN, and BANYAN_CHROMA_TOKEN_HEADER if it is not sent as Authorization")
+    if answer.status_code != httpx.codes.OK or "heartbeat" not in answer.text:
+        raise StoreError(f"what answers at {server.url} is no Chroma server of version 1 or later "
+                         f"({answer.status_code}): set BANYAN_CHROMA_URL to one, or unset it to keep vectors in "
+                         "the home folder")
+    client = cast("ClientAPI", chroma().HttpClient(server.url, headers=server.headers(), settings=client_settings()))
+    # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
+    cast("Any", client)._server._session.timeout = httpx.Timeout(  # noqa: SLF001
+        _ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+    return client
