@@ -145,7 +145,7 @@ def test_vectors_that_the_server_lost_are_made_again(own_chroma, tmp_path, hashe
         reader = newest(resources).kb
         assert reader.index()["chunks"].size == len(scripted.TEXTS), "what questions read is in the index"
         assert [problem.what for problem in verify(reader)] == [
-            f"the vectors of the {kind}: {len(whole.get(kind, '12'))} missing, 0 left over" for kind in KINDS]
+            f"the vectors of the {kind}: {len(whole.get(kind, '123'))} missing, 0 left over" for kind in KINDS]
     with opened(shell) as kb:
         with kb.writing():
             kb.vector_synchroniser.sync()
