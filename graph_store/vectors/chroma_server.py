@@ -1,5 +1,6 @@
 """Store vectors on a Chroma server, which many knowledge bases may share."""
 
+import atexit
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -93,7 +94,8 @@ def _connect(server: ChromaServer) -> "ClientAPI":
                          f"({answer.status_code}): set BANYAN_CHROMA_URL to one, or unset it to keep vectors in "
                          "the home folder")
     client = cast("ClientAPI", chroma().HttpClient(server.url, headers=server.headers(), settings=client_settings()))
+    session = cast("Any", client)._server._session  # noqa: SLF001
+    atexit.register(session.close)
     # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
-    cast("Any", client)._server._session.timeout = httpx.Timeout(  # noqa: SLF001
-        _ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+    session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
     return client
