@@ -411,7 +411,8 @@ class KnowledgeBase:
             head: only rows whose subject has this name or a part of one; "A|B": either.
             tail: only rows whose object or value is this or has it as a part; with a sign: "!=A", ">=2020", "5..10".
             where: conditions on other fields of the subject, or of the object as `tail.FIELD`: "category=Core",
-                "created>=2020", "owner=" (has none); or {field: value}.
+                "created>=2020", "owner=" (has none), or on what stands beside rows, "network=Ropsten"; or {field:
+                value}.
             by: group by "head", "tail", a field, "year", "month" or "decade" of the value, or `FIELD.year`.
             do: "list", "count", "distinct", "sum", "mean", "smallest", "largest", "first" or "last".
             show: fields of the subject to show in each row.

@@ -94,7 +94,6 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
         DateError: `at` is no date with a year.
     """
     unread = 0
-
     lookup, beside = _split_where(index, schema, lookup)
 
     def keep(column: FieldColumn, rows: Rows) -> Rows:

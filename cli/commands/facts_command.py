@@ -36,7 +36,8 @@ def facts(  # noqa: PLR0913  (its options)
                                                         "fits a sign: '!=A', '>=2020', '5..10'.")] = "",
     where: Annotated[list[str] | None, typer.Option(
         metavar="FIELD=VALUE", help="Only subjects with this value, such as status=Final, 'created>=2020' or owner= "
-                                    "(has none); tail.FIELD: of the object. May be repeated.")] = None,
+                                    "(has none); tail.FIELD: of the object; or with what stands beside "
+                                    "rows, such as network=Ropsten. May be repeated.")] = None,
     by: Annotated[str, typer.Option(metavar="KEY", help="Group by head, tail, a field, or year, month or decade of "
                                                         "the value or of a field (created.year).")] = "",
     do: Annotated[Calculation, typer.Option(help="What to compute of all rows, or of each group.")] = "list",
