@@ -22,7 +22,6 @@ from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import look_up_reports
 from .retriever import Retriever
-from .schema_names import terms_of
 from .tables import look_up_table
 
 _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
@@ -176,12 +175,13 @@ def _tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: in
 def _named_tables(retriever: Retriever, schema: GraphSchema, question: str, most: int) -> Iterator[TripleLookup]:
     """Yield the lookups of tables that may have at most so many rows."""
     index = retriever.index
-    rows = {term.name: term.rows for term in terms_of(index)}
+    labelled = retriever.labelled_terms(schema)
+    rows = {term.name: term.rows for term in labelled.terms}
     shared = _shared_values(index, question)
     for attribute, value in shared:
         if rows.get(attribute, 0) <= _MOST_SCANNED:
             yield TripleLookup(relation=attribute, tail=value)
-    for name in retriever.labelled_terms(schema).named(question):
+    for name in labelled.named(question):
         if rows[name] <= most and all(attribute != name for attribute, _ in shared):
             yield TripleLookup(relation=name)
 

@@ -158,15 +158,17 @@ class Retriever:
 
     def term_cosines(self, asked: Vectors) -> dict[str, float]:
         """Return the cosine of a question's unit vector, shape (d,), to the name of each relation and attribute."""
-        vectors = self._term_vectors
-        return {name: round(float(vector @ asked), 6) for name, vector in vectors.items()}
+        names, vectors = self._term_vectors
+        return dict(zip(names, np.vecdot(vectors, asked).round(6).tolist(), strict=True)) if names else {}
 
     @cached_property
-    def _term_vectors(self) -> dict[str, Vectors]:
+    def _term_vectors(self) -> tuple[list[str], Vectors]:
+        """The names of all terms, and their unit vectors, shape (terms, d)."""
         names = [term.name for term in terms_of(self.index)]
         stored = {name: vector for name in names if (vector := self.index.label_vector(name)) is not None}
         missing = [name for name in names if name not in stored]
-        return stored | dict(zip(missing, self.embed([name.replace("_", " ") for name in missing]), strict=True))
+        stored |= zip(missing, self.embed([name.replace("_", " ") for name in missing]), strict=True)
+        return names, np.array([stored[name] for name in names], np.float32)
 
     def _encode(self, embedder: Embedder, texts: Sequence[str]) -> Iterable[Vectors]:
         with charge_calls(account=self.account):

@@ -152,12 +152,14 @@ def _qualified(index: RetrievalIndex, schema: GraphSchema, column: FieldColumn, 
     """Return the rows with a qualifier, of the condition's name if it has one, that has one of its values.
 
     Raises:
-        FieldError: some rows are given, and no qualifier of the column has the condition's name.
+        FieldError: no qualifier has the condition's name.
     """
     field, parts = label_key(wanted.field), [label_key(value) for value in wanted.values]
     held = {row: _qualifiers(index, column, row) for row in rows[:_MOST_TIMED].tolist()}
-    names = {name for qualifiers in held.values() for name, _ in qualifiers}
-    if field and held and field not in map(label_key, names):
+    # Where other conditions left no row, any row of the column tells which names there are.
+    of_rows = held.values() or [_qualifiers(index, column, row) for row in range(min(len(column.heads), _MOST_TIMED))]
+    names = {name for qualifiers in of_rows for name, _ in qualifiers}
+    if field and field not in map(label_key, names):
         near = find_term(index, schema, wanted.field).near
         beside = f"; beside these rows stand: {', '.join(sorted(names))}" if names else ""
         raise FieldError(f"no field is called {wanted.field!r}; there are: {', '.join(near)}{beside}")

@@ -6,7 +6,7 @@ from itertools import accumulate
 from ...schemas.graph_schema import GraphSchema
 from ...text.tokens import estimate_tokens
 from ...tools.retriever import Retriever
-from ...tools.schema_names import Term, terms_of
+from ...tools.schema_names import Term
 
 _TOKENS = 200
 """The most estimated tokens of the terms: they are in every prompt of a question."""
@@ -22,7 +22,7 @@ def terms_text(retriever: Retriever, schema: GraphSchema, question: str) -> str:
         schema: the schema in force, with domain and range of its relations.
         question: the question.
     """
-    terms = terms_of(retriever.index)
+    terms = retriever.labelled_terms(schema).terms
     said = {term: _describe_term(term, schema) for term in terms}
     if estimate_tokens(", ".join(said.values())) <= _TOKENS:
         return ", ".join(said.values())

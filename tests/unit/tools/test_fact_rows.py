@@ -98,8 +98,9 @@ def test_a_condition_may_be_on_what_stands_beside_rows(retriever, where, rows):
     assert [item.statement for item in block.items] == rows
 
 
-def test_a_condition_on_no_field_names_what_stands_beside_rows(retriever):
-    (block,) = look_up(retriever, TripleLookup(relation="votes", where=["hall=New"]))
+@pytest.mark.parametrize("head", ["", "EIP-9: none"])
+def test_a_condition_on_no_field_names_what_stands_beside_rows(retriever, head):
+    (block,) = look_up(retriever, TripleLookup(relation="votes", head=head, where=["hall=New"]))
     assert not block.items
     assert block.note.startswith("no field is called 'hall'; there are: ")
     assert block.note.endswith("; beside these rows stand: under")
