@@ -210,10 +210,10 @@ class VectorSynchroniser:
         """Store what the store lacks of the graph, as mentioned and as resolved, and drop what is in neither."""
         for kind, ids, texts in self._embedded():
             self.store.drop(kind, self.store.ids(kind).difference(ids))
-            missing = self.store.missing(kind, list(ids))
-            known = dict(recall(kind, missing)) if missing else {}
-            self.store.put(kind, list(known), partial(_stack, known))
-            self.store.put(kind, missing, partial(self._encode, texts))
+            for page in pages_of(self.store.missing(kind, list(ids))):
+                known = dict(recall(kind, page))
+                self.store.put(kind, list(known), partial(_stack, known))
+                self.store.put(kind, page, partial(self._encode, texts))
         self.store.collections.drop_others()
         self.store.collections.settle()
         if not self.is_local and self._layout.vectors.exists():
