@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Any
 from ...text.lexicon import words
 from ..parsing.parser import Parser
 from .clauses import Roles, is_stated, roles
+from .prose_sentence import LONGEST_SENTENCE, PatternEnd, ProseSentence, ShownSentence
 from .recognition.name_kinds import kind_of_noun
 from .recognition.spans import VALUES
 from .stated_facts import Mention, Stated
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
-
-from .prose_sentence import LONGEST_SENTENCE, PatternEnd, ProseSentence, ShownSentence
 
 _FILE = Path(__file__).with_name("prose_facts.json")
 _OF_THINGS = re.compile(r"\b(?:(?P<office>responsible|accountable|manages?|administers?)|costs?|priced|fees?|effect|"
@@ -39,7 +38,7 @@ _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _EMPLOYING = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" tells a post, whatever it is called."""
 _LONGEST_TEXT = 1000
-"""The most words of a value and of a sentence, and the most characters of a text that is parsed as one."""
+"""The most characters of a text that is parsed as one."""
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 _DEPUTY = words("vice deputy assistant associate")
 """Words that make a post that of a deputy."""

@@ -51,6 +51,7 @@ _UNTOLD = frozenset({"name", "location", "product", "organization"})
 _RECOGNISED = {"place": "location", "body": "organization"}
 """The kinds of ends that are not told by the pattern."""
 _LONGEST_PHRASE, LONGEST_SENTENCE = 12, 90
+"""The most words of a value, and of a sentence that is parsed."""
 _BRACKETS = frozenset("()[]“”\"")
 _LONGEST_ROLE = 15
 _LONG_WORD = 5
