@@ -91,7 +91,7 @@ def _lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage]]:
 
     lines = list[tuple[str, Passage]]()
     for (way, relation), group in groupby(sorted(rows, key=lambda row: (*place(row), row.head, row.tail)), place):
-        said = relation.replace("_", " ")
-        lead, side = {0: (f"{said} -> ", tail_of), 1: (f"<- {said}: ", head_of), 2: (f"{said}: ", tail_of)}[way]
+        label = relation.replace("_", " ")
+        lead, side = {0: (f"{label} -> ", tail_of), 1: (f"<- {label}: ", head_of), 2: (f"{label}: ", tail_of)}[way]
         lines.extend((relation, item) for item in row_items(list(group), lead, side))
     return lines

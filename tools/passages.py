@@ -82,8 +82,8 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
     for ranked in _with_rest(retriever, ranking):
         # A document's name says nothing: copies of a text have different ones.
         title = "" if ranked.title == ranked.document else ranked.title
-        said = frozenset(_WORD.findall(f"{title} {ranked.heading} {ranked.text}"))
-        if ranked.chunk_id in known or any(_says_nothing_new(said, other) for other in words):
+        own_words = frozenset(_WORD.findall(f"{title} {ranked.heading} {ranked.text}"))
+        if ranked.chunk_id in known or any(_says_nothing_new(own_words, other) for other in words):
             continue
         # A document says of itself in its first words what `about` repeats.
         repeats = ranked.document in documents or ranked.start == 0
@@ -97,7 +97,7 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         tokens -= cost
         known.add(passage.chunk_id)
         documents.add(passage.document)
-        words.append(said)
+        words.append(own_words)
         shown.append(passage)
     return shown
 
@@ -133,9 +133,9 @@ def _goes_on(chunk: Chunk, following: Chunk) -> bool:
     return bool(SET_APART.match(last) and SET_APART.match(first))
 
 
-def _says_nothing_new(words: frozenset[str], said: frozenset[str]) -> bool:
-    """Return True if nearly all words were said, and those that were not are neither names nor numbers."""
-    new = words - said
+def _says_nothing_new(words: frozenset[str], shown: frozenset[str]) -> bool:
+    """Return True if nearly all words were shown, and those that were not are neither names nor numbers."""
+    new = words - shown
     return (len(new) <= (1 - _SAME) * len(words)
             and not any(word[0].isupper() or not word.isalpha() for word in new))
 
