@@ -60,7 +60,9 @@ def entity_card(index: RetrievalIndex, entity: str, tokens: int, *, relations: S
     chosen = [line for line in lines if label_key(line[0]) in wanted] if wanted else lines
     if order:
         chosen = sorted(chosen, key=lambda line: -order(line[0]))
-    title = ", ".join(filter(None, [_title(index, entity), shared]))
+    limits = [f"only {', '.join(relations)}"] if relations else []
+    limits += [f"at {at}"] if at else []
+    title = ", ".join(filter(None, [_title(index, entity), shared, *limits]))
     shown, left = fit_lines([item for _, item in chosen], tokens - estimate_tokens(title))
     notes = []
     if left:

@@ -54,7 +54,8 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ranking += _without_weight(index, allowed, {key for key, _ in ranking})
     items = passage_items(retriever, ranking, tokens, seen)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
-    return [Block(title=f"passages: {lookup.query}", items=tuple(items), note=note)]
+    within = "" if allowed is None else f" (in {' or '.join(filter(None, lookup.documents))})"
+    return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note)]
 
 
 def _without_weight(index: RetrievalIndex, documents: Collection[str], ranked: Collection[str],

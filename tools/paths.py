@@ -37,6 +37,8 @@ def look_up_paths(index: RetrievalIndex, lookup: PathLookup, tokens: int) -> lis
     """
     start, end = find_entities(index, lookup.start), find_entities(index, lookup.end) if lookup.end else None
     title = f"{lookup.start} … {lookup.end}" if lookup.end else f"{lookup.start} …"
+    if lookup.along:
+        title = f"{title} along {', '.join(lookup.along)}"
     unknown = [(name, found) for name, found in ((lookup.start, start), (lookup.end, end))
                if found is not None and not found.entities]
     if unknown:

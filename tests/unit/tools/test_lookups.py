@@ -77,6 +77,17 @@ def notes(blocks) -> str:
     return " ".join(block.note for block in blocks)
 
 
+@pytest.mark.parametrize("lookup", [
+    EntityLookup(entity="Town01", relations=("mayor of",)), EntityLookup(entity="Town01", at="1992"),
+    PathLookup(start="Ada Byron", along=("mayor of",)), PassageLookup(query="the mayor", documents=("mayors",)),
+    TripleLookup(relation="mayor of", head="Ada", at="1992", document="mayors")])
+def test_a_title_says_what_its_lookup_was_limited_to(retriever, lookup):
+    (block,) = found(retriever, lookup)
+    limits = [*getattr(lookup, "relations", ()), *getattr(lookup, "along", ()), *getattr(lookup, "documents", ()),
+              getattr(lookup, "at", ""), getattr(lookup, "document", ""), getattr(lookup, "head", "")]
+    assert all(limit in block.title for limit in limits)
+
+
 class TestCards:
     def test_shows_both_directions_values_and_documents(self, retriever):
         (card,) = found(retriever, EntityLookup(entity="town01"))
