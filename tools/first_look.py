@@ -109,7 +109,7 @@ def _read_named_documents(retriever: Retriever, question: str, named: Mapping[st
             for document in sorted(documents):
                 lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
                 found = look_up_passages(retriever, lookup, tokens // len(documents),
-                                         [item.chunk_id for item in shown], switches)
+                                         [item.key for item in shown], switches)
                 yield from (block.model_copy(update={"title": f"passages of {document}"}) for block in found)
 
 

@@ -35,7 +35,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         retriever: the knowledge base.
         lookup: the query, and the documents to stay in.
         tokens: the budget, estimated tokens.
-        seen: the ids of chunks that were shown before.
+        seen: the keys of passages that were shown before.
         switches: what the ranking uses.
         near: leave out passages of hardly any weight beside the best one; but documents that are named are read to
             their end.
@@ -76,7 +76,7 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         retriever: the knowledge base.
         ranking: chunks as (id, weight), best first.
         tokens: the budget, estimated tokens.
-        seen: the ids of chunks that were shown before.
+        seen: the keys of passages that were shown before.
     """
     shown, words, known, budget = list[Passage](), list[frozenset[str]](), set(seen), tokens
     documents = set[str]()
@@ -84,7 +84,7 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         # A document's name says nothing: copies of a text have different ones.
         title = "" if ranked.title == ranked.document else ranked.title
         own_words = frozenset(_WORD.findall(f"{title} {ranked.heading} {ranked.text}"))
-        if ranked.chunk_id in known or any(_says_nothing_new(own_words, other) for other in words):
+        if ranked.key in known or any(_says_nothing_new(own_words, other) for other in words):
             continue
         # A document says of itself in its first words what `about` repeats.
         repeats = ranked.document in documents or ranked.start == 0
@@ -96,7 +96,7 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         if cost > tokens and (len(shown) >= AT_LEAST or cost > tokens + budget):
             break
         tokens -= cost
-        known.add(passage.chunk_id)
+        known.add(ranked.key)
         documents.add(passage.document)
         words.append(own_words)
         shown.append(passage)

@@ -214,10 +214,19 @@ class TestPassages:
     def test_what_was_seen_is_not_shown_again(self, texts):
         lookup = PassageLookup(query="madder bought by the dyer", documents=("long", "wool"))
         (block,) = found(texts, lookup)
-        (other,) = found(texts, lookup, seen=[block.items[0].chunk_id])
+        (other,) = found(texts, lookup, seen=[block.items[0].key])
         assert block.items[0].chunk_id not in {item.chunk_id for item in other.items}
-        (nothing,) = found(texts, lookup, seen=[chunk.id for chunk in texts.index.chunks])
+        (nothing,) = found(texts, lookup, seen=[f"{chunk.id}:{len(chunk.text)}" for chunk in texts.index.chunks])
         assert (nothing.items, nothing.note) == ((), "all that is near was shown before")
+
+    def test_what_was_cut_was_not_seen_as_a_whole(self, texts):
+        lookup = PassageLookup(query="madder bought by the dyer", documents=("long",))
+        (block,) = found(texts, lookup, tokens=20)
+        (cut,) = block.items
+        (again,) = found(texts, lookup, seen=[cut.key], tokens=4000)
+        whole = texts.index.chunks[texts.index.chunk_row[cut.chunk_id]].text
+        assert len(cut.text) < len(whole)
+        assert whole in [item.text for item in again.items]
 
     def test_what_is_far_from_the_query_is_left_out(self, texts):
         query = "madder bought by the dyer"
