@@ -18,7 +18,7 @@ from .retriever import Retriever
 
 AT_LEAST = 3
 """Passages of a look where their chunks are long: one alone rarely answers, and another look costs a call."""
-_LEAST_WEIGHT = 1 / 10
+_LEAST_WEIGHT = 3 / 20
 """Of the best passage's weight: of what lookups show below it readers used nothing (benchmarks/README.md)."""
 _RANKED = 60
 """Passages of a ranking that are looked at: several times what a budget shows, for those shown before."""
@@ -54,6 +54,8 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ranking += _without_weight(index, allowed, {key for key, _ in ranking})
     items = passage_items(retriever, ranking, tokens, seen)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
+    if any(_is_cut(retriever, item) for item in items):
+        note = "it goes on: search its document to read all of it"
     within = "" if allowed is None else f" (in {' or '.join(filter(None, lookup.documents))})"
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note)]
 
@@ -112,6 +114,10 @@ def cut_passage(passage: Passage, tokens: int) -> Passage:
     end = first_tokens(passage.text, tokens - estimate_tokens(cut.header))
     sentences = [last for _, last in split_sentences(passage.text) if last <= end]
     return cut.model_copy(update={"text": passage.text[:sentences[-1] if sentences else end]})
+
+
+def _is_cut(retriever: Retriever, item: Passage) -> bool:
+    return item.key != retriever.passage(item.chunk_id, item.score).key
 
 
 def _with_rest(retriever: Retriever, ranking: Iterable[tuple[str, float]]) -> Iterator[Passage]:

@@ -226,6 +226,7 @@ class TestPassages:
         (again,) = found(texts, lookup, seen=[cut.key], tokens=4000)
         whole = texts.index.chunks[texts.index.chunk_row[cut.chunk_id]].text
         assert len(cut.text) < len(whole)
+        assert "goes on" in block.note
         assert whole in [item.text for item in again.items]
 
     def test_what_is_far_from_the_query_is_left_out(self, texts):
