@@ -275,7 +275,9 @@ def _list_counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) 
     computed = table.computed
     if computed.value is not None:
         unit = f" {computed.unit}" if computed.unit else ""
-        result = f"{lookup.do}: {shown_number(computed.value)}{unit}"
+        # Two counts of one number are two lines: each says of what it is.
+        limits = f" ({filters})" if (filters := filters_text(lookup)) else ""
+        result = f"{lookup.do}{limits}: {shown_number(computed.value)}{unit}"
         yield from _cite_rows(index, computed.column, computed.rows, result)
     for group in computed.leading(lookup.limit):
         verb = "" if lookup.do in {"list", "count"} else f"{lookup.do} "
