@@ -86,7 +86,7 @@ def _within(blocks: Iterable[Block], tokens: int, passages: int, described: set[
         at_least = passages if are_passages else 1
         shown, left = fit_lines(items, tokens, at_least) if tokens > 0 else ([], len(items))
         tokens -= sum(map(item_cost, shown))
-        more = f"{left} more passages" if are_passages else f"{left} more lines: narrow it"
+        more = f"{left} more passages: the same query shows them" if are_passages else f"{left} more lines: narrow it"
         note = "; ".join(filter(None, [block.note, more if left else ""]))
         yield block.model_copy(update={"items": tuple(shown), "note": note})
 
