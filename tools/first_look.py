@@ -29,6 +29,9 @@ _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
 _PASSAGES_SHARE = 2 / 3
 """Of the budget, for passages that a model reads: the last third held a passage that it needed for one question in
 ten, which costs a call there, and is paid for in each call of all questions."""
+_BESIDE_TABLE_SHARE = 1 / 4
+"""Of the budget, for passages beside the table that the question asks for: of thirty such questions the table answered
+all (benchmarks/README.md)."""
 _ASKED_SHARE = 1 / 2
 """Of the budget, for the table that the question asks for."""
 _NAMED_SHARE = 1 / 8
@@ -41,8 +44,6 @@ _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|cor
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
 _MOST_CARDS, _MOST_TABLES, _ENOUGH = 3, 2, 2
-_ROW_TOKENS = 3
-"""The fewest tokens of a row: a table of more rows than fit is not read at all."""
 _MOST_OWNERS = 100
 """Entities of a value that are read; one that more have tells little of any of them."""
 _MOST_SCANNED = 1000
@@ -89,7 +90,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         graph += _read_tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
     left = tokens - sum(item_cost(item) for block in (*blocks, *graph) for item in block.items)
     if "passage_search" in tools:
-        left = min(left, int(tokens * _PASSAGES_SHARE)) if reasons else left
+        share = _BESIDE_TABLE_SHARE if is_table else _PASSAGES_SHARE
+        left = min(left, int(tokens * share)) if reasons else left
         found = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), left, (), switches, near=False)
         blocks += [block.model_copy(update={"title": "passages"}) for block in found]
         blocks += _read_named_documents(retriever, question, named, [item for block in found for item in block.items],
@@ -162,28 +164,17 @@ def _rate_terms(retriever: Retriever, question: str) -> dict[str, float]:
 
 
 def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
-    """Yield the tables of values that a question names, and of relations and attributes that it asks for.
+    """Yield the tables of the values that a question names.
 
     A table that does not fit as a whole is left out: a part of it would look like all, and can be looked up.
     """
-    wanted = list(_list_named_tables(retriever, schema, question, tokens // _ROW_TOKENS))[:_MOST_TABLES]
+    rows = {term.name: term.rows for term in retriever.labelled_terms(schema).terms}
+    wanted = [TripleLookup(relation=attribute, tail=value)
+              for attribute, value in _find_shared_values(retriever.index, question)
+              if rows.get(attribute, 0) <= _MOST_SCANNED][:_MOST_TABLES]
     for lookup in wanted:
         yield from (block for block in look_up_table(retriever.index, schema, lookup, tokens // len(wanted))
                     if block.items and not block.note)
-
-
-def _list_named_tables(retriever: Retriever, schema: GraphSchema, question: str, most: int) -> Iterator[TripleLookup]:
-    """Yield the lookups of tables that may have at most so many rows."""
-    index = retriever.index
-    labelled = retriever.labelled_terms(schema)
-    rows = {term.name: term.rows for term in labelled.terms}
-    shared = _find_shared_values(index, question)
-    for attribute, value in shared:
-        if rows.get(attribute, 0) <= _MOST_SCANNED:
-            yield TripleLookup(relation=attribute, tail=value)
-    for name in labelled.named(question):
-        if rows[name] <= most and all(attribute != name for attribute, _ in shared):
-            yield TripleLookup(relation=name)
 
 
 def _find_shared_values(index: RetrievalIndex, question: str) -> list[tuple[str, str]]:
