@@ -25,7 +25,7 @@ from .query import EmbeddedQuery, Query, compare_queries, strip_placeholders
 from .ranking import fusion
 from .ranking.chunk_scores import Scores
 from .ranking.reranking import reranked
-from .ranking.steps import split_question
+from .ranking.steps import NamesIn, split_question
 from .schema_names import LabelledTerms, terms_of
 
 # How many embedded sub-queries are cached, each with its cosine to everything: enough for a busy server's questions.
@@ -73,6 +73,7 @@ class Retriever:
         self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(
             min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))
         self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
+        self._split = lru_cache(_TEXTS)(partial(_split, self.models.parser, self.index.names.find))
         self._lock = threading.RLock()
         self._labelled: LabelledTerms | None = None
 
@@ -113,12 +114,10 @@ class Retriever:
                 self._weighed[asked] = weighed
         return weighed
 
-    def sub_queries(self, question: str, *, decompose: bool = True) -> list[SubQuery]:
-        """Return what is searched for a question: itself first, then its steps."""
+    def sub_queries(self, question: str, *, decompose: bool = True) -> Sequence[SubQuery]:
+        """Return what is searched for a question: itself first, then its steps, which are cached."""
         question = escape_references(question)
-        if not decompose:
-            return [SubQuery(question=question)]
-        return split_question(question, self.models.parser, self.index.names.find)
+        return self._split(question) if decompose else [SubQuery(question=question)]
 
     def reorder(self, reranker: Reranker, questions: Sequence[str], ranking: Sequence[tuple[str, float]],
                 best: int) -> list[tuple[str, float]]:
@@ -216,6 +215,10 @@ class Retriever:
         """Return a passage with its document's metadata, cut if that is long."""
         about = self._about(passage.document)
         return passage.model_copy(update={"about": about}) if about else passage
+
+
+def _split(parser: Parser, names_in: NamesIn, question: str) -> tuple[SubQuery, ...]:
+    return tuple(split_question(question, parser, names_in))
 
 
 def _read_about(documents: Documents, document_id: str) -> str:

@@ -136,9 +136,10 @@ class RetrievalNodes:
                 "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
     def _first_blocks(self, state: AskState, context: AskContext) -> list[Block]:
-        # A reasoner that only quotes reads all that there is room for.
-        reasons, tokens = self._reasoner(state, context).reasons, self._resources.settings.context_tokens
+        tokens = self._resources.settings.context_tokens
         with self._snapshot(state) as snapshot:
+            # A reasoner that only quotes reads all that there is room for.
+            reasons = self._resources.reasoner(state["knowledge_base"], context.models, snapshot.calls).reasons
             return first_look(snapshot.retriever, snapshot.kb.schemas.current(), state["question"],
                               int(tokens * ROUND_SHARE) if reasons else tokens, context.tools, context.switches,
                               reasons=reasons)

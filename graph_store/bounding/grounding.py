@@ -209,8 +209,6 @@ class SourceText:
     def __init__(self, text: str, *above: str) -> None:
         self.text = text
         self._titles = [line for line in above if line]
-        self._places = word_places(text)
-        self._words = _Words(self._places)
 
     def find(self, name: str) -> Span | None:
         """Return the first place where the text has these words one after the other, or None."""
@@ -461,6 +459,15 @@ class SourceText:
     @cached_property
     def _values(self) -> list[Span]:
         return [self._span(value.start, value.end) for value in find_values(self.text)]
+
+    @cached_property
+    def _places(self) -> list[tuple[str, int, int]]:
+        # What is quoted letter by letter needs no words.
+        return word_places(self.text)
+
+    @cached_property
+    def _words(self) -> _Words:
+        return _Words(self._places)
 
     @cached_property
     def _plain_words(self) -> _Words:

@@ -119,7 +119,7 @@ class _Asked:
     def _stands_above(self, left: Sequence[str], lookup: TripleLookup) -> bool:
         """Return True if words that are not accounted for stand in the titles or headings above all rows found."""
         term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
-        table = read_table(self._index, self._schema, lookup, term)
+        table = read_table(self._index, self._schema, lookup, term, most=0)
         above = [(text, set(content_words(text))) for text in contexts(self._index, table)]
         return bool(above) and len(above) == len(table.computed.rows) and all(
             stem(normalise(word)) in stems or ((not word.isascii() or word.isdigit()) and word in text)

@@ -152,8 +152,8 @@ class Mentions:
         unnamed = table_words.NO_FIELD | ENGLISH_STOP | self.prefixes
         found = sorted(place for term in terms_of(self._index)
                        for rank, label in enumerate(labels_of(self._schema, term))
-                       if label not in unnamed and len(label) >= _SHORTEST_LABEL and not self._names_rows(label)
-                       for place in self._find_label(label, term, rank, tokens))
+                       if label not in unnamed and len(label) >= _SHORTEST_LABEL
+                       for place in self._find_label(label, term, rank, tokens) if not self._names_rows(label))
         self._candidates = [mention for _, mention in found]
         taken = _without_overlaps(self._candidates)
         # "the largest number of authors" is not about a field "size".
@@ -244,9 +244,10 @@ def _readings(label: str) -> list[list[str]]:
 
 def _find_runs(stems: Sequence[str], tokens: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
     """Yield the characters of each run of tokens that has these stems."""
-    for begin in range(len(tokens) - len(stems) + 1):
-        if tokens[begin][2] == stems[0] and [token[2] for token in tokens[begin:begin + len(stems)]] == list(stems):
-            yield tokens[begin][0], tokens[begin + len(stems) - 1][1]
+    first = stems[0]
+    for begin, (start, _, spoken) in enumerate(tokens):
+        if spoken == first and [token[2] for token in tokens[begin:begin + len(stems)]] == list(stems):
+            yield start, tokens[begin + len(stems) - 1][1]
 
 
 def singular(word: str) -> str:

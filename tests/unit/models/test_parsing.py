@@ -25,6 +25,8 @@ def test_a_parse_has_our_sentences_and_the_texts_offsets(parser):
     assert all(TEXT[token.idx : token.idx + len(token)] == token.text for token in doc)
     first_words = {sentence[0].idx for sentence in doc.sents}
     assert {start for start, _ in split_sentences(TEXT)} <= first_words
+    assert not doc.ents
+    parser.recognise(doc)
     assert ("Anna Brandt", "PERSON") in {(entity.text, entity.label_) for entity in doc.ents}
 
 
