@@ -124,7 +124,7 @@ def test_markdown_is_kept_and_titled_by_its_first_heading(tmp_path):
     source = "intro\n```\n# not this\n```\n## The *tree* ##\ntext"
     document = only(write(tmp_path / "a.md", source))
     assert document.text == source
-    assert document.title == "The *tree*"
+    assert document.title == "The tree"
     assert only(write(tmp_path / "b.md", "no heading")).title == "b"
 
 
