@@ -54,6 +54,11 @@ def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesR
                             ("Meeting Room Aurora", "Phone", "0123 456"), ("Meeting Room Aurora", "Fax", "0123 457")}
 
 
+def test_all_parts_of_a_chinese_name_with_dots_are_of_it(reader: RulesReader) -> None:
+    found = read(reader, "微波炉是1945年由珀西·勒巴朗·斯宾塞发明的。", schema="general")
+    assert "珀西·勒巴朗·斯宾塞" in entities(found)
+
+
 def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesReader) -> None:
     form = "*Sponsor / advisor*: Ann Lee <ann@x.org>, Bo Karl\n\n*Level*: two\n*Licence*: BSD\n*Seen by*: ____\n"
     links = "Pump: https://x.org/p\nHoist: https://x.org/h\nDock: https://x.org/d\n"
@@ -68,6 +73,9 @@ def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesR
                                  ("Ann Lee", "alias", "ann@x.org"), (document, "Level", "two"),
                                  (document, "Licence", "BSD")}
     assert not of_document(links) | of_document(talks) | of_document("Level: two\nLicence: BSD\n")
+    assert of_document("A soup.\n\nRating: ★★☆\n\nEnergy: 309 kcal\n") == {
+        (document, "Rating", "★★☆"), (document, "Energy", "309 kcal")}
+    assert not of_document("Rating: ---\n\nEnergy: 309 kcal\n")
 
 
 @pytest.mark.parametrize(("text", "people"), [
