@@ -113,7 +113,7 @@ def _name_end(words: Sequence[Word], at: int) -> int:
     end = at + 1
     if words[at].tag == "PER":  # "珀西·勒巴朗" "·" "斯宾塞", whatever its tag
         while end < len(words) and words[end].start == words[end - 1].end and (
-                words[end].text in {"·", "•"} or words[end - 1].text[-1] in "·•"):
+                words[end].text[0] in "·•" or words[end - 1].text[-1] in "·•"):
             end += 1
         return end
     if words[at].tag not in {"LOC", "ORG", "nz"}:

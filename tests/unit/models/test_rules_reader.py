@@ -54,8 +54,10 @@ def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesR
                             ("Meeting Room Aurora", "Phone", "0123 456"), ("Meeting Room Aurora", "Fax", "0123 457")}
 
 
-def test_all_parts_of_a_chinese_name_with_dots_are_of_it(reader: RulesReader) -> None:
-    found = read(reader, "微波炉是1945年由珀西·勒巴朗·斯宾塞发明的。", schema="general")
+@pytest.mark.parametrize("text", ["微波炉是1945年由珀西·勒巴朗·斯宾塞发明的。",
+                                  "微波炉是 1945 年由 [珀西·勒巴朗·斯宾塞](https://a.example/Spencer) 发明的。"])
+def test_all_parts_of_a_chinese_name_with_dots_are_of_it(reader: RulesReader, text: str) -> None:
+    found = read(reader, text, schema="general")
     assert "珀西·勒巴朗·斯宾塞" in entities(found)
 
 
