@@ -96,6 +96,8 @@ NO_FIELD = words("count number name value total list field row record item entry
 """Fields of these names are in every question about rows, and asked for by none."""
 ENDINGS = frozenset(stem(word) for word in ("date", "year", "name", "number", "time", "place", "day"))
 """What fields' names add to the word by which they are asked about: "birth date"."""
+FLAGS = words("yes no true false y n 0 1 是 否 有 无")
+"""The values of fields that say yes or no, of which nobody asks how many there are."""
 GENERIC = words("""
     go gone here reach reaches reached be become became been turn turned stand stands end ended up still now today yet
     currently present moment
