@@ -199,6 +199,10 @@ class Mentions:
         """Return the words that are not accounted for."""
         left = self.unread()
         if re.search(r"[\u4e00-\u9fff]", self.text):
+            named = [noun.span() for noun in said.HAN_ASKED.finditer(left) if not any(
+                noun.start("noun") < one.end and one.start < noun.end() for one in self.all)]
+            for start, end in reversed(named):
+                left = left[:start] + left[end:]
             left = said.HAN_GENERIC.sub("", left)
         known = {part for kind in self._index.browsing.types for part in content_words(kind)}
         known |= self.subjects(unread=True) | {stem(word) for word in said.GENERIC}

@@ -196,7 +196,9 @@ class TestQuestionsAboutRows:
         ("Which Active lighthouse has the smallest height?", {"relation": "height", "where": ("status=Active",),
                                                               "do": "smallest"}),
         ("Which lighthouse was lit first?", {"relation": "lit", "do": "first"}),
-        ("哪本书价格最高？", {"relation": "价格", "do": "largest"})])
+        ("哪本书价格最高？", {"relation": "价格", "do": "largest"}),
+        ("价格最高的是哪部作品？", {"relation": "价格", "do": "largest"}),
+        ("哪些小说的状态是绝版？", {"relation": "状态", "tail": "绝版"})])
     def test_are_read_as_lookups(self, resources, question, lookup):
         assert arguments(resources, question) == lookup
 
