@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -16,6 +16,8 @@ _FEWEST_WORDS = 8
 """A shorter text in Latin script may be a name, which says nothing about the language."""
 _FEWEST_FOREIGN = 2
 """Different function words that tell another language: one, such as "fast" or "Li", may be in English notes."""
+_LONG = 100
+"""From this many words on, prose has several function words of its language."""
 _SHARE = 0.1
 """Of the words of prose more are function words of its language; of tables and lists fewer."""
 _FOREIGN_SHARE = 0.1
@@ -82,10 +84,21 @@ def is_english(text: str) -> bool | None:
     if len(words) < _FEWEST_WORDS:
         return None
     english, foreign = (sum(map(known.__contains__, words)) / len(words) for known in _function_words())
-    is_foreign = foreign >= english and len(_function_words()[1].intersection(words)) >= _FEWEST_FOREIGN
+    is_foreign = foreign >= english and _is_of_another_language(words)
     if max(english, foreign) < _SHARE or (foreign >= english and not is_foreign):
         return None
     return not is_foreign
+
+
+def _is_of_another_language(words: Sequence[str]) -> bool:
+    """Return True if a text has function words of other languages; a long one more of one of these than of English.
+
+    How often they occur tells less: a table repeats its header, such as "share non-white per 100k", in each row.
+    """
+    english, foreign = _function_words()
+    present = frozenset(words)
+    most = max(len(present & known) for known in _word_lists().values())
+    return len(foreign & present) >= _FEWEST_FOREIGN and (len(words) < _LONG or most > len(present & english))
 
 
 def are_english(texts: Iterable[str]) -> bool:

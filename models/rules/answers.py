@@ -59,7 +59,7 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
     found = [item for item in finder.search(question) if not is_unasked(question, item.unit.row)]
     if not found:
         return QuotedDraft(answerable=False, confidence=0.0)
-    extreme = find_extreme(question, finder.units)
+    extreme = find_extreme(question, finder.units, finder.passages)
     if extreme is not None:
         words, line, units = extreme
         claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in units]

@@ -21,7 +21,7 @@ from ...text.lexicon import words
 from ...text.quantities import kind_of
 from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
-from ...text.table_rows import DOCUMENT, Cell, Row, find_rows
+from ...text.table_rows import DOCUMENT, Cell, Row, find_rows, states_something
 from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
 from .metadata_facts import DocumentTypes, facts_of_metadata
 from .useful_rows import useful_rows
@@ -116,7 +116,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         time = "; ".join(filter(None, [_time_of(row), section]))
         entities[name, kind] = None
         for header, value in row.cells[1:]:
-            if len(value) > _LONGEST_VALUE or not any(map(str.isalnum, value)):
+            if len(value) > _LONGEST_VALUE or not states_something(value):
                 continue
             leads = kind_of(value) == "text" and value != name and not _NO_NAME.search(value) and names(value)
             relation = words.relation(header, kind) if leads else None

@@ -19,8 +19,9 @@ _NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+
 _PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
                      r"\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
-_SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |[。.]$|ます$|です$")
-"""What a sentence has and a name has not."""
+_SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |。$|"
+                       r" (?!the |and |for )[a-z]{3,}(?:[ ,][^\n]*)?\.$|ます$|です$")
+"""What a sentence has and a name has not, even one with a stop at its end: "Ulm Pumps Inc.", "Ulm, Ger."."""
 _DATES = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
 _RANGE = re.compile(r"(?:between|from|up to|over|under|above|below|more than|less than|at least) [$€£]?\d[\d,. –-]*"
                     r"(?:(?:and|to) [$€£]?\d[\d,.]*)?", re.IGNORECASE)

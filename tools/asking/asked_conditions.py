@@ -190,6 +190,10 @@ class Conditions:
         column = self._index.column(name)
         return column.holds_dates and sum(map(bool, column.dates)) > _HALF * len(column.texts)
 
+    def is_flag(self, name: str) -> bool:
+        """Return True if a field says yes or no."""
+        return said.FLAGS.issuperset(map(str.casefold, self._index.column(name).texts))
+
     def is_sized(self, name: str) -> bool:
         """Return True if most of a field's values are numbers."""
         column = self._index.column(name)

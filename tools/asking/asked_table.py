@@ -233,6 +233,8 @@ class _Asked:
         counted = next(filter(self._is_counted, free), None)
         if counted and self._conditions.is_sized(counted.name):
             return None  # "how many inhabitants" asks for the number itself
+        if do == "count" and counted and conditions.is_flag(counted.name):
+            return conditions.lookup("", do=do)  # "how many fight songs": things of that name, not yes and no
         if do == "count" and free:
             return conditions.lookup(counted.name, do="distinct") if counted and len(free) == 1 else None
         self._mentions.use(*free)

@@ -200,6 +200,10 @@ class Mentions:
         """Return the words that are not accounted for."""
         left = self.unread()
         if re.search(r"[\u4e00-\u9fff]", self.text):
+            asked_nouns = [noun.span() for noun in table_words.HAN_ASKED.finditer(left) if not any(
+                noun.start("noun") < one.end and one.start < noun.end() for one in self.all)]
+            for start, end in reversed(asked_nouns):
+                left = left[:start] + left[end:]
             left = table_words.HAN_GENERIC.sub("", left)
         known = {part for kind in self._index.browsing.types for part in content_words(kind)}
         known |= self.subjects(unread=True) | {stem(word) for word in table_words.GENERIC}

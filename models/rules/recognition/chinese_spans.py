@@ -111,9 +111,9 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
 def _name_end(words: Sequence[Word], at: int) -> int:
     """Return the index after the last word of the name that begins at a word, or after the word itself."""
     end = at + 1
-    if words[at].tag == "PER":  # '乌萨马·' and '拉比耶'
+    if words[at].tag == "PER":  # "珀西·勒巴朗" "·" "斯宾塞", whatever its tag
         while end < len(words) and words[end].start == words[end - 1].end and (
-                words[end].text in {"·", "•"} or (words[end].tag == "PER" and words[end - 1].text[-1] in "·•")):
+                words[end].text[0] in "·•" or words[end - 1].text[-1] in "·•"):
             end += 1
         return end
     if words[at].tag not in {"LOC", "ORG", "nz"}:

@@ -55,8 +55,10 @@ _KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
 """What stands before the name of a kind of thing: (each, a “Gold Member”)."""
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
-_LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)")
-_EMPHASIS = re.compile(r"\*{1,3}|`{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
+_LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
+_PICTURE = "\u2600-\u27bf\U0001f000-\U0001faff"
+_EMPHASIS = re.compile(rf"\*{{1,3}}|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTURE}][{_PICTURE}\ufe0f\u200d]*")
+"""Marks of emphasis, and pictures among the letters."""
 _SYMBOL = re.compile("[=+×−%$€£]")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
@@ -73,7 +75,7 @@ _LONGEST_NAME = 9
 
 
 def without_emphasis(text: str) -> str:
-    """Return a text with blanks for marks of emphasis, as it is recognised."""
+    """Return a text with blanks for marks of emphasis and pictures, as it is recognised."""
     return _EMPHASIS.sub(lambda marks: " " * len(marks[0]), text)
 
 

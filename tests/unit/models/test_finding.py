@@ -143,6 +143,16 @@ def test_superlatives_and_comparisons_over_one_column(question, expected):
     assert all(quote.words in BOATS for claim in said.claims for quote in claim.quotes)
 
 
+def test_a_table_of_which_rows_are_missing_has_no_superlative():
+    rows = [f"| Boat: B{number} | Passengers: {number} |" for number in range(30)]
+    starts = [sum(len(row) + 1 for row in rows[:number]) for number in range(30)]
+    parts = [passage("\n".join(rows[at:at + 10])).model_copy(update={"start": starts[at], "document": "boats.csv"})
+             for at in (0, 10, 20)]
+    question = "Which boat takes the most passengers?"
+    assert ask(question, *parts).short == "B29"
+    assert "B29" != ask(question, parts[0], parts[2]).short == ask(question, parts[1]).short == ""
+
+
 FAQ = """**Is the hut open in winter?**
 
 No. It closes in October.

@@ -118,6 +118,14 @@ def test_a_wrapped_name_has_no_line_break_and_a_list_is_not_one_name(parser: Par
     assert not [name for name in names("Offices:\n- Berlin\n- Oslo\n- New Delhi\n", parser) if "\n" in name]
 
 
+def test_a_picture_and_what_stands_behind_a_dash_are_no_part_of_a_name(parser: Parser) -> None:
+    text = "The hall was rebuilt by Ethan White 👨‍💻 of Alder. "
+    text += "The pairs were Paula Blum - Sarah Lee and Ida Lang - Bo Karl."
+    names = {text[span.start : span.end] for span in find_spans([text], parser)[0]}
+    assert "Ethan White" in names
+    assert not any(" - " in name or name[-1] > "\u2600" for name in names)
+
+
 def test_articles_possessives_and_markup_are_no_part_of_names(parser: Parser) -> None:
     found = names("The **Nobel Foundation**'s office and the University of Oslo's library are in Sweden.", parser)
     assert found == ["Nobel Foundation", "University of Oslo", "Sweden"]
