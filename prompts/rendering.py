@@ -20,7 +20,7 @@ from ..schemas.naming import UNSEEN
 from ..text.tokens import estimate_tokens
 from .language import Language
 
-Step = Literal["extract", "resolve", "summarise", "agent", "condense", "judge", "retell", "infer", "group", "repair"]
+Step = Literal["extract", "resolve", "summarise", "agent", "condense", "judge", "infer", "group", "repair"]
 STEPS: tuple[Step, ...] = get_args(Step)
 _LANGUAGES: tuple[Language, ...] = get_args(Language)
 

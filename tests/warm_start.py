@@ -38,7 +38,7 @@ IMPORTED = (
     "banyan.models.embedding.onnx_embedder", "banyan.models.llm.chat_model", "banyan.models.rules.reader",
     "banyan.models.rules.rules_reasoner", "banyan.server.app", "banyan.subagent.tool", "anyio._backends._asyncio",
     "bm25s", "chromadb_rust_bindings", "chromadb.api.rust", "httpcore2", "langchain_openai",
-    "markdown_it", "mcp", "openai.resources.chat", "sklearn.cluster", "typer.rich_utils", "uvicorn")
+    "mcp", "openai.resources.chat", "sklearn.cluster", "typer.rich_utils", "uvicorn")
 FIXED = {"COLUMNS": "200", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """What modules read when they are imported. A process with several threads must not be forked."""
 _BECOME_SUBREAPER = 36
