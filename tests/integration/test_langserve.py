@@ -1,4 +1,4 @@
-"""The LangServe chat of `banyan serve`, by LangServe's own client and, for the playgrounds, as a browser gets them."""
+"""The LangServe chat of `banyan serve`, by LangServe's own client and, for the playground, as a browser gets it."""
 
 from contextlib import closing
 from urllib.parse import urlsplit
@@ -12,12 +12,12 @@ from .. import browsing
 pytestmark = pytest.mark.integration
 
 QUESTION = "When was Marie Curie born?"
-ASKED = {"knowledge_base": "english", "question": QUESTION}
+ASKED = {"messages": [("user", QUESTION)]}
 
 
 @pytest.fixture(scope="module")
 def chat(web_server):
-    return RemoteRunnable(f"{web_server}/chat")
+    return RemoteRunnable(f"{web_server}/chat/kb/english")
 
 
 def test_an_answer_comes_with_what_it_rests_on(chat):
@@ -31,7 +31,7 @@ def test_an_answer_comes_with_what_it_rests_on(chat):
     assert citation["quote"] in answer.content
 
 
-class TestPlaygrounds:
+class TestPlayground:
     def test_a_browser_chats_and_asks_nobody_else(self, web_server, web_browser):
         with closing(web_browser.new_page()) as page:
             watch = browsing.Watch(urlsplit(web_server).netloc, ())
@@ -41,10 +41,8 @@ class TestPlaygrounds:
             page.locator("textarea").fill(QUESTION)
             page.locator("textarea").press("Enter")
             page.get_by_text("She was born in Warsaw on 7 November 1867").first.wait_for(timeout=browsing.WAIT)
-            page.goto(f"{web_server}/chat/playground/")
-            page.get_by_text("Knowledge Base").first.wait_for(timeout=browsing.WAIT)
         assert watch.faults == []
 
     def test_files_of_elsewhere_are_not_served(self, web_server):
         for path in ("..%2f..%2fplayground.py", "%2e%2e/%2e%2e/playground.py", "assets/../../../server.py"):
-            assert httpx.get(f"{web_server}/chat/playground/{path}").status_code == 404
+            assert httpx.get(f"{web_server}/chat/kb/english/playground/{path}").status_code == 404
