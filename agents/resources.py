@@ -442,7 +442,7 @@ class Resources:
             raise
 
     def _ask_labels_again(self, kb: KnowledgeBase) -> None:
-        from .label_grouping import group_labels  # noqa: PLC0415 - the extraction by a model with it
+        from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
 
         kb.schema_control.forget_growth()
         writer = self.schema_writer(kb.layout.name)

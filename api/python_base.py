@@ -15,7 +15,7 @@ from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
 
-from ..agents.cluster.ray_builds import aresources_on
+from ..agents.cluster.joining import aresources_on
 from ..agents.construction.document_files import FolderChanges, compare_folder
 from ..agents.construction.graph import build_graph as construction_graph
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
@@ -38,8 +38,7 @@ from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Mode
 from ..schemas.scope import Scope
-from ..subagent.langchain_retriever import BanyanRetriever, search
-from ..subagent.tool import Subagent, as_subagent, as_tool
+from ..subagent.tool import BanyanRetriever, Subagent, as_subagent, as_tool, search
 from ..subagent.tool_answers import RetrievedPassage
 from ..text.times import read_day
 from ..tools.langchain_tools import lookup_tools

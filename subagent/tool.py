@@ -1,23 +1,31 @@
-"""Banyan as a LangChain tool, and as a subagent: a small graph over messages for deepagents, supervisors and graphs."""
+"""Banyan for LangChain: a tool, a retriever of passages, and a subagent for deepagents, supervisors and graphs."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.graph import END, START, MessagesState, StateGraph
-from pydantic import ValidationError
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from pydantic.v1 import ValidationError as OldValidationError
 from typing_extensions import TypedDict
 
 from ..agents.resources import Resources
+from ..agents.retrieval.conversation import read_conversation
+from ..agents.retrieval.spelling import respelt
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
+from ..agents.run_checks import check_context
 from ..config import Settings
+from ..graph_store.layout import check_name
+from ..schemas.documents import Chunk
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
 from .asking import Asker, LocalAsker, answer_text, default_name, description_of, resources_for
-from .tool_answers import AskedQuestion
+from .tool_answers import AskedQuestion, RetrievedPassage
 
 
 def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", context: AskContext | None = None,
@@ -173,3 +181,68 @@ def _answer(name: str, answer: AskOutput) -> SubagentOutput:
 
 def _failure(name: str, error: BanyanError) -> SubagentOutput:
     return {"abstained": True, "error": str(error), "messages": [AIMessage(cannot_answer(str(error)), name=name)]}
+
+
+def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None,
+           ) -> list[RetrievedPassage]:
+    """Return the best passages for a query, best first; arguments and errors as of `_rank`."""
+    return [RetrievedPassage(document=chunk.document_id, title=chunk.title, start=chunk.start,
+                             end=chunk.start + len(chunk.text), text=chunk.text, score=score)
+            for chunk, score in _rank(resources, kb, query, k, context or AskContext(decompose=False))]
+
+
+def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[Chunk, float]]:
+    """Return the best chunks for a query with their scores, best first.
+
+    Args:
+        resources: models and open knowledge bases.
+        kb: the knowledge base.
+        query: a question, or keywords.
+        k: the maximum number of passages.
+        context: its documents, switches and `decompose` count.
+
+    Raises:
+        BanyanError: the knowledge base does not exist, or the query is empty or too long.
+    """
+    check_context(context)
+    _, question = read_conversation({"question": query})
+    with resources.snapshot(kb, context.scope) as snapshot:
+        index = snapshot.index
+        question, _ = respelt(question, index)
+        ranking = snapshot.retriever.rank_passages(question, k, switches=context.switches, decompose=context.decompose)
+        return [(index.chunks[index.chunk_row[chunk]], score) for chunk, score in ranking]
+
+
+class BanyanRetriever(BaseRetriever):
+    """The best passages of a knowledge base for a query, for your own chains.
+
+    Each `Document` holds a passage; its id is the passage's, and its metadata are `document` (the document's id),
+    `title`, `start` and `end` (characters of the document, so that `document.text[start:end]` is the passage) and
+    `score` (higher is better). `ainvoke` searches in a thread.
+    """
+
+    kb: str = Field(description="the knowledge base")
+    k: int = Field(default=4, ge=1, le=100, description="passages returned at most")
+    decompose: bool = Field(default=False, description="split a nested query into steps")
+    documents: tuple[str, ...] = Field(default=(), description="ids, titles or paths of the documents to search, or "
+                                       "patterns; none: all")
+    where: dict[str, str] = Field(default={}, description="metadata of the documents to search, as {key: value or "
+                                                          "pattern}")
+    settings: Settings | None = Field(default=None, exclude=True, repr=False,
+                                      description="home, models and limits; none: those of the environment")
+    resources: Resources | None = Field(default=None, exclude=True, repr=False,
+                                        description="opened by your own code, instead of `settings`")
+    _opened: Resources = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_name(self.kb)
+        self._opened = self.resources or resources_for(self.settings)
+        return self
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
+        context = AskContext(decompose=self.decompose, documents=self.documents, where=self.where)
+        return [Document(page_content=chunk.text, id=chunk.id, metadata={
+            "document": chunk.document_id, "title": chunk.title, "start": chunk.start,
+            "end": chunk.start + len(chunk.text), "score": score})
+            for chunk, score in _rank(self._opened, self.kb, query, self.k, context)]

@@ -20,9 +20,8 @@ from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import content_id
 from ...text.markup import has_statement
-from ..extraction_requests import extraction_request, reading_fingerprint
+from ..extraction_requests import extraction_request, reading_fingerprint, split_call
 from ..resources import Resources, default_resources
-from .shared_calls import split_call
 from .state import BuildContext, BuildState, ExtractInput, WriteInput, build_options
 
 _T = TypeVar("_T")

@@ -29,10 +29,17 @@ from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.metadata_line import UNREAD
-from ..contexts import check_context
-from ..extraction_requests import reading_fingerprint
-from ..label_grouping import group_labels
-from ..served_runs import charged_to_client, check_readable, is_seen, is_served, resumed_run, served_client
+from ..extraction_requests import MOST_CHUNKS, calls_of, reading_fingerprint
+from ..run_checks import (
+    charged_to_client,
+    check_context,
+    check_readable,
+    is_seen,
+    is_served,
+    resumed_run,
+    served_client,
+)
+from ..schema_proposal import group_labels
 from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
 from .build_report import chunks_left, report_of, show_progress
@@ -49,7 +56,6 @@ from .inputs import (
     named_sources,
     require_any,
 )
-from .shared_calls import MOST_CHUNKS, calls_of
 from .state import BuildContext, BuildState, WriteInput, build_options, new_run
 
 

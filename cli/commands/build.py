@@ -16,8 +16,7 @@ from typer.core import TyperCommand
 from watchfiles import Change, DefaultFilter
 from watchfiles import watch as watch_files
 
-from ...agents.cluster.joining import LOCAL
-from ...agents.cluster.ray_builds import resources_on
+from ...agents.cluster.joining import LOCAL, resources_on
 from ...agents.construction.document_files import FolderChanges
 from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import named_sources

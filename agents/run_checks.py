@@ -1,16 +1,48 @@
-"""Limit what runs started through a LangGraph server may read from the disk: anyone who reaches it may start one."""
+"""Check what a run was given: its context, which LangGraph builds from what a client sent without checking a value.
+
+A run that comes through a LangGraph server may read only some files: anyone who reaches the server may start one.
+"""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
+from typing import Any, cast
 
 from langgraph.config import get_config
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 from ..ingest.reading import IngestError
 from ..runtime.budgets import Allowance, charge_calls
+from ..schemas.errors import BanyanError
 from ..schemas.formats.schema_loading import seed_names
 from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
+
+
+class ContextError(BanyanError):
+    """A context with a value of a wrong type."""
+
+
+def check_context(context: object) -> None:
+    """Check that all values of a context have the types that it declares.
+
+    Raises:
+        ContextError: one has another type; names the field, and the type.
+    """
+    try:
+        # As JSON, in which a tuple is a list; strictly, so "false" is not a bool.
+        _adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ContextError(f"the context's {where} is {str(first['input'])[:60]!r}: {first['msg']}") from error
+
+
+@cache
+def _adapter(context: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(context)
 
 
 def is_served() -> bool:
