@@ -15,8 +15,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
 
 from ..agents.cluster.joining import aresources_on
-from ..agents.construction.document_files import FolderChanges, compare_folder
 from ..agents.construction.graph import build_graph as construction_graph
+from ..agents.construction.inputs import FolderChanges, compare_folder
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
@@ -31,8 +31,7 @@ from ..schemas.scope import Scope
 from ..subagent.tool import BanyanRetriever, Subagent, as_subagent, as_tool, search
 from ..subagent.tool_answers import RetrievedPassage
 from ..tools.langchain_tools import lookup_tools
-from .base_contents import BaseContents, Where
-from .manual_edits import ManualEdits
+from .base_contents import BaseContents, ManualEdits, Where
 from .progress import Progress, log_failures, show_progress
 from .python_results import (
     Answer,

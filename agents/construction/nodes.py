@@ -43,7 +43,6 @@ from ..schema_proposal import group_labels
 from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
 from .build_report import chunks_left, report_of, show_progress
-from .document_files import note_moved_files, without_replaced_files
 from .extraction_nodes import BuildNodes, asks_batches
 from .inputs import (
     DEFAULT_SCHEMA,
@@ -54,7 +53,9 @@ from .inputs import (
     is_inferred,
     named_schema,
     named_sources,
+    note_moved_files,
     require_any,
+    without_replaced_files,
 )
 from .state import BuildContext, BuildState, WriteInput, build_options, new_run
 

@@ -12,7 +12,7 @@ from ...agents.resources import Resources
 from ...api.progress import track
 from ...config import Settings
 from ...evaluation.bench.anonymising import AnonymityKey, Corpus, Task, anonymise, revert
-from ...evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
+from ...evaluation.bench.arm_answers import ARMS, DEFAULT_ARMS, chosen_arms
 from ...evaluation.bench.bench_report import BenchReport, make_report
 from ...evaluation.bench.bench_tables import headline, tables, to_markdown
 from ...evaluation.bench.dataset_files import Dataset, DatasetName
