@@ -57,7 +57,7 @@ from .inputs import (
     require_any,
     without_replaced_files,
 )
-from .state import BuildContext, BuildState, WriteInput, build_options, new_run
+from .state import BuildContext, BuildState, ChunksInput, build_options, new_run
 
 
 class ConstructionNodes(BuildNodes):
@@ -227,7 +227,7 @@ class ConstructionNodes(BuildNodes):
             shown = [candidate.model_dump(mode="json") for candidate in candidates]
             return {"undecided": not last, "candidates": shown, "stopped": stopped or state["stopped"]}
 
-    def _charged(self, state: BuildState | WriteInput) -> AbstractContextManager[None]:
+    def _charged(self, state: BuildState | ChunksInput) -> AbstractContextManager[None]:
         """Charge the calls of a block to a state's run, within its budget."""
         return charge_calls(build=state["run"], budget=self._budget(state))
 
@@ -277,7 +277,7 @@ class ConstructionNodes(BuildNodes):
                 kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
         return {"candidates": []}
 
-    def write(self, state: WriteInput) -> BuildState:
+    def write(self, state: ChunksInput) -> BuildState:
         """Bound a batch, write it, and embed it.
 
         Facts, rejections, what the batch asks of the schema, and the state of its chunks are written in one
