@@ -1,17 +1,14 @@
-"""The LangServe chat over HTTP, of each knowledge base at `/chat/kb/{knowledge_base}`.
+"""The LangServe chat over HTTP, of each knowledge base at `/chat/kb/{knowledge_base}`, for LangServe's own client.
 
 The chat takes a conversation and streams an answer, after its citations were checked, in pieces. It is a thin facade
 over the same answering as REST's (`runs/questions.py`). The conversation consists of the client's messages or, with a
 thread, of the turns stored on the server.
 
 The routes use LangServe's own handlers. In addition, error messages say what is wrong (LangServe says "Internal Server
-Error"), input that no handler checks is rejected, and the playground has the content security policy it needs.
+Error"), and input that no handler checks is rejected.
 """
 
-import base64
-import hashlib
-import warnings
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Annotated, Any, TypeVar, cast
@@ -19,18 +16,12 @@ from typing import Annotated, Any, TypeVar, cast
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from langchain_core.callbacks.manager import adispatch_custom_event
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    HumanMessage,
-    SystemMessage,
-    convert_to_messages,
-)
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import APIHandler, CustomUserType
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 from sse_starlette import EventSourceResponse
 
 from ...graph_store.layout import check_name
@@ -48,11 +39,8 @@ MAX_MESSAGES = 200
 CLIENT = "banyan_client"
 """The key of the client in a run's configuration; the server sets it, and ignores what a client sends."""
 _RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHandler.stream,
-         "stream_log": APIHandler.stream_log, "stream_events": APIHandler.astream_events}
-_SCHEMAS = ("input_schema", "output_schema", "config_schema")
+         "stream_events": APIHandler.astream_events}
 _MAX_BATCH = 100
-_MAX_HASH = 2_000
-"""The most characters of a playground's compressed configuration, which unpacks to at most their square."""
 
 
 def _as_messages(given: object) -> object:
@@ -70,17 +58,6 @@ class Conversation(CustomUserType):
 
     messages: Annotated[list[HumanMessage | AIMessage | SystemMessage], BeforeValidator(_as_messages)] = Field(
         min_length=1, max_length=MAX_MESSAGES, description="the conversation; its last message is the question")
-
-
-# LangServe's chat playground recognises a message by the `enum` of its type, but pydantic writes `const`.
-ChatOutput = Annotated[AIMessageChunk, WithJsonSchema({"anyOf": [{
-    "title": "AIMessageChunk", "type": "object", "properties": {
-        "type": {"type": "string", "enum": ["ai", "AIMessageChunk"]},
-        "content": {"type": "string", "description": "a piece of the answer; all pieces together are the answer"},
-        "additional_kwargs": {"type": "object", "description": (
-            "of the last piece: citations {id, document, start, end, quote}, abstained, confidence, short, "
-            "grade, sub_queries, iterations")}}}]})]
-"""A piece of the answer; the last one has no text."""
 
 
 class Chat(RunnableLambda[Conversation, AIMessageChunk]):
@@ -135,27 +112,19 @@ async def _detach(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
         yield entered
 
 
-# LangServe's chat playground supports only this stream.
-warnings.filterwarnings("ignore", message="astream_log is deprecated")
-
-
 class ChatRequestError(RefusedError):
     """The request cannot be read."""
 
 
 def add_chat_routes(app: FastAPI, service: Service) -> None:
-    """Serve the chat: invoke, batch, stream, stream_log, stream_events, schemas, and a playground."""
-    chat, router = Chat(service), APIRouter(include_in_schema=False, dependencies=[may("ask")])
+    """Serve the chat: invoke, batch, stream, stream_events."""
     path = "/chat/kb/{knowledge_base}"
-    handler = APIHandler(chat.with_types(input_type=Conversation, output_type=cast("Any", ChatOutput)), path=path,
-                         per_req_config_modifier=_of_request, playground_type="chat")
-    for below in (path, path + "/c/{config_hash}"):  # the playground sends its options in the address
-        for name, handle in _RUNS.items():
-            router.add_api_route(f"{below}/{name}", _run(partial(handle, handler)), methods=["POST"],
-                                 dependencies=[AFFORDABLE])
-        for name in _SCHEMAS:
-            router.add_api_route(f"{below}/{name}", _schema(getattr(handler, name)), methods=["GET"])
-    router.add_api_route(f"{path}/playground/{{file_path:path}}", _playground(handler), methods=["GET"])
+    router = APIRouter(include_in_schema=False, dependencies=[may("ask"), AFFORDABLE])
+    # A piece of the answer; the last one has no text, and the citations and the rest in `additional_kwargs`.
+    chat = Chat(service).with_types(input_type=Conversation, output_type=AIMessageChunk)
+    handler = APIHandler(chat, path=path, per_req_config_modifier=_of_request)
+    for name, handle in _RUNS.items():
+        router.add_api_route(f"{path}/{name}", _run(partial(handle, handler)), methods=["POST"])
     app.include_router(router)
 
 
@@ -176,7 +145,7 @@ def _run(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awai
         if not isinstance(inputs, list) or len(inputs) > _MAX_BATCH:
             raise ChatRequestError(f"`inputs` is a list of at most {_MAX_BATCH}: send the rest in another batch")
         try:
-            response = await handle(request, config_hash=_hash(request))
+            response = await handle(request)
         except ValidationError as error:  # of a batch's inputs
             raise RequestValidationError(error.errors()) from error
         if isinstance(response, EventSourceResponse):
@@ -194,43 +163,3 @@ async def _with_error_messages(events: AsyncIterable[Any], request: Request) -> 
                 yield item
     except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
         yield event("error", {"status_code": status_of(error), "message": error_told(error, request).message})
-
-
-def _schema(handle: Callable[..., Awaitable[Any]]) -> Callable[[Request], Awaitable[Any]]:
-    async def respond(request: Request) -> Any:
-        return await handle(request, config_hash=_hash(request))
-
-    return respond
-
-
-def _playground(handler: APIHandler) -> Callable[[Request], Awaitable[Response]]:
-    async def respond(request: Request) -> Response:
-        response: Response = await handler.playground(request.path_params["file_path"], request)
-        if response.media_type == "text/html":
-            response.headers["Content-Security-Policy"] = _policy(bytes(response.body))
-        return response
-
-    return respond
-
-
-def _inline_scripts(page: bytes) -> Iterator[bytes]:
-    for part in page.split(b"<script>")[1:]:
-        script, closed, _ = part.partition(b"</script>")
-        if closed:
-            yield script
-
-
-def _policy(page: bytes) -> str:
-    """Return the policy for a playground's page: its own files, its inline script, and code from its form library."""
-    scripts = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
-                       for script in _inline_scripts(page))
-    return (f"default-src 'self'; script-src 'self' 'unsafe-eval' {scripts}; style-src 'self' 'unsafe-inline'; "
-            "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'")
-
-
-def _hash(request: Request) -> str:
-    packed = str(request.path_params.get("config_hash", ""))
-    if len(packed) > _MAX_HASH:
-        raise ChatRequestError(f"the configuration in the address has more than {_MAX_HASH} letters: send it in the "
-                               "body, as `config`")
-    return packed

@@ -18,13 +18,8 @@ from banyan.server.runs.conversations import Thread
 from banyan.server.runs.jobs import Job
 from banyan.server.security import clients
 from banyan.server.security.keys import SCOPES, Keys
-from langserve.lzstring import LZString
 
 from ... import app_routes, in_process, oidc_issuer, rest, small_base
-
-# pytest puts its own filters in the place of the server's.
-pytestmark = pytest.mark.filterwarnings("ignore:astream_log is deprecated")
-
 
 SECRET = "people"
 """The knowledge base that is none of the key's business, and `GONE` one that is not there."""
@@ -119,8 +114,7 @@ NOTHING_THERE = NOT_THERE._replace(kb=VACANT)
 def sent(client, route, what, key, **more):
     """A request to a route about something, and the response."""
     fill = {"kb": what.kb, "knowledge_base": what.kb, "build": what.build, "link": what.link, "thread": "t1",
-            "number": "1", "language": "en", "file_path:path": "index.html",
-            "config_hash": LZString.compressToEncodedURIComponent("{}")}
+            "number": "1", "language": "en"}
     path = re.sub(r"{([^}]+)}", lambda match: fill[match[1]], route.path)
     of = {"kb": what.kb} if path.startswith("/api/threads") else {}
     return client.request(route.method, path, params=of, **({"json": body(route, what.kb)} | more),
