@@ -5,13 +5,10 @@ graph says, or quotes what the question asks for.
 """
 
 import json
-import re
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, cast
 
 from cachetools import LRUCache
@@ -37,12 +34,7 @@ _MOST_REMEMBERED = 2_000
 _LONGEST_NAME, _LONGEST_VALUE = 40, 120
 """Characters of a name in a question, and of a value that answers one."""
 _MOST_LISTED, _PAIRS = 8, 6
-_VAGUE = "provides"
-"""The attribute whose values say little without their sentence; other questions come first."""
 _EXAMPLES = "example_questions"
-_FOLDER = re.compile(r"[A-Za-z][A-Za-z _-]*s$")
-"""A folder that is called after what its documents are: `minutes`, `case-studies`."""
-
 Kind = Literal["lookup", "list", "across"]
 """One value or entity; a list or count; an answer from two or more documents."""
 
@@ -126,19 +118,18 @@ class _Asking:
 
     def lookups(self) -> Iterator[_Candidate]:
         """Yield questions for one value or one other entity."""
-        yield from self._values(lambda attribute: attribute != _VAGUE)
+        yield from self._values()
         for row in self._askable():
             name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
                 if len(tails := self._ends(row, relation)) == 1:
                     yield _Candidate(wording.tail.format(name), "lookup", self._ids(row), _says(self._names(tails[0])))
-        yield from self._values(lambda attribute: attribute == _VAGUE)
 
-    def _values(self, is_wanted: Callable[[str], bool]) -> Iterator[_Candidate]:
+    def _values(self) -> Iterator[_Candidate]:
         for row in self._askable():
             name, values = self._name(row), self._index.attributes(self._ids(row))
             for attribute, text in ATTRIBUTES[language_of(name)].items():
-                held = list(values.get(attribute, ())) if is_wanted(attribute) else []
+                held = list(values.get(attribute, ()))
                 if len(held) == 1 and len(held[0]) <= _LONGEST_VALUE:
                     yield _Candidate(text.format(name), "lookup", self._ids(row), _says(held))
 
@@ -150,7 +141,7 @@ class _Asking:
         return [there for here, there in found if here == row != there]
 
     def lists(self) -> Iterator[_Candidate]:
-        """Yield questions for all entities that a relation links to one, then for documents: by mention, by folder."""
+        """Yield questions for all entities that a relation links to one, then for documents that mention one."""
         for row in self._askable():
             name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
@@ -161,7 +152,6 @@ class _Asking:
                                      _lists([self._names(head) for head in heads]))
         if self._whole:
             yield from self._mentioned()
-            yield from self._folders()
 
     def _mentioned(self) -> Iterator[_Candidate]:
         """Yield questions for the documents that mention an entity, which more than one but few do."""
@@ -169,16 +159,6 @@ class _Asking:
             name = self._name(row)
             if 1 < self._index.browsing.documents[row] <= _MOST_LISTED:
                 yield _Candidate(MENTIONING[language_of(name)].format(name), "list", self._ids(row), _lists_documents)
-
-    def _folders(self) -> Iterator[_Candidate]:
-        folders: defaultdict[str, set[str]] = defaultdict(set)
-        for entry in self._index.store.documents.entries():
-            for part in PurePosixPath(entry.id).parts[:-1]:
-                folders[part].add(entry.id)
-        for folder, documents in sorted(folders.items(), key=lambda item: (-len(item[1]), item[0])):
-            if len(documents) > 1 and _FOLDER.fullmatch(folder):
-                yield _Candidate(ABOUT_FOLDER.format(re.sub("[_-]+", " ", folder)), "list", folder,
-                                 _cites(documents))
 
     def across(self) -> Iterator[_Candidate]:
         """Yield questions whose answer takes two documents: how two entities are connected, what all are about."""
@@ -327,7 +307,7 @@ ATTRIBUTES: dict[Language, dict[str, str]] = {
            "founding_date": "When was {} founded?", "release_date": "When was {} released?",
            "event_date": "When did {} take place?", "population": "What is the population of {}?",
            "length": "How long is {}?", "area": "What is the area of {}?", "height": "How tall is {}?",
-           "responsible_for": "What is {} responsible for?", "provides": "What does {} provide?",
+           "responsible_for": "What is {} responsible for?",
            "role": "What is the role of {}?", "occupation": "What was the occupation of {}?",
            "definition": "What is the definition of {}?"},
     "zh": {"birth_date": "{}出生于哪一年？", "death_date": "{}于何时去世？", "founding_date": "{}成立于何时？",
@@ -337,4 +317,3 @@ ATTRIBUTES: dict[Language, dict[str, str]] = {
 RELATED: dict[Language, str] = {"en": "How is {} connected to {}?", "zh": "{}和{}有什么关系？"}
 MENTIONING: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到{}？"}
 ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "这些文档讲什么？"}
-ABOUT_FOLDER = "What are the {} about?"
