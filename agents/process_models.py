@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..config import Settings
+from ..config import AskStep, Settings
 from ..graph_store.bounding.labels import Bounds
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.ledger.database import Database
@@ -19,7 +19,6 @@ from ..models.reasoner import Reasoner
 from ..models.reranking.reranker import Reranker, load_reranker
 from ..runtime.budgets import Budget
 from ..schemas.graph_schema import GraphSchema
-from .model_choice import AskStep
 
 if TYPE_CHECKING:
     from ..models.llm.batch_endpoint import BatchEndpoint
@@ -103,7 +102,7 @@ class ProcessModels(ABC):
 
         Args:
             name: the knowledge base in whose ledger calls are accounted.
-            models: of steps that ask another model than the settings name (see `model_choice`).
+            models: of steps that ask another model than the settings name (see `run_checks`).
             calls: the accounts, as of a leased snapshot; None means the writer's, where there is one.
         """
         # The rules call nothing.
