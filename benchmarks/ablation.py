@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval.evidence import item_key
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.evaluation.bench.arm_answers import ARMS, by_document, chunks_of
@@ -83,8 +82,8 @@ def count(resources: Resources, kb: str, questions: Sequence[DatasetQuestion], r
         base = shown(retriever, question.question, EVERYTHING)
         for name, row in rows.items():
             first, further = shown(retriever, question.question, PARTS[name])
-            row.first_looks += list(map(item_key, first)) != list(map(item_key, base[0]))
-            row.lookups += set(map(item_key, further)) != set(map(item_key, base[1]))
+            row.first_looks += [item.key for item in first] != [item.key for item in base[0]]
+            row.lookups += {item.key for item in further} != {item.key for item in base[1]}
             row.recalls.extend([recall(retriever, question, [*first, *further])] if question.gold else [])
 
 

@@ -13,6 +13,8 @@ from .table_lines import TableLine, has_header, is_value, table_lines
 
 _SOME = 0.2
 """The smallest share of values, and of other cells, in a column that counts as mixed."""
+_PAIR = 2
+"""Places of a property and its value."""
 _MOST_CELLS = 1_000_000
 
 
@@ -67,8 +69,26 @@ def grid_lines(grid: Sequence[GridRow], title: str) -> list[str]:
     """
     if len(grid) == 1 or max(map(len, grid)) == 1:
         return [" | ".join(cell.text for cell in row) for row in grid]
+    if _is_form(grid):
+        return list(table_lines([], [pair for row in grid for pair in _label_pairs(row)], title))
     captions, header, rows = read_grid(grid)
     return [*captions, *table_lines(header, rows, next(reversed(captions), title))]
+
+
+def _is_form(grid: Sequence[GridRow]) -> bool:
+    """Return True if half the rows have cells that span columns: then the first row does not name these columns."""
+    spanning = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
+    return sum(spanning) >= max(_PAIR, len(grid) / 2)
+
+
+def _label_pairs(row: GridRow) -> list[Sequence[str] | TableLine]:
+    """Return a form's row as labels, each with the value beside it; an odd number of cells has one label, the first."""
+    texts = [cell.text for cell in dict.fromkeys(row) if cell.text]
+    if len(texts) == 1:
+        return [TableLine(texts[0])]
+    if len(texts) % 2:
+        return [[texts[0], "; ".join(texts[1:])]]
+    return [list(pair) for pair in zip(texts[::2], texts[1::2], strict=True)]
 
 
 def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | TableLine]:
@@ -89,7 +109,7 @@ def header_depth(rows: Sequence[GridRow]) -> int:
 def _is_of_properties(rows: Sequence[GridRow]) -> bool:
     """Return True if the second of two columns has mixed values, because then a row is a property with its value."""
     below = [is_value(row[-1].text) for row in rows[1:] if row[-1].text]
-    return len(rows[0]) == 2 and len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)  # noqa: PLR2004
+    return len(rows[0]) == _PAIR and len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)
 
 
 def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:

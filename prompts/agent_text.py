@@ -1,10 +1,8 @@
 """The parts of the agent's prompt: how the question is asked, and the evidence, as numbered items below its lookups."""
 
-import json
 from collections.abc import Collection, Iterator
 
-from ..schemas.inquiry import Block, Inquiry, Round
-from ..schemas.lookups import lookup_arguments
+from ..schemas.inquiry import Block, Inquiry
 from ..schemas.naming import canonical_name
 from ..schemas.retrieval import Mode, Passage
 from .rendering import Fenced, Language, close_item, fence
@@ -65,6 +63,7 @@ def last_text(language: Language, *, is_last: bool) -> str:
 _MARKS = "#= \t*_"
 _FIRST: dict[Language, str] = {"en": "First look:", "zh": "初步查找："}
 _ROUND: dict[Language, str] = {"en": "Round {}:", "zh": "第 {} 轮："}
+_THOUGHT: dict[Language, str] = {"en": "Thought: {}", "zh": "想法：{}"}
 _DROPPED: dict[Language, str] = {"en": "({} items left out)", "zh": "（略去 {} 条）"}
 _NOTHING: dict[Language, str] = {"en": "(nothing)", "zh": "（无）"}
 
@@ -72,7 +71,8 @@ _NOTHING: dict[Language, str] = {"en": "(nothing)", "zh": "（无）"}
 def rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
     """Return all rounds with their items, numbered from 1; a later text of the same question begins with this one.
 
-    Each round's items are fenced as data, and so is the thought that led to it.
+    Each round's items are fenced as data, and so is the thought that led to it. Its lookups are the titles of what
+    they found.
     """
     number, parts = 1, list[str]()
     for place, one in enumerate(inquiry.rounds):
@@ -80,20 +80,15 @@ def rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
         for block in one.blocks:
             lines.append(_numbered_block(block, number, inquiry.dropped, language))
             number += len(block.items)
-        asked = [_request_text(one)] if one.lookups else []
+        thought = [_THOUGHT[language].format(" ".join(one.thought.split()))] if one.thought else []
         title = _FIRST[language] if not one.lookups else _ROUND[language].format(place)
-        parts.append(f"{title}\n{fence(chr(10).join([*asked, *(lines or [_NOTHING[language]])]))}")
+        parts.append(f"{title}\n{fence(chr(10).join([*thought, *(lines or [_NOTHING[language]])]))}")
     return Fenced("\n".join(parts))
 
 
 def block_text(block: Block) -> str:
     """Return what a lookup found as lines without numbers, each with the document that it is from."""
     return "\n".join([block.title, *(_item(item) for item in block.items), *_note(block)])
-
-
-def _request_text(one: Round) -> str:
-    lookups = [{"tool": lookup.tool, **lookup_arguments(lookup)} for lookup in one.lookups]
-    return json.dumps({"thought": one.thought, "lookups": lookups}, ensure_ascii=False)
 
 
 def _numbered_block(block: Block, first: int, dropped: frozenset[int], language: Language) -> str:

@@ -77,6 +77,11 @@ class Passage(Frozen):
     places: tuple[Place, ...] = ()
 
     @property
+    def key(self) -> str:
+        """What equal items share: a line's statement, or a passage's chunk and how much of it is shown."""
+        return self.statement or f"{self.chunk_id}:{len(self.text)}"
+
+    @property
     def header(self) -> str:
         """The line above its text in a prompt: where the passage stands; a record that has a title is not numbered."""
         alone = self.title == self.document or self.document.rpartition("#")[2].isdecimal()

@@ -60,7 +60,9 @@ def entity_card(index: RetrievalIndex, entity: str, tokens: int, *, relations: S
     chosen = [line for line in lines if label_key(line[0]) in wanted] if wanted else lines
     if order:
         chosen = sorted(chosen, key=lambda line: -order(line[0]))
-    title = ", ".join(filter(None, [_title(index, entity), shared]))
+    limits = [f"only {', '.join(relations)}"] if relations else []
+    limits += [f"at {at}"] if at else []
+    title = ", ".join(filter(None, [_title(index, entity), shared, *limits]))
     shown, left = fit_lines([item for _, item in chosen], tokens - estimate_tokens(title))
     notes = []
     if left:
@@ -91,7 +93,7 @@ def _lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage]]:
 
     lines = list[tuple[str, Passage]]()
     for (way, relation), group in groupby(sorted(rows, key=lambda row: (*place(row), row.head, row.tail)), place):
-        said = relation.replace("_", " ")
-        lead, side = {0: (f"{said} -> ", tail_of), 1: (f"<- {said}: ", head_of), 2: (f"{said}: ", tail_of)}[way]
+        label = relation.replace("_", " ")
+        lead, side = {0: (f"{label} -> ", tail_of), 1: (f"<- {label}: ", head_of), 2: (f"{label}: ", tail_of)}[way]
         lines.extend((relation, item) for item in row_items(list(group), lead, side))
     return lines

@@ -66,21 +66,21 @@ def fitting_labels(column: FieldColumn, condition: Condition,
         names: returns further names of an entity by its row, for labels that are entities; others are values.
     """
     if condition.sign in _COMPARED:
-        return _compared(column, condition)
+        return _match_compared(column, condition)
     found = np.zeros(len(column.texts), bool)
     other_names = [[label_key(name) for name in names(entity)] if entity >= 0 else ()
                    for entity in column.label_entities.tolist()]
     for value in condition.values:
-        found |= _named(column, value, other_names)
+        found |= _match_names(column, value, other_names)
     return found
 
 
-def _named(column: FieldColumn, value: str, also: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
+def _match_names(column: FieldColumn, value: str, also: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
     """Return which labels are a value; if none is, those that have it as the beginnings of words, else as a part."""
     span = _SPAN.fullmatch(value)
     if span is not None:
-        return (_compared(column, Condition("", ">=", (span[1],)))
-                & _compared(column, Condition("", "<=", (span[2],))))
+        return (_match_compared(column, Condition("", ">=", (span[1],)))
+                & _match_compared(column, Condition("", "<=", (span[2],))))
     wanted = label_key(value)
     exact = np.array([key == wanted or wanted in others for key, others in zip(column.keys, also, strict=True)], bool)
     if exact.any() or not wanted:
@@ -93,7 +93,7 @@ def _named(column: FieldColumn, value: str, also: Sequence[Sequence[str]]) -> ND
     return worded if worded.any() else np.array([wanted in key for key in column.keys], bool)
 
 
-def _compared(column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
+def _match_compared(column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
     """Compare dates with a date, and numbers with a number of the same dimension; what is neither does not fit."""
     if not condition.values:
         raise ConditionError(f"{column.name.replace('_', ' ') or 'a name'} {condition.sign} needs a value")

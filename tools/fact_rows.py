@@ -47,8 +47,8 @@ def triple_rows(index: RetrievalIndex, rows: Iterable[int]) -> Iterator[FactRow]
         head, relation, tail = index.edges[row]
         dated = index.dated(row)
         spans = [span for span in index.spans(row) if dated.is_of(span[0])]
-        said = index.name(head), index.name(tail)
-        yield FactRow(said[0], relation, said[1], (head, tail), dated.validity, _places(index, spans, ""))
+        names = index.name(head), index.name(tail)
+        yield FactRow(names[0], relation, names[1], (head, tail), dated.validity, _places(index, spans, ""))
 
 
 def value_rows(index: RetrievalIndex, entity: str, held: Mapping[str, Mapping[str, Places]] | None = None,
@@ -111,11 +111,11 @@ def row_items(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[st
         yield _line(rows[start:start + _PER_LINE], lead, side, beside or {})
 
 
-def rows_item(rows: Sequence[FactRow], said: str, total: int) -> Passage:
+def rows_item(rows: Sequence[FactRow], text: str, total: int) -> Passage:
     """Return a line that some rows of a total support, such as a count."""
     documents = tuple(dict.fromkeys(document for row in rows for document in row.documents))
     more = f" +{total - _MOST_DOCUMENTS}" if min(len(documents), total) > _MOST_DOCUMENTS else ""
-    return graph_item([row.places[0] for row in rows], f"{said} ({', '.join(documents[:_MOST_DOCUMENTS])}{more})",
+    return graph_item([row.places[0] for row in rows], f"{text} ({', '.join(documents[:_MOST_DOCUMENTS])}{more})",
                       rows[0].relation)
 
 
@@ -125,8 +125,8 @@ def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, s
     places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
     first = rows[0]
     cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()])) if len(rows) == 1 else ()
-    said = f"{lead}{'; '.join(members)}{'' if own else _document_note(first.documents)}"
-    return graph_item(places, said, first.relation, cells=cells)
+    text = f"{lead}{'; '.join(members)}{'' if own else _document_note(first.documents)}"
+    return graph_item(places, text, first.relation, cells=cells)
 
 
 def _member(row: FactRow, side: Side, beside: str, *, with_documents: bool) -> str:
@@ -139,10 +139,10 @@ def _member(row: FactRow, side: Side, beside: str, *, with_documents: bool) -> s
     return f"{row.validity.with_note(value)}{fields}{documents}"
 
 
-def _names_document(said: str, documents: Sequence[str]) -> bool:
+def _names_document(text: str, documents: Sequence[str]) -> bool:
     """Return True if words have the name of the only document's file: "EIP-20: Token" has that of eip-20.md."""
     stem = re.escape(PurePosixPath(documents[0]).stem)
-    return len(documents) == 1 and re.search(rf"(?<![^\W_]){stem}(?![^\W_])", said, re.IGNORECASE) is not None
+    return len(documents) == 1 and re.search(rf"(?<![^\W_]){stem}(?![^\W_])", text, re.IGNORECASE) is not None
 
 
 def _document_note(documents: Sequence[str]) -> str:

@@ -29,6 +29,9 @@ _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
 _PASSAGES_SHARE = 2 / 3
 """Of the budget, for passages that a model reads: the last third held a passage that it needed for one question in
 ten, which costs a call there, and is paid for in each call of all questions."""
+_BESIDE_TABLE_SHARE = 1 / 4
+"""Of the budget, for passages beside the table that the question asks for: of thirty such questions the table answered
+all (benchmarks/README.md)."""
 _ASKED_SHARE = 1 / 2
 """Of the budget, for the table that the question asks for."""
 _NAMED_SHARE = 1 / 8
@@ -41,8 +44,6 @@ _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|cor
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
 _MOST_CARDS, _MOST_TABLES, _ENOUGH = 3, 2, 2
-_ROW_TOKENS = 3
-"""The fewest tokens of a row: a table of more rows than fit is not read at all."""
 _MOST_OWNERS = 100
 """Entities of a value that are read; one that more have tells little of any of them."""
 _MOST_SCANNED = 1000
@@ -73,26 +74,27 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     asked = asked_table(retriever.index, schema, question) if "triple_search" in tools else None
     if asked and not reasons and (rows := asked_rows(retriever.index, schema, question, asked)):
         return rows
-    blocks = _asked(retriever, schema, asked, int(tokens * _ASKED_SHARE)) if asked and reasons else []
+    blocks = _read_asked_table(retriever, schema, asked, int(tokens * _ASKED_SHARE)) if asked and reasons else []
     is_table = bool(blocks)
     if "community_search" in tools:
-        reports = _reports(retriever, schema, question, named, int(tokens * _REPORTS_SHARE))
+        reports = _read_reports(retriever, schema, question, named, int(tokens * _REPORTS_SHARE))
         if not reasons and any(item.kind == "row" for block in reports for item in block.items):
             return reports
         blocks += reports
     graph = list[Block]()
     if "entity_search" in tools and reasons:
-        graph += _cards(retriever, schema, question, named, int(tokens * _CARDS_SHARE))
+        graph += _read_cards(retriever, schema, question, named, int(tokens * _CARDS_SHARE))
     if "dfs_search" in tools and reasons and _CONNECTED.search(question):
-        graph += _paths(retriever.index, named, int(tokens * _CARDS_SHARE))
+        graph += _read_paths(retriever.index, named, int(tokens * _CARDS_SHARE))
     if "triple_search" in tools and reasons and not is_table:
-        graph += _tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
+        graph += _read_tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
     left = tokens - sum(item_cost(item) for block in (*blocks, *graph) for item in block.items)
     if "passage_search" in tools:
-        left = min(left, int(tokens * _PASSAGES_SHARE)) if reasons else left
+        share = _BESIDE_TABLE_SHARE if is_table else _PASSAGES_SHARE
+        left = min(left, int(tokens * share)) if reasons else left
         found = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), left, (), switches, near=False)
         blocks += [block.model_copy(update={"title": "passages"}) for block in found]
-        blocks += _of_named(retriever, question, named, [item for block in found for item in block.items],
+        blocks += _read_named_documents(retriever, question, named, [item for block in found for item in block.items],
                             int(tokens * _NAMED_SHARE), switches)
     shown = [item for block in blocks for item in block.items if item.kind == "passage"]
     unsaid = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
@@ -100,8 +102,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     return [block for block in (*blocks, *unsaid) if block.items]
 
 
-def _of_named(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage], tokens: int,
-              switches: Switches) -> Iterator[Block]:
+def _read_named_documents(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage],
+                          tokens: int, switches: Switches) -> Iterator[Block]:
     """Yield the best passages of each document that a question names and at most one passage is of, its metadata."""
     for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):
         documents = retriever.index.documents_called(name)
@@ -109,18 +111,18 @@ def _of_named(retriever: Retriever, question: str, named: Mapping[str, str], sho
             for document in sorted(documents):
                 lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
                 found = look_up_passages(retriever, lookup, tokens // len(documents),
-                                         [item.chunk_id for item in shown], switches)
+                                         [item.key for item in shown], switches)
                 yield from (block.model_copy(update={"title": f"passages of {document}"}) for block in found)
 
 
-def _asked(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, tokens: int) -> list[Block]:
+def _read_asked_table(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, tokens: int) -> list[Block]:
     """Return the table that a question asks for, under its lookup, so that a model can ask for another."""
-    said = f"{lookup_text(asked)}: "
-    return [block.model_copy(update={"title": f"{said}{block.title}", "table": asked})
+    title = f"{lookup_text(asked)}: "
+    return [block.model_copy(update={"title": f"{title}{block.title}", "table": asked})
             for block in look_up_table(retriever.index, schema, asked, tokens) if block.items]
 
 
-def _reports(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
+def _read_reports(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
              ) -> list[Block]:
     """Return the survey that a question asks for, or reports on the whole if it is about that, not about one thing."""
     survey = asked_survey(retriever.index, schema, question)
@@ -135,19 +137,19 @@ def _reports(retriever: Retriever, schema: GraphSchema, question: str, named: Ma
             for block in look_up_reports(retriever, survey, question, tokens)]
 
 
-def _cards(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
+def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
            ) -> Iterator[Block]:
     """Yield short cards of the rarest entities that a question names: lines that it names, too, then the nearest."""
     index = retriever.index
     rarest = sorted(named, key=lambda entity: (len(index.entity_support(entity)), entity))[:_MOST_CARDS]
     if not rarest:
         return
-    asked, near = set(retriever.labelled_terms(schema).named(question)), _nearness(retriever, question)
+    asked, near = set(retriever.labelled_terms(schema).named(question)), _rate_terms(retriever, question)
     for entity in rarest:
         yield entity_card(index, entity, tokens // len(rarest), order=lambda label: (label in asked) + near[label])
 
 
-def _paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list[Block]:
+def _read_paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list[Block]:
     """Return the chains between the first and the last name of a question that asks for what connects them."""
     names = list(dict.fromkeys(named.values()))
     if len(names) < 2:  # noqa: PLR2004 - a chain has two ends
@@ -155,38 +157,27 @@ def _paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list
     return [block for block in look_up_paths(index, PathLookup(start=names[0], end=names[-1]), tokens) if block.items]
 
 
-def _nearness(retriever: Retriever, question: str) -> dict[str, float]:
+def _rate_terms(retriever: Retriever, question: str) -> dict[str, float]:
     """Return the cosine of the name of each relation and attribute to a question."""
     # What the ranking of passages will need is embedded together.
     return retriever.term_cosines(retriever.queries(retriever.sub_queries(question[:LONGEST]))[0].embedded.vector)
 
 
-def _tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
-    """Yield the tables of values that a question names, and of relations and attributes that it asks for.
+def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
+    """Yield the tables of the values that a question names.
 
     A table that does not fit as a whole is left out: a part of it would look like all, and can be looked up.
     """
-    wanted = list(_named_tables(retriever, schema, question, tokens // _ROW_TOKENS))[:_MOST_TABLES]
+    rows = {term.name: term.rows for term in retriever.labelled_terms(schema).terms}
+    wanted = [TripleLookup(relation=attribute, tail=value)
+              for attribute, value in _find_shared_values(retriever.index, question)
+              if rows.get(attribute, 0) <= _MOST_SCANNED][:_MOST_TABLES]
     for lookup in wanted:
         yield from (block for block in look_up_table(retriever.index, schema, lookup, tokens // len(wanted))
                     if block.items and not block.note)
 
 
-def _named_tables(retriever: Retriever, schema: GraphSchema, question: str, most: int) -> Iterator[TripleLookup]:
-    """Yield the lookups of tables that may have at most so many rows."""
-    index = retriever.index
-    labelled = retriever.labelled_terms(schema)
-    rows = {term.name: term.rows for term in labelled.terms}
-    shared = _shared_values(index, question)
-    for attribute, value in shared:
-        if rows.get(attribute, 0) <= _MOST_SCANNED:
-            yield TripleLookup(relation=attribute, tail=value)
-    for name in labelled.named(question):
-        if rows[name] <= most and all(attribute != name for attribute, _ in shared):
-            yield TripleLookup(relation=name)
-
-
-def _shared_values(index: RetrievalIndex, question: str) -> list[tuple[str, str]]:
+def _find_shared_values(index: RetrievalIndex, question: str) -> list[tuple[str, str]]:
     """Return the (attribute, value) that a question names and several entities have."""
     owners: dict[tuple[int, str], dict[str, str]] = {}
     numbers: dict[str, int] = {}

@@ -69,7 +69,7 @@ async def call_tool(lease: Lease, lookup: Lookup, *, tokens: int, question: str,
         lookup: what to look up.
         tokens: the budget, estimated tokens.
         question: the question that it is for.
-        seen: the ids of chunks that were shown before.
+        seen: the keys of passages that were shown before.
         switches: what the ranking of passages uses.
     """
     tool = _tool(lease, lookup.tool)

@@ -18,7 +18,7 @@ from .retriever import Retriever
 
 AT_LEAST = 3
 """Passages of a look where their chunks are long: one alone rarely answers, and another look costs a call."""
-_LEAST_WEIGHT = 1 / 10
+_LEAST_WEIGHT = 3 / 20
 """Of the best passage's weight: of what lookups show below it readers used nothing (benchmarks/README.md)."""
 _RANKED = 60
 """Passages of a ranking that are looked at: several times what a budget shows, for those shown before."""
@@ -35,7 +35,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         retriever: the knowledge base.
         lookup: the query, and the documents to stay in.
         tokens: the budget, estimated tokens.
-        seen: the ids of chunks that were shown before.
+        seen: the keys of passages that were shown before.
         switches: what the ranking uses.
         near: leave out passages of hardly any weight beside the best one; but documents that are named are read to
             their end.
@@ -54,7 +54,10 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ranking += _without_weight(index, allowed, {key for key, _ in ranking})
     items = passage_items(retriever, ranking, tokens, seen)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
-    return [Block(title=f"passages: {lookup.query}", items=tuple(items), note=note)]
+    if any(_is_cut(retriever, item) for item in items):
+        note = "it goes on: search its document to read all of it"
+    within = "" if allowed is None else f" (in {' or '.join(filter(None, lookup.documents))})"
+    return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note)]
 
 
 def _without_weight(index: RetrievalIndex, documents: Collection[str], ranked: Collection[str],
@@ -75,15 +78,15 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         retriever: the knowledge base.
         ranking: chunks as (id, weight), best first.
         tokens: the budget, estimated tokens.
-        seen: the ids of chunks that were shown before.
+        seen: the keys of passages that were shown before.
     """
     shown, words, known, budget = list[Passage](), list[frozenset[str]](), set(seen), tokens
     documents = set[str]()
     for ranked in _with_rest(retriever, ranking):
         # A document's name says nothing: copies of a text have different ones.
         title = "" if ranked.title == ranked.document else ranked.title
-        said = frozenset(_WORD.findall(f"{title} {ranked.heading} {ranked.text}"))
-        if ranked.chunk_id in known or any(_says_nothing_new(said, other) for other in words):
+        own_words = frozenset(_WORD.findall(f"{title} {ranked.heading} {ranked.text}"))
+        if ranked.key in known or any(_says_nothing_new(own_words, other) for other in words):
             continue
         # A document says of itself in its first words what `about` repeats.
         repeats = ranked.document in documents or ranked.start == 0
@@ -95,9 +98,9 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         if cost > tokens and (len(shown) >= AT_LEAST or cost > tokens + budget):
             break
         tokens -= cost
-        known.add(passage.chunk_id)
+        known.add(ranked.key)
         documents.add(passage.document)
-        words.append(said)
+        words.append(own_words)
         shown.append(passage)
     return shown
 
@@ -111,6 +114,10 @@ def cut_passage(passage: Passage, tokens: int) -> Passage:
     end = first_tokens(passage.text, tokens - estimate_tokens(cut.header))
     sentences = [last for _, last in split_sentences(passage.text) if last <= end]
     return cut.model_copy(update={"text": passage.text[:sentences[-1] if sentences else end]})
+
+
+def _is_cut(retriever: Retriever, item: Passage) -> bool:
+    return item.key != retriever.passage(item.chunk_id, item.score).key
 
 
 def _with_rest(retriever: Retriever, ranking: Iterable[tuple[str, float]]) -> Iterator[Passage]:
@@ -133,9 +140,9 @@ def _goes_on(chunk: Chunk, following: Chunk) -> bool:
     return bool(SET_APART.match(last) and SET_APART.match(first))
 
 
-def _says_nothing_new(words: frozenset[str], said: frozenset[str]) -> bool:
-    """Return True if nearly all words were said, and those that were not are neither names nor numbers."""
-    new = words - said
+def _says_nothing_new(words: frozenset[str], shown: frozenset[str]) -> bool:
+    """Return True if nearly all words were shown, and those that were not are neither names nor numbers."""
+    new = words - shown
     return (len(new) <= (1 - _SAME) * len(words)
             and not any(word[0].isupper() or not word.isalpha() for word in new))
 

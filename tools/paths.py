@@ -37,6 +37,8 @@ def look_up_paths(index: RetrievalIndex, lookup: PathLookup, tokens: int) -> lis
     """
     start, end = find_entities(index, lookup.start), find_entities(index, lookup.end) if lookup.end else None
     title = f"{lookup.start} … {lookup.end}" if lookup.end else f"{lookup.start} …"
+    if lookup.along:
+        title = f"{title} along {', '.join(lookup.along)}"
     unknown = [(name, found) for name, found in ((lookup.start, start), (lookup.end, end))
                if found is not None and not found.entities]
     if unknown:
@@ -118,12 +120,12 @@ def _links(index: RetrievalIndex, entity: str, rows: Sequence[int], along: Colle
 
 def _item(index: RetrievalIndex, start: str, path: _Path) -> Passage:
     rows = list(triple_rows(index, path))
-    here, said = start, index.name(start)
+    here, chain = start, index.name(start)
     for row in rows:
         forward = row.ends[0] == here
         link = row.validity.with_note(row.relation.replace("_", " "))
-        said += f" -{link}-> {row.tail}" if forward else f" <-{link}- {row.head}"
+        chain += f" -{link}-> {row.tail}" if forward else f" <-{link}- {row.head}"
         here = row.ends[1] if forward else row.ends[0]
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"}) for row in rows for place in row.places[:1]]
     documents = ", ".join(dict.fromkeys(place.document for place in places))
-    return graph_item(places, f"{said} ({documents})")
+    return graph_item(places, f"{chain} ({documents})")

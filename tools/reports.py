@@ -38,7 +38,7 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
         question: the question.
         tokens: the budget, estimated tokens.
     """
-    index, said = retriever.index, lookup.theme or question or _WHOLE
+    index, question_text = retriever.index, lookup.theme or question or _WHOLE
     schema = index.store.schemas.current()
     try:
         if lookup.along:
@@ -47,7 +47,7 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
             return survey_by(index, schema, lookup.by, tokens, lookup.weight)
     except FieldError as error:
         return [Block(title=lookup_text(lookup), note=str(error))]
-    (query,) = retriever.queries([SubQuery(question=said)])
+    (query,) = retriever.queries([SubQuery(question=question_text)])
     if lookup.theme:
         cosines = index.community_cosines(query.embedded.vector)
         nearest = [index.community(int(row)) for row in best_rows(cosines, _NEAREST)]

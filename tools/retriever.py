@@ -198,9 +198,7 @@ class Retriever:
         for query in queries:
             before = [walks[earlier] for earlier in query.follows]
             walks[query] = fusion.walk(self.index, query, switches, before)
-            best = float(walks[query].chunks.max(initial=0.0))
-            if best > 0:
-                total += walks[query].chunks * np.float32((query.embedded.trust if query.follows else beginning) / best)
+            total += np.float32(query.embedded.trust if query.follows else beginning) * walks[query].scores()
         return total
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:

@@ -70,16 +70,16 @@ def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int,
     Raises:
         FieldError: there is no such field, or the graph is too large for groups by both.
     """
-    grouping = _grouping(index, schema, by, alpha, among)
+    grouping = _read_grouping(index, schema, by, alpha, among)
     computed, label = grouping.computed, "" if among is None else f"{grouping.computed.column.name.replace('_', ' ')} "
     reports = index.store.communities.group_reports()
-    items = [_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
+    items = [_build_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
              for number, group in enumerate(grouping.groups)]
     shown, hidden = fit_lines(items, tokens)
     notes = [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
     counted = f"{computed.total} rows" if among is None else f"{len(grouping.heads)} documents"
     also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
-    return [Block(title=f"{counted} by {by}{also}", items=_with_rest(shown, hidden, "groups"), note="; ".join(notes))]
+    return [Block(title=f"{counted} by {by}{also}", items=_note_rest(shown, hidden, "groups"), note="; ".join(notes))]
 
 
 def described_groups(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None,
@@ -89,11 +89,11 @@ def described_groups(index: RetrievalIndex, schema: GraphSchema, by: str, alpha:
     Raises:
         FieldError: see `survey_by`.
     """
-    grouping = _grouping(index, schema, by, alpha)
-    return [_community_of(index, grouping.computed.column, group) for group in grouping.groups[:most]]
+    grouping = _read_grouping(index, schema, by, alpha)
+    return [_build_community(index, grouping.computed.column, group) for group in grouping.groups[:most]]
 
 
-def _community_of(index: RetrievalIndex, column: FieldColumn, group: RowGroup) -> TreeCommunity:
+def _build_community(index: RetrievalIndex, column: FieldColumn, group: RowGroup) -> TreeCommunity:
     graph, members = index.graph, [index.entity_row.at(row) for row in np.unique(column.heads[group.rows]).tolist()]
     keywords = sorted(members, key=lambda member: (-graph.degree(member), member))[:_KEYWORDS]
     found = identified(graph, TreeCommunity(id="", members=tuple(members), keywords=tuple(keywords)))
@@ -108,11 +108,11 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
         schema: the schema in force.
         tokens: the budget, estimated tokens.
     """
-    documents = np.array(sorted(_described_documents(index)), dtype=np.intp)
+    documents = np.array(sorted(_find_document_entities(index)), dtype=np.intp)
     if len(documents) < _COVERED * len(index.store.documents.entries()):
         return []
-    fields = [column.name for column in _telling_fields(index, documents, "")]
-    fields += [f"{name}.year" for name in _dated_fields(index, documents)[:1]]
+    fields = [column.name for column in _find_telling_fields(index, documents, "")]
+    fields += [f"{name}.year" for name in _find_dated_fields(index, documents)[:1]]
     blocks = list[Block]()
     for left, field in zip(range(len(fields), 0, -1), fields, strict=True):
         blocks += survey_by(index, schema, field, tokens // left, among=documents)
@@ -120,7 +120,7 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
     return blocks
 
 
-def _described_documents(index: RetrievalIndex) -> set[int]:
+def _find_document_entities(index: RetrievalIndex) -> set[int]:
     """Return the rows of the entities that documents with metadata are."""
     rows = (row for _, text in index.store.documents.whole_texts()
             for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
@@ -128,7 +128,7 @@ def _described_documents(index: RetrievalIndex) -> set[int]:
     return {at for entity in entities if (at := index.entity_at(entity)) is not None}
 
 
-def _with_rest(shown: list[Passage], hidden: int, kind: str) -> tuple[Passage, ...]:
+def _note_rest(shown: list[Passage], hidden: int, kind: str) -> tuple[Passage, ...]:
     """Return lines, the last of which says how many more there are: without a model, lines alone are an answer."""
     if not hidden:
         return tuple(shown)
@@ -136,7 +136,7 @@ def _with_rest(shown: list[Passage], hidden: int, kind: str) -> tuple[Passage, .
     return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {hidden} more {kind})"}))
 
 
-def _grouping(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None = None,
+def _read_grouping(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None = None,
               among: Rows | None = None) -> _Grouping:
     match = _PERIOD.fullmatch(by.strip())
     # Without a period, the value itself is the group.
@@ -145,22 +145,22 @@ def _grouping(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float 
     computed = compute(index, schema, TripleLookup(relation=name, by=period), name)
     heads = np.unique(computed.column.heads) if among is None else np.intersect1d(computed.column.heads, among)
     if alpha is None:
-        groups = _groups_of(computed, heads)
+        groups = _limit_groups(computed, heads)
         if match:
             groups.sort(key=lambda group: group.key)
     else:
-        groups = _modular_groups(index, computed, alpha)
-    return _Grouping(computed, groups, heads, _telling_fields(index, heads, name))
+        groups = _find_modular_groups(index, computed, alpha)
+    return _Grouping(computed, groups, heads, _find_telling_fields(index, heads, name))
 
 
-def _groups_of(computed: Computed, heads: Rows) -> list[RowGroup]:
+def _limit_groups(computed: Computed, heads: Rows) -> list[RowGroup]:
     """Return the groups with only the rows of some subjects, the largest first."""
     own = (group._replace(rows=group.rows[np.isin(computed.column.heads[group.rows], heads)])
            for group in computed.groups)
     return sorted((group for group in own if len(group.rows)), key=lambda group: -len(group.rows))
 
 
-def _modular_groups(index: RetrievalIndex, computed: Computed, alpha: float) -> list[RowGroup]:
+def _find_modular_groups(index: RetrievalIndex, computed: Computed, alpha: float) -> list[RowGroup]:
     """Return the groups of a field's subjects by modularity (eq. 3), the largest first; each key has its values.
 
     All entities have a part in finding them: an author who is no subject links what is.
@@ -181,13 +181,13 @@ def _modular_groups(index: RetrievalIndex, computed: Computed, alpha: float) -> 
     for label in np.unique(labels):
         own = labels == label
         counts = sorted(Counter(keys[own].tolist()).items(), key=lambda one: (-one[1], one[0]))
-        said = ", ".join(f"{computed.groups[key].key}{f' {count}' if len(counts) > 1 else ''}"
+        key = ", ".join(f"{computed.groups[key].key}{f' {count}' if len(counts) > 1 else ''}"
                          for key, count in counts[:_SHOWN_KINDS])
-        found.append(RowGroup(said, rows[own], float(len(np.unique(heads[rows[own]]))), ""))
+        found.append(RowGroup(key, rows[own], float(len(np.unique(heads[rows[own]]))), ""))
     return sorted(found, key=lambda group: (-group.value, group.key, group.rows.tolist()))
 
 
-def _dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
+def _find_dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
     """Return the fields that give most documents a date, the one of most documents first."""
     dated = {}
     for term in terms_of(index):
@@ -199,7 +199,7 @@ def _dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
     return [name for name in most if dated[name] >= _COVERED * len(documents)]
 
 
-def _telling_fields(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldColumn]:
+def _find_telling_fields(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldColumn]:
     """Return the fields of few values, no dates, that most of some things have; the one of fewest values first."""
     columns = [index.column(term.name) for term in terms_of(index) if term.name != by and term.rows >= len(heads) / 2]
     found = []
@@ -212,22 +212,22 @@ def _telling_fields(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldCo
     return sorted(found, key=lambda column: (len(column.texts), column.name))[:_TELLING]
 
 
-def _group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGroup, field: str,
+def _build_group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGroup, field: str,
                 reports: Mapping[str, CommunitySummary]) -> Passage:
     column = grouping.computed.column
     entities = np.unique(column.heads[group.rows])
-    kinds = [_kinds_text(one, entities) for one in grouping.telling]
+    kinds = [_describe_kinds(one, entities) for one in grouping.telling]
     central = sorted(entities.tolist(), key=lambda row: int(index.browsing.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.about(row)[0] for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
-    report = reports.get(_community_of(index, column, group).id) if reports else None
-    said = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *kinds, f"{names}{more}",
+    report = reports.get(_build_community(index, column, group).id) if reports else None
+    text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *kinds, f"{names}{more}",
                                    report.summary if report else ""]))
     places = [row.places[0] for row in cited_rows(index, column, group.rows)]
-    return graph_item(places, said, column.name, "row", ("",))
+    return graph_item(places, text, column.name, "row", ("",))
 
 
-def _kinds_text(column: FieldColumn, entities: Rows) -> str:
+def _describe_kinds(column: FieldColumn, entities: Rows) -> str:
     counts = Counter(column.texts[label] for label in column.labels[np.isin(column.heads, entities)].tolist())
     most = sorted(counts, key=lambda text: (-counts[text], text))[:_SHOWN_KINDS]
     return f"{column.name.replace('_', ' ')}: {', '.join(f'{text} {counts[text]}' for text in most)}" if most else ""
@@ -253,15 +253,15 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
         return [Block(title=root, note=f"No entity has this name.{near}")]
     reached, steps = set(starts), list[tuple[str, list[int]]]()
     frontier, is_cut = set(starts), False
-    for relation in _steps(index, schema, along):
+    for relation in _read_steps(index, schema, along):
         triples, frontier = _follow(index, relation, frontier, reached)
         is_cut = bool(frontier) and len(reached) > _MOST_REACHED
         if not frontier or is_cut:
             break
         reached |= frontier
         steps += [(relation, triples)] if triples else []
-    items = [item for number, step in enumerate(steps, 1) for item in _step_items(index, number, *step)]
-    boundary = _boundary(index, reached) - set(starts)
+    items = [item for number, step in enumerate(steps, 1) for item in _list_step_items(index, number, *step)]
+    boundary = _find_boundary(index, reached) - set(starts)
     shown, left = fit_lines(items, tokens)
     notes = [] if items else ["nothing is reached along this path"]
     if is_cut:
@@ -270,21 +270,21 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
         names = sorted(index.about(row)[0] for row in boundary)
         notes.append(f"connected to these mostly: {'; '.join(names[:_KINDS])}")
     return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached",
-                  items=_with_rest(shown, left, "lines"), note="; ".join(notes))]
+                  items=_note_rest(shown, left, "lines"), note="; ".join(notes))]
 
 
-def _steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Iterator[str]:
+def _read_steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Iterator[str]:
     """Return the relations of a path, "<" before those followed backwards; a final "*" repeats the last one forever.
 
     Raises:
         FieldError: there is no such relation.
     """
     *begin, end = map(str.strip, along.split("->"))
-    steps = [_step(index, schema, part) for part in (begin if begin and end == "*" else [*begin, end])]
+    steps = [_read_step(index, schema, part) for part in (begin if begin and end == "*" else [*begin, end])]
     return chain(steps, repeat(steps[-1])) if len(steps) == len(begin) else iter(steps)
 
 
-def _step(index: RetrievalIndex, schema: GraphSchema, part: str) -> str:
+def _read_step(index: RetrievalIndex, schema: GraphSchema, part: str) -> str:
     found = find_term(index, schema, part.removeprefix("<"))
     names = [term.name for term in found.terms if not term.is_attribute]
     if not names:
@@ -302,7 +302,7 @@ def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: s
     return sorted(column.triples[rows[fresh]].tolist()), set(ends[fresh].tolist())
 
 
-def _step_items(index: RetrievalIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:
+def _list_step_items(index: RetrievalIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:
     """Yield the lines of a path's step: of each entity that it leads on from, what it leads to."""
     name, is_backward = relation.removeprefix("<").replace("_", " "), relation.startswith("<")
     start_of, side = (tail_of, head_of) if is_backward else (head_of, tail_of)
@@ -315,12 +315,12 @@ def _step_items(index: RetrievalIndex, number: int, relation: str, triples: Sequ
         yield from (item.model_copy(update={"kind": "row", "cells": ("",)}) for item in row_items(own, arrow, side))
 
 
-def _boundary(index: RetrievalIndex, reached: set[int]) -> set[int]:
+def _find_boundary(index: RetrievalIndex, reached: set[int]) -> set[int]:
     """Return the outside entities of whose neighbours at least the share `TAU`, and two, are reached (eq. 4)."""
-    within = Counter(end for row in reached for end in _neighbours(index, row) if end not in reached)
-    return {row for row, count in within.items() if count > 1 and count / len(_neighbours(index, row)) >= TAU}
+    within = Counter(end for row in reached for end in _find_neighbours(index, row) if end not in reached)
+    return {row for row, count in within.items() if count > 1 and count / len(_find_neighbours(index, row)) >= TAU}
 
 
-def _neighbours(index: RetrievalIndex, row: int) -> set[int]:
+def _find_neighbours(index: RetrievalIndex, row: int) -> set[int]:
     ends = index.triples[index.incident_at(row)][:, [0, 2]]
     return set(ends.reshape(-1).tolist()) - {row}

@@ -45,13 +45,13 @@ def find_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
 class RowGroup(NamedTuple):
     """The rows, by their numbers in the column, that have a key.
 
-    `value` is what was computed of them, a date as YYYYMMDD; `said` is that in words, with a unit.
+    `value` is what was computed of them, a date as YYYYMMDD; `text` is that in words, with a unit.
     """
 
     key: str
     rows: Rows
     value: float
-    said: str
+    text: str
 
 
 class Computed(NamedTuple):
@@ -118,11 +118,11 @@ class _Table:
             fits &= self._fits_ends(self.column.heads, part_condition(lookup.head))
         if lookup.tail:
             condition = part_condition(lookup.tail)
-            fits &= _signed(self._fitting(self.column, condition), condition)[self.column.labels]
+            fits &= _apply_sign(self._fitting(self.column, condition), condition)[self.column.labels]
         for condition in map(read_condition, lookup.where):
             fits &= self._fits_where(condition)
         rows = np.flatnonzero(fits)
-        return self._computed(lookup, keep(self.column, rows) if keep else rows)
+        return self._calculate(lookup, keep(self.column, rows) if keep else rows)
 
     # Conditions.
 
@@ -143,7 +143,7 @@ class _Table:
         distinct, number = np.unique(entities, return_inverse=True)
         names = [self._index.about(row)[0] if row >= 0 else "" for row in distinct.tolist()]
         column = FieldColumn("", distinct, np.arange(len(distinct)), names, distinct, distinct)
-        return _signed(self._fitting(column, condition)[number], condition)
+        return _apply_sign(self._fitting(column, condition)[number], condition)
 
     def _fits_where(self, condition: Condition) -> NDArray[np.bool_]:
         side, _, field = condition.field.rpartition(".")
@@ -156,10 +156,10 @@ class _Table:
             return self._fits_types(entities, condition)
         column = self._field(field)
         if not condition.values and condition.sign in {"=", "!="}:
-            return _signed(~np.isin(entities, column.heads), condition)
+            return _apply_sign(~np.isin(entities, column.heads), condition)
         fitting = self._fitting(column, condition)
         having = np.isin(entities, column.heads[fitting[column.labels]])
-        return _signed(having, condition)
+        return _apply_sign(having, condition)
 
     def _fits_types(self, entities: Rows, condition: Condition) -> NDArray[np.bool_]:
         types, wanted = self._index.browsing.types, list[str]()
@@ -168,7 +168,7 @@ class _Table:
             if not wanted[-1] or condition.sign not in {"=", "!="}:
                 raise FieldError(f"no type is {condition.sign} {value}; there are: {', '.join(types)}")
         fits = np.isin(self._index.browsing.type_of[entities], [types.index(kind) for kind in wanted]) & (entities >= 0)
-        return _signed(fits, condition)
+        return _apply_sign(fits, condition)
 
     def _field(self, name: str) -> FieldColumn:
         bare = name.removeprefix("<")
@@ -176,25 +176,25 @@ class _Table:
 
     # Calculations.
 
-    def _computed(self, lookup: TripleLookup, rows: Rows) -> Computed:
+    def _calculate(self, lookup: TripleLookup, rows: Rows) -> Computed:
         left_out: Counter[str] = Counter()
         column, value, unit, shown = self.column, None, "", rows
         groups = list[RowGroup]()
         if lookup.by:
-            groups = self._grouped(lookup, rows, left_out)
+            groups = self._group_rows(lookup, rows, left_out)
             shown = np.unique(np.concatenate([group.rows for group in groups])) if groups else rows[:0]
         elif lookup.do == "count":
             value = float(len(np.unique(column.heads[rows])))
         elif lookup.do == "distinct":
             value = float(len(np.unique(column.labels[rows])))
         elif lookup.do in {"sum", "mean"}:
-            value, unit = self._added(lookup.do, rows, left_out)
+            value, unit = self._add_up(lookup.do, rows, left_out)
         elif lookup.do != "list":
-            shown, value, unit = self._extreme(lookup.do, rows, left_out, max(lookup.limit, 1))
-        kind, having, of_type = self._coverage()
+            shown, value, unit = self._find_extreme(lookup.do, rows, left_out, max(lookup.limit, 1))
+        kind, having, of_type = self._count_coverage()
         return Computed(column, shown, tuple(groups), value, unit, len(rows), dict(left_out), having, of_type, kind)
 
-    def _coverage(self) -> tuple[str, int, int]:
+    def _count_coverage(self) -> tuple[str, int, int]:
         """Return the subjects' most frequent type, how many of it have the field, and how many there are."""
         owners, browsing = np.unique(self.column.heads), self._index.browsing
         if not len(owners):
@@ -203,7 +203,7 @@ class _Table:
         kind = int(np.argmax(counts))
         return browsing.types[kind], int(counts[kind]), int(np.count_nonzero(browsing.type_of == kind))
 
-    def _sized(self, rows: Rows, left_out: Counter[str]) -> tuple[Rows, NDArray[np.float64], str]:
+    def _read_numbers(self, rows: Rows, left_out: Counter[str]) -> tuple[Rows, NDArray[np.float64], str]:
         """Return the rows with a number, these numbers in one unit, and that unit: the one that most have."""
         amounts = [self.column.amounts[label] for label in self.column.labels[rows].tolist()]
         units = Counter(amount.dimension for amount in amounts if amount is not None)
@@ -218,13 +218,13 @@ class _Table:
         sizes = [amount.figure if amount.unit == unit else amount.size / factor for _, amount in sized]
         return rows[[number for number, _ in sized]], np.array(sizes, float), unit
 
-    def _added(self, do: Calculation, rows: Rows, left_out: Counter[str]) -> tuple[float | None, str]:
-        _, sizes, unit = self._sized(rows, left_out)
+    def _add_up(self, do: Calculation, rows: Rows, left_out: Counter[str]) -> tuple[float | None, str]:
+        _, sizes, unit = self._read_numbers(rows, left_out)
         if not len(sizes):
             return None, ""
         return float(sizes.sum() if do == "sum" else sizes.mean()), unit
 
-    def _extreme(self, do: Calculation, rows: Rows, left_out: Counter[str],
+    def _find_extreme(self, do: Calculation, rows: Rows, left_out: Counter[str],
                  most: int = 1) -> tuple[Rows, float | None, str]:
         """Return the rows with the smallest, largest, first or last values; the value only if one is asked for."""
         dates = [self.column.dates[label] for label in self.column.labels[rows].tolist()]
@@ -232,7 +232,7 @@ class _Table:
             known = set(sorted({date for date in dates if date}, reverse=do == "last")[:most])
             left_out["no date"] += dates.count("")
             return rows[[number for number, date in enumerate(dates) if date in known]], None, ""
-        sized, sizes, unit = self._sized(rows, left_out)
+        sized, sizes, unit = self._read_numbers(rows, left_out)
         if not len(sizes):
             return rows[:0], None, ""
         wanted = np.unique(sizes)[:most] if do in {"smallest", "first"} else np.unique(sizes)[-most:]
@@ -240,8 +240,8 @@ class _Table:
 
     # Groups.
 
-    def _grouped(self, lookup: TripleLookup, rows: Rows, left_out: Counter[str]) -> list[RowGroup]:
-        keys, at = self._keys(lookup.by, rows, left_out)
+    def _group_rows(self, lookup: TripleLookup, rows: Rows, left_out: Counter[str]) -> list[RowGroup]:
+        keys, at = self._read_keys(lookup.by, rows, left_out)
         found = []
         by_key: dict[str, list[int]] = {}
         for key, row in zip(keys, at.tolist(), strict=True):
@@ -252,11 +252,11 @@ class _Table:
             of, unit = np.array(own, np.intp), ""
             value: float | None = float(len(np.unique(counted[of])))
             if lookup.do in {"sum", "mean"}:
-                value, unit = self._added(lookup.do, of, left_out)
+                value, unit = self._add_up(lookup.do, of, left_out)
             elif lookup.do == "distinct":
                 value = float(len(np.unique(self.column.labels[of])))
             elif lookup.do in EXTREMES:
-                of, value, unit = self._extreme(lookup.do, of, left_out)
+                of, value, unit = self._find_extreme(lookup.do, of, left_out)
             date = self.column.dates[self.column.labels[of[0]]] if value is None and len(of) else ""
             if value is not None:
                 found.append(RowGroup(key, of, value, f"{shown_number(value)} {unit}".strip()))
@@ -265,7 +265,7 @@ class _Table:
         ascending = lookup.do in {"smallest", "first"}
         return sorted(found, key=lambda group: (group.value if ascending else -group.value, group.key))
 
-    def _keys(self, by: str, rows: Rows, left_out: Counter[str]) -> tuple[Sequence[str], Rows]:
+    def _read_keys(self, by: str, rows: Rows, left_out: Counter[str]) -> tuple[Sequence[str], Rows]:
         """Return the key of each row, and the row; rows with several keys are there several times."""
         field, _, period = by.rpartition(".")
         if period not in _PERIODS:
@@ -276,14 +276,14 @@ class _Table:
             texts = self.column.dates if period else self.column.texts
             keys, at = [texts[label] for label in self.column.labels[rows].tolist()], rows
         else:
-            keys, at = self._of_field(field, rows, left_out, dates=bool(period))
+            keys, at = self._read_field_keys(field, rows, left_out, dates=bool(period))
         if not period:
             return keys, at
         dated = [number for number, key in enumerate(keys) if key]
         left_out["no date"] += len(keys) - len(dated)
         return [f"{keys[number][:_PERIODS[period]]}{'0s' if period == 'decade' else ''}" for number in dated], at[dated]
 
-    def _of_field(self, name: str, rows: Rows, left_out: Counter[str], *, dates: bool) -> tuple[list[str], Rows]:
+    def _read_field_keys(self, name: str, rows: Rows, left_out: Counter[str], *, dates: bool) -> tuple[list[str], Rows]:
         side, _, field = name.rpartition(".")
         entities = (self.column.tails() if side == "tail" else self.column.heads)[rows]
         column = self._field(field or name)
@@ -307,7 +307,7 @@ def _date_number(date: str) -> float:
     return float(digits[:8].ljust(8, "0")) * (-1 if date.startswith("-") else 1)
 
 
-def _signed(fits: NDArray[np.bool_], condition: Condition) -> NDArray[np.bool_]:
+def _apply_sign(fits: NDArray[np.bool_], condition: Condition) -> NDArray[np.bool_]:
     """Return what fits a condition: all others where it says not."""
     return ~fits if condition.sign == "!=" else fits
 

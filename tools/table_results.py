@@ -131,7 +131,7 @@ def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -
     rows = [] if lookup.by else table.rows
     return ComputedTable(
         relation=table.term.name, do=lookup.do, value=computed.value, unit=computed.unit, total=computed.total,
-        groups=tuple(TableGroup(key=group.key, value=group.value, said=group.said, rows=len(group.rows))
+        groups=tuple(TableGroup(key=group.key, value=group.value, said=group.text, rows=len(group.rows))
                      for group in computed.groups[:lookup.limit or MOST_ROWS]),
         rows=tuple(_row(index, row, columns) for row in rows),
         notes=tuple(filter(None, [coverage(computed), *notes_of(table)])))

@@ -76,7 +76,7 @@ def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLook
     blocks, share = [], tokens // len(found.terms)
     for term in found.terms:
         try:
-            blocks.append(_block(index, schema, read_table(index, schema, lookup, term), lookup, share))
+            blocks.append(_build_block(index, schema, read_table(index, schema, lookup, term), lookup, share))
         except (ConditionError, FieldError) as error:
             blocks.append(Block(title=lookup.relation, note=str(error)))
     return blocks
@@ -101,9 +101,9 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
         if not (lookup.at or lookup.document or beside):
             return rows
         unread = max(0, len(rows) - _MOST_TIMED)
-        kept = _kept(index, column, rows[:_MOST_TIMED], lookup)
+        kept = _filter_by_date_and_document(index, column, rows[:_MOST_TIMED], lookup)
         for condition in beside:
-            kept = _qualified(index, schema, column, kept, condition)
+            kept = _filter_by_qualifier(index, schema, column, kept, condition)
         return kept
 
     if lookup.at:
@@ -112,13 +112,15 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
     wanted = part_condition(lookup.tail)
     if not computed.total and wanted.sign == "=" and wanted.values:
         of_any = lookup.model_copy(update={"tail": ""})
-        computed = compute(index, schema, of_any, term.name, lambda column, rows: _qualified(
+        computed = compute(index, schema, of_any, term.name, lambda column, rows: _filter_by_qualifier(
             index, schema, column, keep(column, rows), wanted))
-    listed = [] if lookup.by else _rows(index, computed.column, _by_name(index, computed)[:most])  # groups show no rows
+    if lookup.by:  # groups show no rows
+        return ReadTable(term, computed, [], unread)
+    listed = _read_rows(index, computed.column, _sort_by_name(index, computed)[:most])
     return ReadTable(term, computed, [row for row in listed if row.places], unread)
 
 
-def _by_name(index: RetrievalIndex, computed: Computed) -> Rows:
+def _sort_by_name(index: RetrievalIndex, computed: Computed) -> Rows:
     """Return the rows in the order of their heads' names, then of what they lead to."""
     column, rows = computed.column, computed.rows
     heads = {row: natural_key(index.about(row)[0]) for row in np.unique(column.heads[rows]).tolist()}
@@ -127,13 +129,13 @@ def _by_name(index: RetrievalIndex, computed: Computed) -> Rows:
                                                            tails[int(column.labels[row])])), np.intp)
 
 
-def _kept(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: TripleLookup) -> Rows:
+def _filter_by_date_and_document(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: TripleLookup) -> Rows:
     """Return the rows that hold at the lookup's date, and those of its documents."""
     allowed = index.documents_with([lookup.document]) if lookup.document else None
     kept = []
     for row in rows.tolist():
-        said = holding_at(_rows(index, column, np.array([row])), lookup.at)
-        if said and (allowed is None or not allowed.isdisjoint(said[0].documents)):
+        holding = holding_at(_read_rows(index, column, np.array([row])), lookup.at)
+        if holding and (allowed is None or not allowed.isdisjoint(holding[0].documents)):
             kept.append(row)
     return np.array(kept, np.intp)
 
@@ -148,48 +150,50 @@ def _split_where(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLooku
     return lookup.model_copy(update={"where": left}), [*beside.values()]
 
 
-def _qualified(index: RetrievalIndex, schema: GraphSchema, column: FieldColumn, rows: Rows, wanted: Condition) -> Rows:
+def _filter_by_qualifier(index: RetrievalIndex, schema: GraphSchema, column: FieldColumn, rows: Rows,
+                         wanted: Condition) -> Rows:
     """Return the rows with a qualifier, of the condition's name if it has one, that has one of its values.
 
     Raises:
         FieldError: no qualifier has the condition's name.
     """
     field, parts = label_key(wanted.field), [label_key(value) for value in wanted.values]
-    held = {row: _qualifiers(index, column, row) for row in rows[:_MOST_TIMED].tolist()}
+    held = {row: _read_qualifiers(index, column, row) for row in rows[:_MOST_TIMED].tolist()}
     # Where other conditions left no row, any row of the column tells which names there are.
-    of_rows = held.values() or [_qualifiers(index, column, row) for row in range(min(len(column.heads), _MOST_TIMED))]
+    of_rows = held.values() or [_read_qualifiers(index, column, row)
+                                for row in range(min(len(column.heads), _MOST_TIMED))]
     names = {name for qualifiers in of_rows for name, _ in qualifiers}
     if field and field not in map(label_key, names):
         near = find_term(index, schema, wanted.field).near
         beside = f"; beside these rows stand: {', '.join(sorted(names))}" if names else ""
         raise FieldError(f"no field is called {wanted.field!r}; there are: {', '.join(near)}{beside}")
-    said = {row: [label_key(value if field else f"{name}: {value}") for name, value in qualifiers
+    compared = {row: [label_key(value if field else f"{name}: {value}") for name, value in qualifiers
                   if field in {"", label_key(name)}] for row, qualifiers in held.items()}
-    return np.array([row for row, values in said.items()
+    return np.array([row for row, values in compared.items()
                      if any(part in value for part in parts for value in values)], np.intp)
 
 
-def _qualifiers(index: RetrievalIndex, column: FieldColumn, row: int) -> list[tuple[str, str]]:
-    """Return what a row of a column holds with; see `_qualifiers_of`."""
-    return [said for one in _rows(index, column, np.array([row])) for said in _qualifiers_of(one)]
+def _read_qualifiers(index: RetrievalIndex, column: FieldColumn, row: int) -> list[tuple[str, str]]:
+    """Return what a row of a column holds with; see `_list_qualifiers`."""
+    return [qualifier for one in _read_rows(index, column, np.array([row])) for qualifier in _list_qualifiers(one)]
 
 
-def _qualifiers_of(row: FactRow) -> list[tuple[str, str]]:
+def _list_qualifiers(row: FactRow) -> list[tuple[str, str]]:
     """Return what a row holds with, as (name, value): ("network", "Ropsten")."""
-    said = [part.partition(": ") for time in row.validity.times for part in time.qualifiers.split("; ") if part]
-    return [(name, value or name) for name, _, value in said]
+    parts = [part.partition(": ") for time in row.validity.times for part in time.qualifiers.split("; ") if part]
+    return [(name, value or name) for name, _, value in parts]
 
 
-def _rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterator[FactRow]:
+def _read_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterator[FactRow]:
     for row in rows.tolist():
         if (triple := int(column.triples[row])) >= 0:
             yield from triple_rows(index, [triple])
         else:
-            entity, value, held = _value(index, column, row)
+            entity, value, held = _read_value(index, column, row)
             yield from value_rows(index, entity, {column.name: {value: held}})
 
 
-def _value(index: RetrievalIndex, column: FieldColumn, row: int) -> tuple[str, str, Places]:
+def _read_value(index: RetrievalIndex, column: FieldColumn, row: int) -> tuple[str, str, Places]:
     """Return the entity and the value of a row, and where chunks state it."""
     entity, value = index.entity_row.at(int(column.heads[row])), column.texts[int(column.labels[row])]
     return entity, value, index.attributes(entity).get(column.name, {}).get(value, {})
@@ -202,11 +206,11 @@ def contexts(index: RetrievalIndex, table: ReadTable) -> Iterator[str]:
         if (triple := int(column.triples[row])) >= 0:
             spans = list(index.spans(triple))
         else:
-            spans = [(chunk, *span) for chunk, span in sorted(_value(index, column, row)[2].items())]
-        yield " ".join(_above(index.chunks[index.chunk_row[chunk]], start, end) for chunk, start, end in spans)
+            spans = [(chunk, *span) for chunk, span in sorted(_read_value(index, column, row)[2].items())]
+        yield " ".join(_read_above(index.chunks[index.chunk_row[chunk]], start, end) for chunk, start, end in spans)
 
 
-def _above(chunk: Chunk, start: int, end: int) -> str:
+def _read_above(chunk: Chunk, start: int, end: int) -> str:
     first = next((line.cells[0].header for line in find_rows(chunk.text[start:end])), "")
     return f"{chunk.document_id} {chunk.title} {chunk.heading} {first}"
 
@@ -216,18 +220,20 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
 
 
-def _block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup, tokens: int) -> Block:
+def _build_block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
+                 tokens: int) -> Block:
     computed, filters = table.computed, filters_text(lookup)
     rows, shared = split_shared_note(table.rows[:lookup.most_rows])
     told = "; ".join(filter(None, [f"{computed.total} rows", filters, shared, coverage(computed)]))
     title = f"{table.term.name.replace('_', ' ')} ({told})"
-    items = [*_counts(index, table, lookup), *(_lines(index, schema, rows, lookup) if not lookup.by else ())]
+    items = [*_list_counts(index, table, lookup), *(_list_lines(index, schema, rows, lookup) if not lookup.by else ())]
     shown, left = fit_lines(items, tokens)
     # Documents and qualifiers stand beside all rows anyway.
-    said = {_DOCUMENT, *(label_key(name) for row in table.rows for name, _ in _qualifiers_of(row))}
+    beside = {_DOCUMENT, *(label_key(name) for row in table.rows for name, _ in _list_qualifiers(row))}
     unknown = [f"no field is called {name!r}" for name in lookup.show
-               if label_key(name) not in said and not is_field(index, schema, name)]
-    return Block(title=title, items=tuple(shown), note="; ".join([*_notes(table, lookup, len(items), left), *unknown]))
+               if label_key(name) not in beside and not is_field(index, schema, name)]
+    notes = [*_list_notes(table, lookup, len(items), left), *unknown]
+    return Block(title=title, items=tuple(shown), note="; ".join(notes))
 
 
 def filters_text(lookup: TripleLookup) -> str:
@@ -237,11 +243,11 @@ def filters_text(lookup: TripleLookup) -> str:
     return ", ".join([*named, *lookup.where, *([f"by {lookup.by}"] if lookup.by else [])])
 
 
-def _notes(table: ReadTable, lookup: TripleLookup, lines: int, left: int) -> Iterator[str]:
+def _list_notes(table: ReadTable, lookup: TripleLookup, lines: int, left: int) -> Iterator[str]:
     computed, filters = table.computed, filters_text(lookup)
     behind = computed.groups[len(computed.leading(lookup.limit)):]
     if behind:  # so that nobody looks again for what might tie with the last one
-        yield f"{len(behind)} more groups, the next one {behind[0].key}: {behind[0].said}"
+        yield f"{len(behind)} more groups, the next one {behind[0].key}: {behind[0].text}"
     if left:
         yield f"{lines - left} of {lines} lines shown, {computed.total} rows in all: narrow by head, tail, where or at"
     elif not computed.total and not table.unread:
@@ -264,29 +270,32 @@ def notes_of(table: ReadTable) -> Iterator[str]:
     yield from (f"{count} rows left out: {why}" for why, count in computed.left_out.items() if count)
 
 
-def _counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) -> Iterator[Passage]:
+def _list_counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) -> Iterator[Passage]:
     """Yield a line for what was computed, or for each group."""
     computed = table.computed
     if computed.value is not None:
         unit = f" {computed.unit}" if computed.unit else ""
-        yield from _counted(index, computed.column, computed.rows, f"{lookup.do}: {shown_number(computed.value)}{unit}")
+        # Two counts of one number are two lines: each says of what it is.
+        limits = f" ({filters})" if (filters := filters_text(lookup)) else ""
+        result = f"{lookup.do}{limits}: {shown_number(computed.value)}{unit}"
+        yield from _cite_rows(index, computed.column, computed.rows, result)
     for group in computed.leading(lookup.limit):
-        said = "" if lookup.do in {"list", "count"} else f"{lookup.do} "
-        yield from _counted(index, computed.column, group.rows, f"{group.key}: {said}{group.said}")
+        verb = "" if lookup.do in {"list", "count"} else f"{lookup.do} "
+        yield from _cite_rows(index, computed.column, group.rows, f"{group.key}: {verb}{group.text}")
 
 
-def _counted(index: RetrievalIndex, column: FieldColumn, rows: Rows, said: str) -> Iterator[Passage]:
+def _cite_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows, text: str) -> Iterator[Passage]:
     cited = cited_rows(index, column, rows)
     if cited:
-        yield rows_item(cited, said, len(rows))
+        yield rows_item(cited, text, len(rows))
 
 
 def cited_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> list[FactRow]:
     """Return the first of some rows of a column, which are cited for all of them."""
-    return [row for row in _rows(index, column, rows[:_CITED]) if row.places]
+    return [row for row in _read_rows(index, column, rows[:_CITED]) if row.places]
 
 
-def _lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], lookup: TripleLookup,
+def _list_lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], lookup: TripleLookup,
            ) -> Iterator[Passage]:
     """Yield rows as lines, grouped by the end that repeats most."""
     if not rows:
@@ -342,5 +351,5 @@ def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[Fac
         for entity in dict.fromkeys(row.ends[0] for row in rows):
             if held := values_of(column, index.entity_row[entity]):
                 found.setdefault(entity, []).append(f"{field.replace('_', ' ')}: {', '.join(held)}")
-    return {entity: "; ".join(said) for entity, said in found.items()}
+    return {entity: "; ".join(texts) for entity, texts in found.items()}
 

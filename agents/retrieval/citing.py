@@ -79,8 +79,8 @@ def _short_answer(draft: DraftAnswer, survivors: Sequence[Claim], items: Sequenc
         return _as_shown(draft.short)
     if mode == "strict" and any(map(is_inferred, draft.claims)):
         return ""  # the chain to the short answer lost the inferred link, whatever else is left
-    said = [text for claim in survivors for text in (claim.text, *_cited_words(claim, items))]
-    return plain_text(draft.short) if follows(draft.short, said) else ""
+    texts = [text for claim in survivors for text in (claim.text, *_cited_words(claim, items))]
+    return plain_text(draft.short) if follows(draft.short, texts) else ""
 
 
 def _rows(claims: Iterable[Claim], items: Sequence[Passage]) -> tuple[AnswerRow, ...]:
@@ -209,8 +209,8 @@ def _places_for(claim: Claim, item: Passage) -> list[Place]:
     """Return the places of a line that a claim speaks of: of the members that it names, else of the first ones."""
     if not item.places:
         return [Place(document=item.document, start=item.start, text=item.text)]
-    said = content_key(claim.text)
-    named = [place for place in item.places if place.member and content_key(place.member) in said]
+    words = content_key(claim.text)
+    named = [place for place in item.places if place.member and content_key(place.member) in words]
     return named[:_MOST_CITED] or list(item.places[:_FIRST_CITED])
 
 
@@ -284,15 +284,15 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
         _is_bare(part) for part in _parts(claim) if _words(part))
 
 
-def follows(short: str, said: Iterable[str]) -> bool:
+def follows(short: str, support: Iterable[str]) -> bool:
     """Return True if a short answer has no content word or number that some texts do not have.
 
     Args:
         short: the short answer. One that only affirms or counts follows from anything: no text need have its words.
-        said: the claims that support it, and the words that they quote.
+        support: the claims that support it, and the words that they quote.
     """
     parts = _parts(short)
-    known = set().union(*map(_words, [*said, *filter(_is_bare, parts)]))
+    known = set().union(*map(_words, [*support, *filter(_is_bare, parts)]))
     return bool(parts) and _words(short) <= known
 
 

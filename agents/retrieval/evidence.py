@@ -20,14 +20,9 @@ def items_of(rounds: Iterable[Round]) -> Iterator[Passage]:
             yield from block.items
 
 
-def item_key(item: Passage) -> str:
-    """Return the key in which equal items agree: a passage's chunk, or the statement."""
-    return item.statement or item.chunk_id
-
-
-def seen_chunks(rounds: Iterable[Round]) -> list[str]:
-    """Return the ids of the chunks that were shown as passages."""
-    return [item.chunk_id for item in items_of(rounds) if item.kind == "passage"]
+def seen_passages(rounds: Iterable[Round]) -> list[str]:
+    """Return the keys of the passages that were shown; of one that was cut, the whole was not."""
+    return [item.key for item in items_of(rounds) if item.kind == "passage"]
 
 
 def split_repeated(lookups: Sequence[Lookup], rounds: Sequence[Round]) -> tuple[list[Lookup], list[Lookup]]:
@@ -52,24 +47,24 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
         tokens: the budget of the round, estimated tokens; a lookup that needs less leaves the rest to the others.
         omitted: lookups that were asked for and not made, each with the reason.
     """
-    known = {item_key(item) for item in items_of(rounds)}
+    known = {item.key for item in items_of(rounds)}
     described = {item.document for item in items_of(rounds)
                  if item.about or (item.kind == "passage" and item.start == 0)}
-    costs = [sum(item_cost(item) for block in of_one for item in block.items if item_key(item) not in known)
+    costs = [sum(item_cost(item) for block in of_one for item in block.items if item.key not in known)
              for of_one in found]
     passages = max(1, AT_LEAST // max(1, len(found)))
     blocks = list[Block]()
     for of_one, share in zip(found, _shares(costs, tokens), strict=True):
         # What an earlier lookup found but did not show is not known yet.
         for block in _within((_without_known(block, known) for block in of_one), share, passages, described):
-            known.update(map(item_key, block.items))
+            known.update(item.key for item in block.items)
             blocks.append(block)
     blocks += [Block(title=lookup_text(lookup), note=why) for lookup, why in omitted]
     return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(blocks))
 
 
 def _without_known(block: Block, known: Collection[str]) -> Block:
-    new = tuple(item for item in block.items if item_key(item) not in known)
+    new = tuple(item for item in block.items if item.key not in known)
     note = block.note if len(new) == len(block.items) else "; ".join(filter(None, [block.note, _SHOWN_ABOVE]))
     return block.model_copy(update={"items": new, "note": note})
 
@@ -91,7 +86,7 @@ def _within(blocks: Iterable[Block], tokens: int, passages: int, described: set[
         at_least = passages if are_passages else 1
         shown, left = fit_lines(items, tokens, at_least) if tokens > 0 else ([], len(items))
         tokens -= sum(map(item_cost, shown))
-        more = f"{left} more passages" if are_passages else f"{left} more lines: narrow it"
+        more = f"{left} more passages: the same query shows them" if are_passages else f"{left} more lines: narrow it"
         note = "; ".join(filter(None, [block.note, more if left else ""]))
         yield block.model_copy(update={"items": tuple(shown), "note": note})
 

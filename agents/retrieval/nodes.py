@@ -27,7 +27,7 @@ from .caps import Caps, caps_of, rounds_allowed
 from .citing import cite
 from .claims import showing_claims
 from .conversation import read_conversation
-from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_chunks, split_repeated
+from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, split_repeated
 from .presenting import has_model_hint, present_quotes, with_notes, with_spelling
 from .schema_terms import terms_text
 from .spelling import respelt
@@ -220,7 +220,7 @@ class RetrievalNodes:
         """Make the lookups of the next round, or answer."""
         if state["draft"] is not None:
             return "answer"
-        lookups, seen = state["next_round"].lookups, seen_chunks(state["rounds"])
+        lookups, seen = state["next_round"].lookups, seen_passages(state["rounds"])
         tokens = int(self._resources.settings.context_tokens * ROUND_SHARE)
         # If there are none, because all were made before, the reasoner reads that in the next round.
         return [Send(lookup.tool, LookupInput(

@@ -41,15 +41,15 @@ def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage
     Returns:
         The answer in the question's language, every quote cited.
     """
-    said = _WORDS[language_of(question)]
+    phrases = _WORDS[language_of(question)]
     quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject")
     confidence = draft.confidence if quoted.citations else 0.0
     if not quoted.citations:
-        return quoted.model_copy(update={"answer": said["none"], "confidence": confidence})
+        return quoted.model_copy(update={"answer": phrases["none"], "confidence": confidence})
     if confidence < abstain_below:
-        return quoted.model_copy(update={"answer": f"{quoted.answer}\n{said['closest']}", "abstained": True,
+        return quoted.model_copy(update={"answer": f"{quoted.answer}\n{phrases['closest']}", "abstained": True,
                                          "confidence": confidence, "short": "", "grade": "none"})
-    lines = [_show_short(said["found"], quoted.short), quoted.answer] if quoted.short else [quoted.answer]
+    lines = [_show_short(phrases["found"], quoted.short), quoted.answer] if quoted.short else [quoted.answer]
     return quoted.model_copy(update={"answer": "\n".join(lines), "confidence": confidence})
 
 
@@ -68,13 +68,13 @@ def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: boo
         retriever: of the knowledge base, for its names.
         hint: whether to say that a model would help.
     """
-    said = _WORDS[language_of(question)]
+    phrases = _WORDS[language_of(question)]
     lines = [answer.answer]
     near = unknown_names_near(retriever.index, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES)
     if near:
-        lines.append(said["near"].format(said["joint"].join(near)))
+        lines.append(phrases["near"].format(phrases["joint"].join(near)))
     if hint:
-        lines.append(said["hint"])
+        lines.append(phrases["hint"])
     return answer.model_copy(update={"answer": "\n".join(lines)})
 
 
@@ -82,11 +82,11 @@ def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question:
     """Return an answer that says which words of its question were read as others."""
     if not replaced:
         return answer
-    said = "“{}”按“{}”理解。" if language_of(question) == "zh" else "(“{}” was read as “{}”.)"
-    notes = [said.format(asked, meant) for asked, meant in replaced]
+    note = "“{}”按“{}”理解。" if language_of(question) == "zh" else "(“{}” was read as “{}”.)"
+    notes = [note.format(asked, meant) for asked, meant in replaced]
     return answer.model_copy(update={"answer": "\n".join([answer.answer, *notes])})
 
 
 def has_model_hint(messages: Sequence[tuple[str, str]]) -> bool:
     """Return True if a conversation already has the hint that a model would help."""
-    return any(said["hint"] in text for said in _WORDS.values() for _, text in messages)
+    return any(phrases["hint"] in text for phrases in _WORDS.values() for _, text in messages)

@@ -23,14 +23,14 @@ def terms_text(retriever: Retriever, schema: GraphSchema, question: str) -> str:
         question: the question.
     """
     terms = retriever.labelled_terms(schema).terms
-    said = {term: _describe_term(term, schema) for term in terms}
-    if estimate_tokens(", ".join(said.values())) <= _TOKENS:
-        return ", ".join(said.values())
-    costs = {term: estimate_tokens(text) + 1 for term, text in said.items()}
+    described = {term: _describe_term(term, schema) for term in terms}
+    if estimate_tokens(", ".join(described.values())) <= _TOKENS:
+        return ", ".join(described.values())
+    costs = {term: estimate_tokens(text) + 1 for term, text in described.items()}
     chosen = _fitting(sorted(terms, key=lambda term: (-term.rows, term.name)), costs, int(_TOKENS * _LARGEST_SHARE))
     near = [term for term in _by_nearness(retriever, schema, question, terms) if term not in chosen]
     chosen |= _fitting(near, costs, _TOKENS - sum(costs[term] for term in chosen))
-    return f"{', '.join(said[term] for term in terms if term in chosen)}, … {len(terms) - len(chosen)} more"
+    return f"{', '.join(described[term] for term in terms if term in chosen)}, … {len(terms) - len(chosen)} more"
 
 
 def _fitting(terms: Sequence[Term], costs: Mapping[Term, int], tokens: int) -> set[Term]:

@@ -18,7 +18,6 @@ from ...agents.retrieval.evidence import (
     completed_round,
     dropped_numbers,
     items_of,
-    seen_chunks,
 )
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.shown_text import without_marks
@@ -192,16 +191,17 @@ class TextAgent:
     def _next_round(self, rounds: Sequence[Round], judgement: Judgement, tokens: int) -> Round:
         """Return a round with what the searches that a reply asks for found."""
         searches = [lookup for lookup in judgement.lookups if isinstance(lookup, PassageLookup)]
-        blocks = [[self._search(lookup, tokens, set(seen_chunks(rounds)))] for lookup in searches]
+        shown = {item.chunk_id for item in items_of(rounds)}
+        blocks = [[self._search(lookup, tokens, shown)] for lookup in searches]
         asked = Round(thought=judgement.thought, lookups=tuple(searches))
         return completed_round(rounds, asked, blocks, tokens)
 
-    def _search(self, lookup: PassageLookup, tokens: int, seen: set[str]) -> Block:
+    def _search(self, lookup: PassageLookup, tokens: int, shown: set[str]) -> Block:
         """Return the best passages that were not shown; in named documents it reads on from the best one."""
-        ranking = [key for key in self.rank(lookup.query) if key not in seen]
+        ranking = [key for key in self.rank(lookup.query) if key not in shown]
         if any(lookup.documents):
             ranking = self._read_on(ranking, self._retriever.index.documents_with(lookup.documents))
-        items = passage_items(self._retriever, ((key, 1 / rank) for rank, key in enumerate(ranking, 1)), tokens, seen)
+        items = passage_items(self._retriever, ((key, 1 / rank) for rank, key in enumerate(ranking, 1)), tokens)
         note = "" if items else "nothing that was not shown before"
         return Block(title=f"passages: {lookup.query}", items=tuple(items), note=note)
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from ...schemas.lookups import Calculation, TripleLookup
 from ..index import RetrievalIndex
-from . import table_words as said
+from . import table_words
 from .mentions import Mentioned, Mentions
 
 _MOST_LINKS = 500
@@ -70,7 +70,7 @@ class Conditions:
                                               for one in mentions.of("date", "number") if not mentions.is_used(one)):
             return False
         for one in mentions.free_fields():
-            if none := said.NONE.search(mentions.before(one)):
+            if none := table_words.NONE.search(mentions.before(one)):
                 self._values.setdefault((one.name, "="), [])
                 mentions.use(one, none)
         # Negate all values of a field of which one is negated: "neither red nor green", "not red or green".
@@ -82,7 +82,7 @@ class Conditions:
         """Use a mention as what a field has to be, or is not to be if that is negated before it or another mention."""
         sign = mention.name if mention.kind in {"date", "number"} else ""
         for one in () if sign else (mention, *before):
-            if negated := said.NOT.search(self._mentions.before(one)):
+            if negated := table_words.NOT.search(self._mentions.before(one)):
                 self._mentions.use(negated)
                 sign = "!="
                 break
@@ -95,8 +95,8 @@ class Conditions:
         """Place what lies between two dates or numbers."""
         mentions = self._mentions
         for first, last in pairwise(mentions.of("date", "number")):
-            lead = said.BETWEEN.search(mentions.before(first))
-            if lead and said.AND.fullmatch(mentions.text[first.end:last.start]):
+            lead = table_words.BETWEEN.search(mentions.before(first))
+            if lead and table_words.AND.fullmatch(mentions.text[first.end:last.start]):
                 if not self._place_amount(first._replace(end=last.end, name="", value=f"{first.value}..{last.value}")):
                     return False
                 mentions.use(lead)
@@ -104,7 +104,7 @@ class Conditions:
 
     def _place_value(self, mention: Mentioned) -> bool:
         mentions, name = self._mentions, mention.name
-        if mention.kind == "quoted" or said.CONTAINS.search(mentions.before(mention)[-_NEAR:]):
+        if mention.kind == "quoted" or table_words.CONTAINS.search(mentions.before(mention)[-_NEAR:]):
             near = min(mentions.free_fields(), key=mention.distance, default=None)
             if near is None:
                 return False
@@ -113,14 +113,16 @@ class Conditions:
         self._add(mention, name)
         # "status Final" and "the Core category" name the field of the value.
         mentions.use(*(one for one in mentions.of("field") if one.name == name and mentions.are_beside(one, mention)
-                       and not said.GROUP.search(mentions.before(one))))
+                       and not table_words.GROUP.search(mentions.before(one))))
         return True
 
     def _place_entities(self) -> bool:
         mentions, entities = self._mentions, self._mentions.of("entity")
-        if len(entities) > 1 and said.OR.search(mentions.text) and said.DEGREE.search(mentions.text) and not any(
-                self._row(entity) in self._index.column(one.name).tails()  # an author of more, A or B
-                for entity in entities for one in mentions.of("field")):
+        text = mentions.text
+        is_comparison = len(entities) > 1 and table_words.OR.search(text) and table_words.DEGREE.search(text)
+        # In "an author of more, A or B" the entities are what fields lead to.
+        if is_comparison and not any(self._row(entity) in self._index.column(one.name).tails()
+                                     for entity in entities for one in mentions.of("field")):
             self.head = "|".join(one.value for one in entities)
             mentions.use(*entities)
             return True
@@ -154,7 +156,7 @@ class Conditions:
         column, row = self._index.column(name), self._row(mention)
         if row not in column.heads or row not in column.tails():
             return row in column.heads
-        return near is not None and near.start >= mention.end and not said.IN_FIELD.search(
+        return near is not None and near.start >= mention.end and not table_words.IN_FIELD.search(
             self._mentions.text[mention.end:near.start])
 
     def _nearest_relation(self, mention: Mentioned) -> Mentioned | None:
@@ -162,7 +164,7 @@ class Conditions:
         free, row = self._mentions.free_fields(), self._row(mention)
         fitting = [one for one in free
                    if row in (column := self._index.column(one.name)).heads or row in column.tails()]
-        searched = [one for one in free if said.CONTAINS.search(self._mentions.text[one.end:mention.start])]
+        searched = [one for one in free if table_words.CONTAINS.search(self._mentions.text[one.end:mention.start])]
         return min(fitting or searched, key=mention.distance, default=None)
 
     def _only_relation(self, row: int) -> str:
@@ -179,7 +181,7 @@ class Conditions:
             return False
         self._add(mention, near.name, near)
         if mention.name:
-            *_, compared = said.COMPARED.finditer(mentions.text, 0, mention.start)
+            *_, compared = table_words.COMPARED.finditer(mentions.text, 0, mention.start)
             mentions.use(compared)
         return True
 

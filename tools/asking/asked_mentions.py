@@ -37,8 +37,8 @@ def asked_mentions(index: RetrievalIndex, question: str) -> list[Block]:
         A block of rows, which for "how many" begins with their number; nothing if the question asks for something else
         or no document has the words.
     """
-    said = question.lstrip().rstrip(_END)
-    asked = _ASKED.fullmatch(said) or _ASKED_IN_CHINESE.fullmatch(said)
+    bare = question.lstrip().rstrip(_END)
+    asked = _ASKED.fullmatch(bare) or _ASKED_IN_CHINESE.fullmatch(bare)
     words = _AROUND.sub("", asked["words"]).strip() if asked else ""
     found = list(_mentions(index, words)) if words else []
     if not asked or not found:
@@ -62,8 +62,8 @@ def _mentions(index: RetrievalIndex, words: str) -> Iterator[Passage]:
             end = min(text.find("\n", match.end()) % (len(text) + 1), match.end() + _AFTER)
             if end == match.end() + _AFTER:
                 end = max(text.rfind(" ", match.end(), end), match.end())
-            title, said = index.store.documents.get(document).title or document, text[start:end].rstrip()
-            yield graph_item([Place(document=document, start=start, text=said)], f"{title}: {' '.join(said.split())}",
+            title, line = index.store.documents.get(document).title or document, text[start:end].rstrip()
+            yield graph_item([Place(document=document, start=start, text=line)], f"{title}: {' '.join(line.split())}",
                              title, "row", (words, title))
 
 

@@ -19,7 +19,7 @@ from ...text.lexicon import SUMMARY_CUES
 from ..index import RetrievalIndex
 from ..schema_names import find_term, names_of, terms_of
 from ..tables import contexts, read_table
-from . import table_words as said
+from . import table_words
 from .asked_conditions import Conditions
 from .mentions import Mentioned, Mentions, singular
 
@@ -39,7 +39,7 @@ def asked_table(index: RetrievalIndex, schema: GraphSchema, question: str) -> Tr
     """
     if len(question) > _LONGEST or not terms_of(index):
         return None
-    return _Asked(index, schema, said.ASIDE.sub(" ", question).strip()).table()
+    return _Asked(index, schema, table_words.ASIDE.sub(" ", question).strip()).table()
 
 
 def asked_survey(index: RetrievalIndex, schema: GraphSchema, question: str) -> CommunityLookup | None:
@@ -50,7 +50,7 @@ def asked_survey(index: RetrievalIndex, schema: GraphSchema, question: str) -> C
         schema: the schema in force, whose labels and cues name fields.
         question: the question.
     """
-    if len(question) > _LONGEST or not (SUMMARY_CUES.search(question) or said.IN_TURN.search(question)):
+    if len(question) > _LONGEST or not (SUMMARY_CUES.search(question) or table_words.IN_TURN.search(question)):
         return None
     return _Asked(index, schema, question).survey()
 
@@ -66,7 +66,7 @@ class _Asked:
     def table(self) -> TripleLookup | None:
         """Return the lookup of a table, if all of the question is accounted for."""
         mentions = self._mentions
-        found = self._compose() if mentions.of("field", "value", "entity") else None
+        found = self._read_shape() if mentions.of("field", "value", "entity") else None
         if found is None or not self._is_of_noun(found) or not self._is_of_time(found):
             return None
         for name in (found.relation, *found.show):
@@ -91,22 +91,22 @@ class _Asked:
     def _is_of_time(self, lookup: TripleLookup) -> bool:
         """Return False if a question asks for a year or day, and the rows listed have names: of a child, of a place."""
         listed = lookup.do == "list" and not lookup.by
-        return not (listed and said.TIME.search(self._mentions.text)) or any(
+        return not (listed and table_words.TIME.search(self._mentions.text)) or any(
             map(self._conditions.is_dated, filter(None, (lookup.relation, *lookup.show))))
 
     def survey(self) -> CommunityLookup | None:
         """Return the lookup of a survey."""
         mentions, text = self._mentions, self._mentions.text
-        if said.IN_TURN.search(text):
-            return self._path()
-        found = self._by_period(text, 0) or self._by_field(mentions.of("field"), 0)
+        if table_words.IN_TURN.search(text):
+            return self._read_path()
+        found = self._read_period(text, 0) or self._read_groups(mentions.of("field"), 0)
         if found is not None:
             return CommunityLookup(by=found.relation if found.by == "tail" else f"{found.relation}.{found.by}")
         dated = [term.name for term in terms_of(self._index) if self._conditions.is_dated(term.name)]
-        period = said.PERIOD.search(text)
+        period = table_words.PERIOD.search(text)
         return CommunityLookup(by=f"{dated[0]}.{_unit(period)}") if period and dated else None
 
-    def _path(self) -> CommunityLookup | None:
+    def _read_path(self) -> CommunityLookup | None:
         """Return what is reached from the one entity that the question names along the one relation."""
         entities = self._mentions.of("entity")
         for one in self._mentions.of("field") if len(entities) == 1 else ():
@@ -125,65 +125,66 @@ class _Asked:
             stem(normalise(word)) in stems or ((not word.isascii() or word.isdigit()) and word in text)
             for word in left for text, stems in above)
 
-    def _compose(self) -> TripleLookup | None:
+    def _read_shape(self) -> TripleLookup | None:
         mentions, limit = self._mentions, 0
-        if top := said.TOP.search(mentions.text):
+        if top := table_words.TOP.search(mentions.text):
             number = (top["first"] or top["second"] or top["zh"]).lower()
-            limit = int(number) if number.isdigit() else said.NUMERALS[number]
+            limit = int(number) if number.isdigit() else table_words.NUMERALS[number]
             mentions.use(top)
         if not self._conditions.place():
             return None
         free = mentions.free_fields()
-        if any(one.name in self._conditions.fields() and said.GROUP.search(mentions.before(one)) for one in free):
+        grouped = {one.name for one in free if table_words.GROUP.search(mentions.before(one))}
+        if not grouped.isdisjoint(self._conditions.fields()):
             return None  # grouped by what has one value
         if self._is_overlooked():
             return None
         # A value such as "Last Call" asks for nothing.
         text = mentions.unread(fields=False)
-        return (self._by_period(text, limit) or self._by_alternatives(text, limit)
-                or self._by_field(free, limit) or self._calculated(text, free, limit)
-                or self._most(text, free, limit) or self._counted_or_listed(text, free))
+        return (self._read_period(text, limit) or self._read_alternatives(text, limit)
+                or self._read_groups(free, limit) or self._read_calculation(text, free, limit)
+                or self._read_most(text, free, limit) or self._read_count_or_list(text, free))
 
     def _is_overlooked(self) -> bool:
         """Return True if a negation, a bound or "both" was not read: the rows would be others than those meant."""
         left = self._mentions.unread(fields=False)
-        limited = any(said.BOUNDS.search(left[max(0, one.start - _AROUND):one.end + _AROUND])
+        limited = any(table_words.BOUNDS.search(left[max(0, one.start - _AROUND):one.end + _AROUND])
                       for one in self._mentions.of("date", "number", "value") if any(map(str.isdigit, one.value)))
-        return bool(limited or said.NEGATION.search(left) or (
-            self._conditions.alternatives() and said.BOTH.search(self._mentions.text)))
+        return bool(limited or table_words.NEGATION.search(left) or (
+            self._conditions.alternatives() and table_words.BOTH.search(self._mentions.text)))
 
     # Shapes of questions.
 
-    def _by_period(self, text: str, limit: int) -> TripleLookup | None:
+    def _read_period(self, text: str, limit: int) -> TripleLookup | None:
         """Read "in which years", "by year"."""
-        period = said.PERIOD.search(text)
+        period = table_words.PERIOD.search(text)
         dated = self._mentions.read_as(self._mentions.of("field"), self._conditions.is_dated)
         if not period or not dated:
             return None
         self._mentions.use(period, dated[0])
-        if not limit and said.MOST.search(text) and not period[0].endswith("s"):
+        if not limit and table_words.MOST.search(text) and not period[0].endswith("s"):
             limit = 1  # "in which year were the most"
         return self._conditions.lookup(dated[0].name, by=_unit(period), limit=limit)
 
-    def _by_alternatives(self, text: str, limit: int) -> TripleLookup | None:
+    def _read_alternatives(self, text: str, limit: int) -> TripleLookup | None:
         """Read "did 2020 or 2021 have more", "are there more red or more green ones"."""
         field = self._conditions.alternatives()
-        counted_twice = len(said.COUNT.findall(text)) > 1
-        if not field or not (counted_twice or said.MOST.search(text) or said.FEWEST.search(text)):
+        counted_twice = len(table_words.COUNT.findall(text)) > 1
+        if not field or not (counted_twice or table_words.MOST.search(text) or table_words.FEWEST.search(text)):
             return None
         return self._conditions.lookup(field, by="year" if self._conditions.is_dated(field) else "tail", limit=limit)
 
-    def _by_field(self, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
+    def _read_groups(self, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
         """Read "by status", "for each warehouse"."""
         for one in free:
-            if said.GROUP.search(self._mentions.before(one)):
+            if table_words.GROUP.search(self._mentions.before(one)):
                 self._mentions.use_field(one.name)
                 return self._conditions.lookup(one.name, by="tail", limit=limit)
         return None
 
-    def _calculated(self, text: str, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
+    def _read_calculation(self, text: str, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
         """Read "the oldest", "the cheapest", "which of the two is heavier", "the total cost", "the average age"."""
-        for do, form in said.CALCULATED.items():
+        for do, form in table_words.CALCULATED.items():
             if match := form.search(text):
                 fits = self._conditions.is_dated if do in {"first", "last"} else self._conditions.is_sized
                 if fields := self._mentions.read_as(free, fits) or self._field_of_degree(match[0]):
@@ -193,14 +194,15 @@ class _Asked:
 
     def _field_of_degree(self, degree: str) -> list[Mentioned]:
         """Return the field that a Chinese degree speaks of (贵: price), if there is one."""
-        concept = next((word for signs, word in said.HAN_DEGREES.items() if any(sign in degree for sign in signs)), "")
+        concept = next((word for signs, word in table_words.HAN_DEGREES.items()
+                        if any(sign in degree for sign in signs)), "")
         names = [term.name for term in terms_of(self._index) if concept and concept in content_words(
             term.name.replace("_", " ")) and self._conditions.is_sized(term.name)]
         return [Mentioned(0, 0, "field", names[0])] if len(names) == 1 else []
 
-    def _most(self, text: str, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
+    def _read_most(self, text: str, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
         """Read "which has the most prizes", "the most frequent authors"."""
-        most = said.MOST.search(text)
+        most = table_words.MOST.search(text)
         counted = [one for one in free if not self._conditions.is_sized(one.name)]
         if most is None or not counted or self._conditions.head:
             return None
@@ -211,17 +213,17 @@ class _Asked:
         """Return the end that is asked for: of "has the most authors" the head, of "is in most lists" the tail."""
         last_entity = int(self._index.column(one.name).label_entities.max(initial=-1))
         before = self._mentions.before(one)
-        if said.WHO.match(text.strip()) and last_entity >= 0:
+        if table_words.WHO.match(text.strip()) and last_entity >= 0:
             kind = self._index.browsing.types[int(self._index.browsing.type_of[last_entity])]
             return "tail" if kind_of_noun(normalise(kind)) in {"person", ""} else "head"
         passive = one.end <= most.start() and re.search(r"\b(?:in|by|of)\b", text[one.end:most.start()])
-        return "tail" if passive or said.WHICH_BEFORE.search(before) else "head"
+        return "tail" if passive or table_words.WHICH_BEFORE.search(before) else "head"
 
-    def _counted_or_listed(self, text: str, free: Sequence[Mentioned]) -> TripleLookup | None:
+    def _read_count_or_list(self, text: str, free: Sequence[Mentioned]) -> TripleLookup | None:
         """Read "how many", "which", "list all"; None for a question that limits nothing, or asks for something else."""
         conditions = self._conditions
-        do: Calculation = "count" if said.COUNT.search(text) else "list"
-        if do == "list" and not said.LISTED.search(text):
+        do: Calculation = "count" if table_words.COUNT.search(text) else "list"
+        if do == "list" and not table_words.LISTED.search(text):
             return None
         is_comparison = conditions.head and not conditions.relation
         if conditions.is_empty() or is_comparison or self._asks_of_named(free):
@@ -242,12 +244,12 @@ class _Asked:
         conditions = self._conditions
         if conditions.head:
             return any(one.name != conditions.relation for one in free)
-        said_conditions = {one.name for one in self._mentions.of("field")}.intersection(conditions.fields())
-        return not said_conditions and any(map(self._may_be_of_named, free))
+        named_conditions = {one.name for one in self._mentions.of("field")}.intersection(conditions.fields())
+        return not named_conditions and any(map(self._may_be_of_named, free))
 
     def _is_counted(self, one: Mentioned) -> bool:
         """Return True for a field after "how many"."""
-        return said.COUNT.search(self._mentions.before(one).rstrip()[-_AROUND:]) is not None
+        return table_words.COUNT.search(self._mentions.before(one).rstrip()[-_AROUND:]) is not None
 
     def _may_be_of_named(self, one: Mentioned) -> bool:
         """Return True if things of the kind of an entity that the question names have a field."""
@@ -258,4 +260,4 @@ class _Asked:
 
 def _unit(period: re.Match[str]) -> str:
     """Return the period that a question groups by: year, month or decade."""
-    return said.HAN_PERIODS.get(period["asked"] or period["each"] or "", "") or period["period"].lower()
+    return table_words.HAN_PERIODS.get(period["asked"] or period["each"] or "", "") or period["period"].lower()

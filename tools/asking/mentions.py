@@ -14,7 +14,7 @@ from ...text.lexicon import ENGLISH_STOP
 from ...text.quantities import find_numbers
 from ..index import RetrievalIndex
 from ..schema_names import Term, labels_of, terms_of
-from . import table_words as said
+from . import table_words
 
 _PREFIX = re.compile(r"([^\W\d_]{2,10})[-\s]?\d+$")
 _LEAST_KEYS, _LOOKED_AT, _SHORTEST_LABEL = 3, 40, 2
@@ -50,10 +50,10 @@ class Mentions:
         self.text = text
         self._candidates: list[Mentioned] = []
         self._used: list[tuple[int, int]] = []
-        fields = self._named_fields()
-        found = [one for one in (*self._quoted(), *self._named_values(), *self._named_entities(), *self._amounts())
-                 if not self._is_generic(one)]
-        self.all = _without_overlaps(sorted([*found, *fields], key=lambda one: (
+        fields = self._find_fields()
+        others = (*self._find_quoted(), *self._find_values(), *self._find_entities(), *self._find_amounts())
+        telling = [one for one in others if not self._is_generic(one)]
+        self.all = _without_overlaps(sorted([*telling, *fields], key=lambda one: (
             one.start - one.end, one.kind == "field", not (one.kind in {"number", "date"} and one.name), one.start)))
 
     def of(self, *kinds: str) -> list[Mentioned]:
@@ -83,7 +83,7 @@ class Mentions:
     def unread(self, *, fields: bool = True) -> str:
         """Return the text with blanks for what is accounted for, and for fields unless they are to stay."""
         named = [] if fields else [(one.start, one.end) for one in self.of("field")
-                                   if not said.DEGREE.fullmatch(self.text[one.start:one.end])]
+                                   if not table_words.DEGREE.fullmatch(self.text[one.start:one.end])]
         text = self.text
         for start, end in (*self._used, *named):
             text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
@@ -91,11 +91,11 @@ class Mentions:
 
     # Kinds of mentions.
 
-    def _quoted(self) -> Iterator[Mentioned]:
-        for match in said.QUOTED.finditer(self.text):
+    def _find_quoted(self) -> Iterator[Mentioned]:
+        for match in table_words.QUOTED.finditer(self.text):
             yield Mentioned(match.start(), match.end(), "quoted", "", match[1])
 
-    def _named_values(self) -> Iterator[Mentioned]:
+    def _find_values(self) -> Iterator[Mentioned]:
         """Yield the values of attributes; where several have one, that which the question names, else the most used."""
         asked = set(content_words(self.text))
         for named in self._index.values.find(self.text):
@@ -110,32 +110,32 @@ class Mentions:
                 attribute = min(held, key=lambda name: (asked.isdisjoint(content_words(name)), -held[name], name))
                 yield Mentioned(named.start, named.end, "value", attribute, value)
 
-    def _named_entities(self) -> Iterator[Mentioned]:
+    def _find_entities(self) -> Iterator[Mentioned]:
         for named in self._index.names.find(self.text):
             value = self.text[named.start:named.end]
             if any(map(str.isupper, value)) or not value.isascii():
                 yield Mentioned(named.start, named.end, "entity", named.entities[0], value)
 
-    def _amounts(self) -> Iterator[Mentioned]:
+    def _find_amounts(self) -> Iterator[Mentioned]:
         dated = list(find_dates(self.text))
         for start, end in dated:
-            yield Mentioned(start, end, "date", self._sign(start), parse_date(self.text[start:end]))
+            yield Mentioned(start, end, "date", self._read_sign(start), parse_date(self.text[start:end]))
         for start, end in find_numbers(self.text):
-            sign = self._sign(start)
+            sign = self._read_sign(start)
             if sign and all(end <= first or start >= last for first, last in dated):
                 yield Mentioned(start, end, "number", sign, self.text[start:end])
 
-    def _sign(self, at: int) -> str:
+    def _read_sign(self, at: int) -> str:
         """Return the comparison before a place; "" if there is none."""
-        matches = [match for match in said.COMPARED.finditer(self.text, 0, at)
+        matches = [match for match in table_words.COMPARED.finditer(self.text, 0, at)
                    if not self.text[match.end():at].strip(" \t约")]
-        return said.SIGNS[matches[-1].lastgroup or ""] if matches else ""
+        return table_words.SIGNS[matches[-1].lastgroup or ""] if matches else ""
 
     def _is_generic(self, mention: Mentioned) -> bool:
         """Return True for a word that means all rows ("EIP", "record"), though something is called so."""
         words = normalise(self.text[mention.start:mention.end])
         return mention.kind in {"value", "entity"} and (
-            words in said.SAYS_NOTHING or singular(words) in self.prefixes)
+            words in table_words.SAYS_NOTHING or singular(words) in self.prefixes)
 
     @cached_property
     def prefixes(self) -> frozenset[str]:
@@ -145,24 +145,25 @@ class Mentions:
 
     # Fields.
 
-    def _named_fields(self) -> list[Mentioned]:
+    def _find_fields(self) -> list[Mentioned]:
         """Return the fields that the question names: the longest, then those named as they are called."""
-        tokens = [(match.start(), match.end(), stem(normalise(match[0]))) for match in said.WORD.finditer(self.text)]
-        unnamed = said.NO_FIELD | ENGLISH_STOP | self.prefixes
+        tokens = [(match.start(), match.end(), stem(normalise(match[0])))
+                  for match in table_words.WORD.finditer(self.text)]
+        unnamed = table_words.NO_FIELD | ENGLISH_STOP | self.prefixes
         found = sorted(place for term in terms_of(self._index)
                        for rank, label in enumerate(labels_of(self._schema, term))
                        if label not in unnamed and len(label) >= _SHORTEST_LABEL and not self._names_rows(label)
-                       for place in self._places(label, term, rank, tokens))
+                       for place in self._find_label(label, term, rank, tokens))
         self._candidates = [mention for _, mention in found]
         taken = _without_overlaps(self._candidates)
         # "the largest number of authors" is not about a field "size".
-        return [one for one in taken if not said.DEGREE.fullmatch(self.text[one.start:one.end])] or taken
+        return [one for one in taken if not table_words.DEGREE.fullmatch(self.text[one.start:one.end])] or taken
 
     def _names_rows(self, label: str) -> bool:
         """Return True for a label that ends with what stands before keys: "other EIPs" are rows, no field."""
         return singular(label.rpartition(" ")[2]) in self.prefixes
 
-    def _places(self, label: str, term: Term, rank: int, tokens: Sequence[tuple[int, int, str]],
+    def _find_label(self, label: str, term: Term, rank: int, tokens: Sequence[tuple[int, int, str]],
                 ) -> Iterator[tuple[tuple[int, ...], Mentioned]]:
         """Yield where the question has a label, with what ranks one reading above another."""
         if not label.isascii():
@@ -171,9 +172,9 @@ class Mentions:
                 yield (-len(label), 0, 0, rank, -term.rows), Mentioned(at, at + len(label), "field", term.name)
             return
         for stems in _readings(label):
-            for start, end in _runs(stems, tokens):
+            for start, end in _find_runs(stems, tokens):
                 found = label_key(self.text[start:end])
-                if found not in said.GENERIC or found == label:  # "directly" is no field "direction"
+                if found not in table_words.GENERIC or found == label:  # "directly" is no field "direction"
                     yield ((-len(stems), int(found != label), len(label.split()) - len(stems), rank, -term.rows),
                            Mentioned(start, end, "field", term.name))
 
@@ -190,8 +191,8 @@ class Mentions:
     def are_beside(self, one: Mentioned, other: Mentioned) -> bool:
         """Return True if nothing but generic words is between two mentions."""
         between = self.text[min(one.end, other.end):max(one.start, other.start)]
-        return len(between) <= _BESIDE and all(normalise(word) in said.SAYS_NOTHING
-                                               for word in said.WORD.findall(between) if word.isascii())
+        return len(between) <= _BESIDE and all(normalise(word) in table_words.SAYS_NOTHING
+                                               for word in table_words.WORD.findall(between) if word.isascii())
 
     # Nothing may be left over.
 
@@ -199,12 +200,12 @@ class Mentions:
         """Return the words that are not accounted for."""
         left = self.unread()
         if re.search(r"[\u4e00-\u9fff]", self.text):
-            left = said.HAN_GENERIC.sub("", left)
+            left = table_words.HAN_GENERIC.sub("", left)
         known = {part for kind in self._index.browsing.types for part in content_words(kind)}
-        known |= self.subjects(unread=True) | {stem(word) for word in said.GENERIC}
+        known |= self.subjects(unread=True) | {stem(word) for word in table_words.GENERIC}
         dated = {self.text[one.start:one.end] for one in self.of("date") if not self.is_used(one)}
-        return [word for word in said.WORD.findall(left)
-                if (not word.isdigit() or word in dated) and normalise(word) not in said.SAYS_NOTHING
+        return [word for word in table_words.WORD.findall(left)
+                if (not word.isdigit() or word in dated) and normalise(word) not in table_words.SAYS_NOTHING
                 and stem(normalise(word)) not in known and singular(normalise(word)) not in self.prefixes]
 
     def subjects(self, *, unread: bool = False) -> set[str]:
@@ -214,11 +215,11 @@ class Mentions:
             unread: pass over words that are accounted for.
         """
         found = set[str]()
-        for match in said.ASKED.finditer(self.text):
-            following = (word for word in said.WORD.finditer(self.text, match.end())
+        for match in table_words.ASKED.finditer(self.text):
+            following = (word for word in table_words.WORD.finditer(self.text, match.end())
                          if not unread or not any(start <= word.start() < end for start, end in self._used))
             noun = next(following, None)
-            if noun is not None and noun[0].islower() and noun[0] not in said.SAYS_NOTHING:
+            if noun is not None and noun[0].islower() and noun[0] not in table_words.SAYS_NOTHING:
                 found.add(stem(normalise(noun[0])))
         return found
 
@@ -236,12 +237,12 @@ def _without_overlaps(mentions: Sequence[Mentioned]) -> list[Mentioned]:
 def _readings(label: str) -> list[list[str]]:
     """Return the stems of a label, and those without an ending such as "number"."""
     words = label.split()
-    parts = [stem(part) for part in words if part not in said.PREPOSITIONS] or words
-    brief = [part for part in parts if part not in said.ENDINGS]
+    parts = [stem(part) for part in words if part not in table_words.PREPOSITIONS] or words
+    brief = [part for part in parts if part not in table_words.ENDINGS]
     return [parts, brief] if brief and brief != parts else [parts]
 
 
-def _runs(stems: Sequence[str], tokens: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
+def _find_runs(stems: Sequence[str], tokens: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
     """Yield the characters of each run of tokens that has these stems."""
     for begin in range(len(tokens) - len(stems) + 1):
         if tokens[begin][2] == stems[0] and [token[2] for token in tokens[begin:begin + len(stems)]] == list(stems):

@@ -123,6 +123,16 @@ def test_html_spans_captions_headers_in_two_rows_and_left_out_end_tags():
                     "| Name: Goods | Weight: 1.2 kg | Colour: red |")
 
 
+def test_a_form_whose_values_span_columns_is_read_by_its_labels():
+    rows = ["<td>Company<td>Sony<td>Wiki<td>no", "<td>Presenter<td>H. Fukuchi<td>Date<td>2018/6/5",
+            "<td>Item<td colspan=3>Nine hours a year", "<td>Issue<td colspan=3>Educating suppliers",
+            "<td>Sample<td colspan=3>Trainers tell of their work"]
+    text = read_html(f"<h1>Training</h1><table><tr>{'<tr>'.join(rows)}</table>".encode()).text
+    assert text == ("# Training\n\n| Name: Training | Company: Sony | Wiki: no | Presenter: H. Fukuchi | "
+                    "Date: 2018/6/5 | Item: Nine hours a year | Issue: Educating suppliers | "
+                    "Sample: Trainers tell of their work |")
+
+
 def test_items_of_a_page_stand_behind_their_marks_and_are_set_in_below_them():
     page = ("<ul><li><p>Bells</p><p>They ring.</p><ol><li>big</li><li><div>small</div></li></ol></li>"
             "<li><ul><li>red</li></ul></li></ul><p>End.</p>")

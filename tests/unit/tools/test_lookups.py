@@ -77,6 +77,17 @@ def notes(blocks) -> str:
     return " ".join(block.note for block in blocks)
 
 
+@pytest.mark.parametrize("lookup", [
+    EntityLookup(entity="Town01", relations=("mayor of",)), EntityLookup(entity="Town01", at="1992"),
+    PathLookup(start="Ada Byron", along=("mayor of",)), PassageLookup(query="the mayor", documents=("mayors",)),
+    TripleLookup(relation="mayor of", head="Ada", at="1992", document="mayors")])
+def test_a_title_says_what_its_lookup_was_limited_to(retriever, lookup):
+    (block,) = found(retriever, lookup)
+    limits = [*getattr(lookup, "relations", ()), *getattr(lookup, "along", ()), *getattr(lookup, "documents", ()),
+              getattr(lookup, "at", ""), getattr(lookup, "document", ""), getattr(lookup, "head", "")]
+    assert all(limit in block.title for limit in limits)
+
+
 class TestCards:
     def test_shows_both_directions_values_and_documents(self, retriever):
         (card,) = found(retriever, EntityLookup(entity="town01"))
@@ -126,6 +137,11 @@ class TestTables:
         assert all(line.startswith(("Solva <- ", "Arno <- ")) for line in lines([table]))
         assert "24 rows" in table.title
         assert table.note == ""
+
+    def test_counts_of_one_number_stay_apart(self, retriever):
+        counts = [lines(found(retriever, TripleLookup(relation="mayor_of", tail=town, do="count", at="1991")))[0]
+                  for town in ("Town01", "Town02")]
+        assert counts == ["count (tail Town01, at 1991): 1 (mayors)", "count (tail Town02, at 1991): 1 (mayors)"]
 
     @pytest.mark.parametrize(("filters", "heads"), [
         ({"head": "carl"}, ["Carl Berg"]), ({"tail": "town 01"}, []), ({"tail": "TOWN01"}, ["Ada Byron", "Carl Berg"]),
@@ -203,10 +219,20 @@ class TestPassages:
     def test_what_was_seen_is_not_shown_again(self, texts):
         lookup = PassageLookup(query="madder bought by the dyer", documents=("long", "wool"))
         (block,) = found(texts, lookup)
-        (other,) = found(texts, lookup, seen=[block.items[0].chunk_id])
+        (other,) = found(texts, lookup, seen=[block.items[0].key])
         assert block.items[0].chunk_id not in {item.chunk_id for item in other.items}
-        (nothing,) = found(texts, lookup, seen=[chunk.id for chunk in texts.index.chunks])
+        (nothing,) = found(texts, lookup, seen=[f"{chunk.id}:{len(chunk.text)}" for chunk in texts.index.chunks])
         assert (nothing.items, nothing.note) == ((), "all that is near was shown before")
+
+    def test_what_was_cut_was_not_seen_as_a_whole(self, texts):
+        lookup = PassageLookup(query="madder bought by the dyer", documents=("long",))
+        (block,) = found(texts, lookup, tokens=20)
+        (cut,) = block.items
+        (again,) = found(texts, lookup, seen=[cut.key], tokens=4000)
+        whole = texts.index.chunks[texts.index.chunk_row[cut.chunk_id]].text
+        assert len(cut.text) < len(whole)
+        assert "goes on" in block.note
+        assert whole in [item.text for item in again.items]
 
     def test_what_is_far_from_the_query_is_left_out(self, texts):
         query = "madder bought by the dyer"
