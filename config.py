@@ -42,6 +42,9 @@ OPENAI = "openai:"
 LlmStep = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
 """The steps that ask a model: the first three of a build, the others of a question."""
 LLM_STEPS: tuple[LlmStep, ...] = get_args(LlmStep)
+AskStep = Literal["condense", "decompose", "reflect", "answer"]
+"""The steps of a question, which may ask other models. Those of a build are set once for all: which model a knowledge
+base's facts come from is recorded with it, and another model would be asked again what was decided."""
 ENV_FILE = "BANYAN_ENV_FILE"
 _BY_RULE = Path(".env")
 _BATCH_CHUNKS = 64
@@ -299,4 +302,4 @@ def _check_secrets(sources: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 __all__ = ["AUTO_EMBEDDING_MODEL", "DEFAULT_EMBEDDING_MODEL", "LLM_STEPS", "MULTILINGUAL_EMBEDDING_MODEL", "OPENAI",
-           "LlmStep", "Settings", "SettingsError"]
+           "AskStep", "LlmStep", "Settings", "SettingsError"]

@@ -29,8 +29,8 @@ from ..schemas.lookups import LOOKUPS, TOOLS, Tool
 from ..schemas.retrieval import Mode
 from ..schemas.scope import DocumentNames, MetadataValues
 from ..tools.langchain_tools import lookup_tools
-from .asking import answer_text, on_one_line
-from .langchain_retriever import search as find
+from .tool import answer_text, on_one_line
+from .tool import search as find
 from .tool_answers import (
     AddedDocument,
     AskResult,

@@ -19,10 +19,8 @@ from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
 from ...tools.retriever import Retriever
-from ..contexts import check_context
-from ..model_choice import check_models
 from ..resources import Resources, default_resources
-from ..served_runs import charged_to_client, is_seen, is_served
+from ..run_checks import charged_to_client, check_context, check_models, is_seen, is_served
 from ..snapshots import Snapshot
 from . import trace_steps
 from .caps import Caps, caps_of, rounds_allowed

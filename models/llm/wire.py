@@ -206,11 +206,6 @@ class _Question(_Wire):
     question: str = Field(min_length=1)
 
 
-class _Retelling(_Wire):
-    thought: str = ""
-    text: str = Field(min_length=1)
-
-
 class ProposedSchema(_Wire):
     """The rows of a schema that a model proposes; missing cells are empty."""
 
@@ -230,7 +225,6 @@ class _Same(_Wire):
 
 
 QUESTION: Shape[str] = _shape("question", _Question, lambda answer: answer.question)
-RETELLING: Shape[str] = _shape("retelling", _Retelling, lambda answer: answer.text)
 SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.convert)
 """Malformed rows of it are dropped."""
 
