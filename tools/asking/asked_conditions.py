@@ -192,7 +192,7 @@ class Conditions:
 
     def is_flag(self, name: str) -> bool:
         """Return True if a field says yes or no."""
-        return said.FLAGS.issuperset(map(str.casefold, self._index.column(name).texts))
+        return table_words.FLAGS.issuperset(map(str.casefold, self._index.column(name).texts))
 
     def is_sized(self, name: str) -> bool:
         """Return True if most of a field's values are numbers."""
