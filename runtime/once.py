@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 
 
 def once(create: Callable[[], _T]) -> Callable[[], _T]:
-    """Call a function without arguments once, and return that result on every call.
+    """Decorate a function without arguments: it is called once, and every call returns that result.
 
     Unlike `functools.cache`, it calls the function once even if several threads arrive at the same time.
     """
@@ -20,12 +20,19 @@ def once(create: Callable[[], _T]) -> Callable[[], _T]:
 
 
 def once_in_each_process(create: Callable[[], _T]) -> Callable[[], _T]:
-    """Like `once`, for what a forked child cannot use, such as threads and event loops: it creates its own."""
+    """Do what `once` does, but call the function again in a forked child process.
+
+    This is for values that a child cannot inherit, such as threads and event loops.
+    """
     value = once(create)
 
     def forget() -> None:
+        """Call the function again next time.
+
+        A new `once` is needed: the lock of the old one may be held by a thread that the child does not have.
+        """
         nonlocal value
-        value = once(create)  # the old one's lock may be held by a thread that the child does not have
+        value = once(create)
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=forget)
