@@ -49,7 +49,7 @@ ENV_FILE = "BANYAN_ENV_FILE"
 _DEFAULT_ENV_FILE = Path(".env")
 """Stands for the file that `_env_file` finds; a program may pass another one to `Settings`."""
 _BATCH_CHUNKS = 64
-"""More than the usual number of calls at once, so that none is idle; few enough to show progress and keep in memory."""
+"""More than the usual number of calls at once, so none is idle; few enough to show progress and keep in memory."""
 _SECRETS = {"llm_api_key": "llm_base_url", "embedding_api_key": "embedding_base_url",
             "reranker_api_key": "reranker_base_url", "chroma_token": "chroma_url"}
 """Secrets, and the address that each is sent to."""

@@ -139,23 +139,23 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
                                                               limits=resources.limits), schema, reread=reread)
 
 
-def estimate_documents(resources: Resources, name: str, given: Iterable[Document], schema: str, *,
+def estimate_documents(resources: Resources, name: str, documents: Iterable[Document], schema: str, *,
                        reread: bool = False) -> BuildEstimate:
     """Estimate a build of documents that are read already; see `estimate_build`."""
     if not Layout.by(resources.settings, name).exists():
-        return _estimate_documents(resources, None, given, schema, reread=reread)
+        return _estimate_documents(resources, None, documents, schema, reread=reread)
     with resources.snapshot(name) as snapshot:
-        return _estimate_documents(resources, snapshot.kb, given, schema, reread=reread)
+        return _estimate_documents(resources, snapshot.kb, documents, schema, reread=reread)
 
 
-def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, given: Iterable[Document], schema: str, *,
-                        reread: bool) -> BuildEstimate:
+def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, documents: Iterable[Document], schema: str,
+                        *, reread: bool) -> BuildEstimate:
     """Estimate a build of documents: find the chunks that it would extract, and the schema that its prompts show.
 
     `stored` is None if the knowledge base does not exist yet.
     """
     settings = resources.settings
-    reread_ids = stored.documents.to_reread(_outdated(resources, stored)) if stored and reread else []
+    reread_ids = stored.documents.to_reread(_find_outdated(resources, stored)) if stored and reread else []
     extracted_ids = stored.documents.extracted_ids() - set(reread_ids) if stored else set[str]()
     inferred = False
     if stored is not None and stored.schemas.version() > 0:
@@ -165,7 +165,7 @@ def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, give
     else:
         graph_schema = named_schema(schema) or load_schema(DEFAULT_SCHEMA)
     document_ids, characters, chunks = set[str](), 0, list[Chunk]()
-    for document in given:
+    for document in documents:
         document_ids.add(document.id)
         characters += len(document.text)
         document_chunks = chunk_document(document, max_tokens=settings.chunk_tokens,
@@ -180,7 +180,7 @@ def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, give
 
 def estimate_reread(resources: Resources, stored: KnowledgeBase) -> RereadEstimate:
     """Estimate a build with `reread` and no new documents, from a sample of the chunks that it would extract again."""
-    outdated = _outdated(resources, stored)
+    outdated = _find_outdated(resources, stored)
     chunk_ids = stored.documents.to_reread(outdated)
     if not chunk_ids:
         return RereadEstimate(model="", chunks=0, read_by={}, cost=0.0)
@@ -198,7 +198,8 @@ def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEsti
 
     Works also if no model is set. Returns None if the rules have extracted no chunk.
     """
-    rules_fingerprints = [one for one in stored.extractions.count_fingerprints() if reader_of(one) == RULES]
+    rules_fingerprints = [fingerprint for fingerprint in stored.extractions.count_fingerprints()
+                          if reader_of(fingerprint) == RULES]
     ids = stored.documents.to_reread(rules_fingerprints)
     if not ids:
         return None
@@ -211,7 +212,7 @@ def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEsti
         **_sum(extraction, later).times(times).model_dump(), cost=None if cost is None else times * cost)
 
 
-def _outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
+def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
     """Return the fingerprints of the extractions that a build with `reread` would make again.
 
     A fingerprint says what read a chunk: the rules, or a model with its instructions. Without a model there are none.
@@ -303,14 +304,14 @@ def estimate_extraction(prompt_tokens: int, calls: Iterable[Sequence[ExtractionR
     return round(_PAID_PER_COUNTED * prompt_tokens), round(completion)
 
 
-def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, known: GraphSchema) -> Amount:
+def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, schema: GraphSchema) -> Amount:
     """Estimate the calls that propose a schema, and those that group labels of the same meaning.
 
     A call groups labels each time the number of extracted batches has doubled.
     """
-    tokens = sum(inference_prompt(call, known, resources.settings).tokens for call in excerpts)
+    tokens = sum(inference_prompt(call, schema, resources.settings).tokens for call in excerpts)
     batches = math.ceil(chunks / resources.settings.batch_size)
-    groupings = 0 if known.open else min(batches, batches.bit_length() + 1)
+    groupings = 0 if schema.open else min(batches, batches.bit_length() + 1)
     return Amount(calls=len(excerpts) + groupings,
                   prompt_tokens=round(_PAID_PER_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
                   completion_tokens=len(excerpts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
@@ -344,7 +345,7 @@ def _paid_and_estimated(resources: Resources, stored: KnowledgeBase) -> tuple[Am
     most_tokens = resources.settings.extract_tokens
 
     def is_fully_paid(calls: int, chunks: Sequence[str]) -> bool:
-        """Return True if a document's number of paid calls is what its chunks take today, so that they compare."""
+        """Return True if a document's number of paid calls is what its chunks take today, so they compare."""
         if not most_tokens:
             return calls == len(chunks)
         sizes = [(chunk.id, estimate_tokens(chunk.text)) for chunk in stored.documents.chunks(chunks)]

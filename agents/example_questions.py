@@ -184,8 +184,8 @@ class _QuestionGenerator:
 
         First how two entities are connected, then what all documents are about.
         """
-        known = [self._id(row) for row in self._rows_with_short_names() if self._index.browsing.documents[row] > 1]
-        for first, second, _ in link_by_sentences(self._index, known)[:_MOST_PAIRS]:
+        entities = [self._id(row) for row in self._rows_with_short_names() if self._index.browsing.documents[row] > 1]
+        for first, second, _ in link_by_sentences(self._index, entities)[:_MOST_PAIRS]:
             names, others = (self._names(self._index.entity_row[entity]) for entity in (first, second))
             if has_name(names[0], others[0]) or has_name(others[0], names[0]):
                 continue  # one name contains the other, so the question would be odd
@@ -232,14 +232,14 @@ def _connects(names_by_entity: Sequence[Sequence[str]]) -> Callable[[Tried], boo
 
 
 def note_examples(kb: KnowledgeBase, examples: Sequence[ExampleQuestion]) -> None:
-    """Store the example questions with the version of the knowledge base, so that they need not be tried again."""
-    kb.database.set_meta(_EXAMPLES, json.dumps([list(kb.version()), [one.model_dump() for one in examples]]))
+    """Store the example questions with the version of the knowledge base, so they need not be tried again."""
+    kb.database.set_meta(_EXAMPLES, json.dumps([list(kb.version()), [example.model_dump() for example in examples]]))
 
 
 def noted_examples(kb: KnowledgeBase) -> list[ExampleQuestion] | None:
     """Return the stored example questions; None if there are none, or the knowledge base has changed since."""
     version, examples = json.loads(kb.database.get_meta(_EXAMPLES) or "[null, []]")
-    return [ExampleQuestion(**one) for one in examples] if version == list(kb.version()) else None
+    return [ExampleQuestion(**example) for example in examples] if version == list(kb.version()) else None
 
 
 class TriedQuestions:

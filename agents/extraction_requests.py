@@ -64,7 +64,7 @@ def pack_calls(sizes: Sequence[tuple[str, int]], most_tokens: int) -> list[list[
 def calls_of(kb: KnowledgeBase, chunks: Sequence[Chunk], most_tokens: int, most_calls: int) -> list[list[str]]:
     """Return the next calls, each as the ids of the chunks that share it, and store them.
 
-    A build that was interrupted has stored its last calls. They are made again with the same chunks, so that the cached
+    A build that was interrupted has stored its last calls. They are made again with the same chunks, so the cached
     responses of calls that were already paid for are used.
 
     Args:

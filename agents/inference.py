@@ -103,7 +103,7 @@ def _read(resources: Resources, paths: Sequence[Path], failures: list[str]) -> t
 
 def _collect_asks(reasoner: Reasoner, sample: Sequence[Chunk], progress: Callable[[int, int], None],
                   ) -> list[tuple[Chunk, Ask]]:
-    """Extract chunks by an open schema, and check the result against an empty one, so that every label is missing.
+    """Extract chunks by an open schema, and check the result against an empty one, so every label is missing.
 
     Returns:
         Each use of a missing label (an `Ask`: the text asks the schema for an element) with its chunk.
@@ -124,7 +124,7 @@ def _count_asks(asks: Sequence[tuple[Chunk, Ask]]) -> list[AskCount]:
     confidences: defaultdict[tuple[ElementKind, str, str, str, str], list[float]] = defaultdict(list)
     for chunk, ask in asks:
         confidences[ask.kind, ask.label, ask.subject_type, ask.object_type, chunk.document_id].append(ask.confidence)
-    # Sorted, so that the sum of floats does not depend on the order of the chunks.
+    # Sorted, so the sum of floats does not depend on the order of the chunks.
     return [AskCount(*key, len(values), sum(sorted(values))) for key, values in sorted(confidences.items())]
 
 

@@ -63,7 +63,11 @@ def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]
 
 
 async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -> GraphSchema:
-    """Let a model add elements to the core schema, and return the result; each call adds to the result of the last.
+    """Let a model add elements to the core schema, and return the result.
+
+    Args:
+        writer: asks the model.
+        calls: the excerpts that each call reads; a call adds to the schema that the call before it returned.
 
     Raises:
         ReasonerError: a call failed for good.

@@ -203,7 +203,7 @@ class Snapshots:
 
         Args:
             name: the knowledge base.
-            mapped: open the knowledge base again if its index is only in memory, although its file can now be mapped.
+            mapped: open the knowledge base again if its index is only in memory, so the index file is mapped now.
         """
         with ExitStack() as leases:
             # One lock for each knowledge base: opening one may take long, and must not delay the others.
@@ -212,6 +212,7 @@ class Snapshots:
             with opening_lock, ExitStack() as temporary_leases:
                 self._forget_if_gone(name)
                 opened = self._lease_open(temporary_leases, (name, EVERYTHING))
+                # `unwritten` says why index files cannot be written (a full disk); then there are none to map.
                 reopens = mapped and opened is not None and not (opened.kb.is_mapped() or opened.kb.unwritten)
                 if opened is None or self._is_outdated(opened.kb) or reopens:
                     newest = self._renew(leases, name, opened)
@@ -345,7 +346,7 @@ class Snapshots:
     # Changes by other processes.
 
     def follow(self) -> None:
-        """Open the newest states of all open knowledge bases now, so that the next question need not wait for that.
+        """Open the newest states of all open knowledge bases now, so the next question need not wait for that.
 
         A snapshot whose index is only in memory, because another process was deriving its files, is opened again from
         these files.
@@ -356,7 +357,7 @@ class Snapshots:
             with suppress(UnknownKnowledgeBaseError):
                 with self._lease_newest(name, mapped=True) as newest:
                     was_replaced = newest is not before
-                if was_replaced:
+                if was_replaced:  # the earlier snapshot may have kept deleted content in the ledger's files
                     self.ledger(name).database.checkpoint()
 
     def settle(self, name: str) -> None:

@@ -19,6 +19,7 @@ class Spending:
     """
 
     def __init__(self, settings: Settings) -> None:
+        """Start without budgets; the price file is read when it is first needed."""
         self._settings = settings
         self._prices: Prices | None = None
         self._budgets: dict[str, Budget] = {}

@@ -31,7 +31,7 @@ class Writer:
 
     @property
     def is_idle(self) -> bool:
-        """True if no run and no step is active, so that the lock is free."""
+        """True if no run and no step is active, so the lock is free."""
         return not self.run and not self.steps
 
     def begin(self, run: str) -> None:
@@ -166,7 +166,7 @@ class Writers:
 
     @contextmanager
     def abandoned_on_error(self) -> Iterator[None]:
-        """If the block raises, abandon the runs that began in it, so that others may write.
+        """If the block raises, abandon the runs that began in it, so others may write.
 
         This is for a caller that is interrupted between two steps, as by Ctrl-C in a notebook: no step raises then, so
         the run would stay the writer.

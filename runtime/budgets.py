@@ -84,6 +84,7 @@ class Budget:
 
     def __init__(self, max_tokens: int | None = None, max_cost: float | None = None,
                  prices: Prices | None = None) -> None:
+        """Start with nothing spent; tokens are counted by model."""
         self._max_tokens = max_tokens
         self._max_cost = max_cost
         self._prices = prices or Prices({})

@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 _POLL = 0.5
 """Seconds between two checks of the deadline; the end of a call is noticed at once."""
 GRACE = 5.0
-"""Seconds that a call may still take after its run was cancelled, so that it need not stop in the middle of a write."""
+"""Seconds that a call may still take after its run was cancelled, so it need not stop in the middle of a write."""
 _warnings_lock = threading.RLock()
 _algebra_lock = threading.RLock()  # one for the process, because the limit applies to the process
 
@@ -81,7 +81,7 @@ def ignoring(category: type[Warning]) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit linear algebra libraries to one thread within the block, so that results are reproducible.
+    """Limit linear algebra libraries to one thread within the block, so results are reproducible.
 
     Several threads would add floating-point numbers in a varying order. The limit applies to the whole process and can
     be set by one block at a time, so the blocks of other threads wait.

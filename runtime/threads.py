@@ -77,7 +77,7 @@ def check_cancelled() -> None:
 
 
 def is_worker() -> bool:
-    """Return True if this is a thread of `in_thread`, so that an event loop waits for it.
+    """Return True if this is a thread of `in_thread`, so an event loop waits for it.
 
     Raises:
         asyncio.CancelledError: the task that waits for this thread was cancelled.

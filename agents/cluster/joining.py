@@ -216,5 +216,5 @@ async def aresources_on(resources: Resources, ray: str | bool) -> AsyncIterator[
     try:
         yield await asyncio.shield(entering)
     finally:
-        await asyncio.wait([entering])  # if cancelled while workers start, wait for them, so that they can be ended
+        await asyncio.wait([entering])  # if cancelled while workers start, wait for them, so they can be ended
         await asyncio.shield(asyncio.to_thread(stack.close))

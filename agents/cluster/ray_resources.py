@@ -63,6 +63,7 @@ class Workers:
     """
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
+        """Prepare the workers' settings, without secrets, and check that a worker can start."""
         no_secrets = {name: SecretStr("") for name in _SECRETS}
         self._setup = settings.model_copy(update=no_secrets).model_dump_json(), limits.model_dump_json()
         self.at_once = _TASKS_PER_PROCESSOR * max(1, _processors())

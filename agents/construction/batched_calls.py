@@ -53,11 +53,12 @@ class BatchedCalls:
 
     def __init__(self, extraction: BatchedExtraction, endpoint: BatchEndpoint, in_step: InStep, run: str,
                  budget: Budget | None) -> None:
+        """Start without calls; `answer` is given them."""
         self._extraction, self._endpoint, self._in_step = extraction, endpoint, in_step
         self._run, self._budget = run, budget
         self._calls: dict[str, BatchedCall] = {}  # by key
         self._open: dict[str, OpenBatch] = {}  # the batches under way, by the file that has their requests
-        self._failures_left = 0
+        self._failures_left = 0  # until a first request for a state has succeeded
         self._problems: list[str] = []
 
     async def answer(self, calls: Sequence[BatchedCall], *, submits: bool) -> None:

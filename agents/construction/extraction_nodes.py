@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 class _Reading(NamedTuple):
     """A chunk, what the rules extracted from its table rows, and the request for the rest of its text.
 
-    `has_statement` is False if the rest states nothing (headings, navigation), so that the reasoner is not asked.
+    `has_statement` is False if the rest states nothing (headings, navigation), so the reasoner is not asked.
     """
 
     chunk: Chunk
@@ -79,7 +79,7 @@ class ExtractionNodes(BuildNodes):
     """The nodes that ask the reasoner for extractions."""
 
     async def ask_in_batch(self, state: BuildState) -> BuildState:
-        """Submit the next calls as batches at the endpoint and wait for them, so that `extract` finds their answers.
+        """Submit the next calls as batches at the endpoint and wait for them, so `extract` finds their answers.
 
         A build without the option `batch` submits nothing. If an earlier build has left batches at the endpoint, it
         cancels them and records the answers that they already have.
@@ -157,9 +157,9 @@ class ExtractionNodes(BuildNodes):
     def _prepare(self, state: BuildState | ChunksInput, chunk_ids: Sequence[str]) -> "_Work":
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text.
 
-        The rules read rows by the base schema (the seed with people's decisions), which does not grow with the
-        documents, so the facts of a table do not depend on which documents were read earlier. Chunks that were
-        extracted before are left out.
+        The rules read rows by the base schema (the seed with people's decisions), which documents do not change. So the
+        facts of a table do not depend on which documents were read earlier. Chunks that were extracted before are left
+        out.
         """
         name, run = state["knowledge_base"], state["run"]
         with self._resources.writers.step(name, run, create=False) as kb:
@@ -193,8 +193,8 @@ class ExtractionNodes(BuildNodes):
 def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
     """Return True if a chunk need not be extracted.
 
-    That is so if its extraction waits to be written to the graph, or is in the graph and was made as `reader` would
-    make it (the fingerprint of the reasoner and its instructions).
+    There are two cases: its extraction waits to be written to the graph, or it is in the graph and has the fingerprint
+    `reader`, which stands for the reasoner and its instructions.
     """
     status, made_by = kb.documents.status(chunk_id), kb.extractions.fingerprint(chunk_id)
     if made_by is None:  # never extracted

@@ -7,13 +7,13 @@
 From the second batch on, two things run side by side: the previous batch is bounded, written and embedded, and the
 next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on after the previous batch.
 
-With `batch`, the first batch has all chunks, so that all calls show the same schema, and `ask_in_batch` waits for the
+With `batch`, the first batch has all chunks, so all calls show the same schema, and `ask_in_batch` waits for the
 endpoint's answers to them; otherwise it does nothing.
 
-`write` bounds a batch (`graph_store/bounding/admission.py`): what fits neither the schema nor the source is rejected,
-with the reason. A build that cannot go on, because the endpoint is down or the budget is spent, does not fail:
-the node that asked sets `stopped`, what was extracted is still written, `index` saves the graph and its vectors but
-finds no communities, and the report says why it stopped.
+`write` bounds a batch (`graph_store/bounding/admission.py`): it rejects what does not fit the schema or is not in the
+source, with the reason. If the endpoint is down or the budget is spent, a build does not fail but stops. The node that
+made the call sets `stopped`. What was extracted is still written. `index` saves the graph and its vectors but finds no
+communities, and the report says why the build stopped.
 
 The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. A run
 may therefore end anywhere, and the next one resumes it. The steps are in `nodes` and `extraction_nodes`.

@@ -189,8 +189,8 @@ def without_replaced_files(stored: Documents, read: Iterator[Document], home: Pa
                            failures: list[LoadFailure]) -> Iterator[Document]:
     """Yield the documents, but leave out those that would replace the document of another file; note these as failures.
 
-    Two documents can have the same id if their files have the same name. A file replaces a document if it is the same
-    file, if the document's file no longer exists (its folder was moved), or if the text is the same.
+    Two documents can have the same id if their files have the same name. A new file may replace the document of another
+    file only if that file no longer exists (its folder was moved), or if the texts are the same.
 
     Args:
         stored: the documents of the knowledge base.

@@ -64,12 +64,12 @@ class ConstructionNodes(BuildNodes):
     """The nodes of a build that do not extract."""
 
     def abandon(self, state: BuildState) -> None:
-        """End a run after one of its steps failed or was cancelled, so that other runs may write."""
+        """End a run after one of its steps failed or was cancelled, so other runs may write."""
         if "run" in state:
             self._resources.writers.abandon(state["knowledge_base"], state["run"])
 
     def charged_to_client(self) -> AbstractContextManager[None]:
-        """Return a context in which a node runs, so that its calls count against the allowance of the run's client."""
+        """Return a context in which a node runs, so its calls count against the allowance of the run's client."""
         return charged_to_client(self._resources.allowance_of)
 
     def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
@@ -105,8 +105,8 @@ class ConstructionNodes(BuildNodes):
         recorded = state.get("recorded")
         documents: Iterator[Document] = iter(())
         records: Iterator[RecordedPassage] = iter(())
-        given = given_documents(state.get("documents") or [], limits)
-        # `require_any` reads the first document before the knowledge base is created, so that a wrong path does not
+        given_texts = given_documents(state.get("documents") or [], limits)
+        # `require_any` reads the first document before the knowledge base is created, so a wrong path does not
         # leave an empty knowledge base.
         if recorded is None:
             documents = require_any(resources.read(paths, failures.append), paths, failures)
@@ -114,15 +114,15 @@ class ConstructionNodes(BuildNodes):
             files = [path for path in paths if isinstance(path, Path)]
             records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
                                   failures)
-        wanted = named_schema(state.get("schema", ""))
+        requested = named_schema(state.get("schema", ""))
         inferred = is_inferred(state.get("schema", ""), recorded, uses_llm=resources.settings.uses_llm)
         with resources.writers.step(state["knowledge_base"], state["run"]) as kb:
-            _set_schema(kb, wanted, inferred=inferred)
+            _set_schema(kb, requested, inferred=inferred)
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
             home = resources.settings.home
-            accepted = without_replaced_files(kb.documents, distinct(given, documents, failures), home, failures)
+            accepted = without_replaced_files(kb.documents, distinct(given_texts, documents, failures), home, failures)
             self._store_documents(kb, note_moved_files(kb.documents, accepted, home, moved), partly_read)
             _store_recorded(kb, records)
             kb.choose_embedding()
@@ -152,7 +152,7 @@ class ConstructionNodes(BuildNodes):
                     if UNREAD in document.metadata:
                         partly_read[document.id] = document.metadata[UNREAD]
             for document in group:
-                kb.printed.keep(document)
+                kb.printed.keep(document)  # a copy of its PDF file, which the page shows
             count += len(group)
             show_progress("read", count, None)
 
@@ -171,7 +171,7 @@ class ConstructionNodes(BuildNodes):
                 return {}
             writer = self._resources.schema_writer(name)
             try:
-                with self._charged(state):
+                with self._charge_to_run(state):
                     fitted = writer is not None and fit_schema(kb, writer, review=build_options(state).review,
                                                                who=served_client())
             except (BudgetExceeded, ReasonerError) as error:
@@ -218,9 +218,9 @@ class ConstructionNodes(BuildNodes):
         """
         policy = build_options(state).policy
         with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
-            left = kb.documents.count_status("pending") + _count_outdated(kb, state)
-            show_progress("extract", state["total"] - left, state["total"])
-            # Done before the schema is decided on, so that labels of a document's old content no longer count.
+            chunks_to_extract = kb.documents.count_status("pending") + _count_outdated(kb, state)
+            show_progress("extract", state["total"] - chunks_to_extract, state["total"])
+            # Done before the schema is decided on, so labels of a document's old content no longer count.
             kb.schema_control.put_revisions_in_service()
             is_last = not kb.documents.next_batch(1, after=state["batch"], reread=state["outdated"])
             candidates: list[Candidate] = []
@@ -233,18 +233,18 @@ class ConstructionNodes(BuildNodes):
                 stopped = self._group_labels(kb, writer, state)
             if policy == "review":
                 candidates = kb.schema_control.waiting(support_in(kb, self._resources.settings), REVIEWED_AT_ONCE)
-            shown = [candidate.model_dump(mode="json") for candidate in candidates]
-            return {"undecided": not is_last, "candidates": shown, "stopped": stopped or state["stopped"]}
+            candidate_data = [candidate.model_dump(mode="json") for candidate in candidates]
+            return {"undecided": not is_last, "candidates": candidate_data, "stopped": stopped or state["stopped"]}
 
-    def _charged(self, state: BuildState | ChunksInput) -> AbstractContextManager[None]:
+    def _charge_to_run(self, state: BuildState | ChunksInput) -> AbstractContextManager[None]:
         """Return a context whose calls are charged to a state's run, within its budget."""
         return charge_calls(build=state["run"], budget=self._budget(state))
 
     def _steers(self, kb: KnowledgeBase, state: BuildState) -> bool:
-        """Return True if the schema is decided on now, so that the model sees the new terms in the next batch.
+        """Return True if the schema is decided on now, so the model sees the new terms in the next batch.
 
-        That is so if a model extracts, and only each time the number of extracted batches has doubled, because
-        comparing all labels takes longer the more there are.
+        That is so only if a model extracts, and only each time the number of extracted batches has doubled: comparing
+        all labels takes longer the more there are.
         """
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
@@ -255,7 +255,7 @@ class ConstructionNodes(BuildNodes):
     def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, state: BuildState) -> str:
         """Let the model group new labels that mean the same; return why that failed, or ""."""
         try:
-            with self._charged(state):
+            with self._charge_to_run(state):
                 group_labels(kb, writer, support_in(kb, self._resources.settings))
         except (BudgetExceeded, ReasonerError) as error:
             return f"new labels were not compared: {error}"
@@ -294,7 +294,7 @@ class ConstructionNodes(BuildNodes):
         (`SchemaControl.write`).
         """
         name, run = state["knowledge_base"], state["run"]
-        with self._charged(state), self._resources.writers.step(name, run, create=False) as kb:
+        with self._charge_to_run(state), self._resources.writers.step(name, run, create=False) as kb:
             kb.schema_control.write(state["chunks"])
             kb.vector_synchroniser.embed(state["chunks"])
             show_progress("write", kb.documents.count_status("done"), kb.documents.count())
@@ -315,7 +315,7 @@ class ConstructionNodes(BuildNodes):
                 refresh_graph_and_vectors(kb)
                 kb.save_graph()
             else:
-                with self._charged(state):
+                with self._charge_to_run(state):
                     stopped = self._derive(kb)
             reader = reading_fingerprint(kb, self._resources.reasoner(name))
             report = report_of(kb, state, reader, stopped, self._resources.spending.prices)
@@ -349,12 +349,12 @@ def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> No
             show_progress("read", count, None)
 
 
-def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool) -> None:
+def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, inferred: bool) -> None:
     """Put the schema that the input names in force, or the default seed; check it if the knowledge base has a schema.
 
     Args:
         kb: the knowledge base.
-        wanted: the schema that the input names; None if it names none.
+        requested: the schema that the input names; None if it names none.
         inferred: a model will infer the schema, so a new knowledge base gets none yet.
 
     Raises:
@@ -363,8 +363,8 @@ def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool
     if kb.schemas.version() == 0:
         if inferred:
             return  # `fit_schema` sets it, once the documents are stored.
-        kb.schemas.append(wanted or load_schema(DEFAULT_SCHEMA), (), "seed")
-    elif wanted is not None and wanted != kb.schemas.first():
+        kb.schemas.append(requested or load_schema(DEFAULT_SCHEMA), (), "seed")
+    elif requested is not None and requested != kb.schemas.first():
         raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave --schema "
                          "out to go on with it, or build another knowledge base")
 

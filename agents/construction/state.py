@@ -36,7 +36,7 @@ class BuildContext:
 
 
 def new_run() -> str:
-    """Return a name for a new run: the time, so that names sort by it, and a random part."""
+    """Return a name for a new run: the time, so names sort by it, and a random part."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
 
 
