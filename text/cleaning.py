@@ -1,4 +1,4 @@
-"""Cleaning of text before it is stored: characters that cannot be stored or shown are removed once, on input."""
+"""Cleaning text when it is read, so that no stored text has characters that cannot be stored or shown."""
 
 import re
 from typing import TypeVar
@@ -27,9 +27,9 @@ def clean_text(text: str) -> str:
 
     Returns:
         The text with `\n` as its only line break (form feeds and similar characters count as line breaks),
-        without control characters except tab, and with U+FFFD for lone surrogates. Soft hyphens and ligatures such as
-        "ﬁ", which only change how a word is printed, become the word's own letters, and list marks of symbol fonts
-        "•". Everything else is unchanged.
+        without control characters except tab, and with U+FFFD for lone surrogates. Soft hyphens are removed and
+        ligatures such as "ﬁ" become plain letters, because both only change how a word is printed. List marks of symbol
+        fonts become "•". Everything else is unchanged.
     """
     text = _LINE_ENDS.sub("\n", text)
     if _TYPESET.search(text):
