@@ -44,15 +44,15 @@ _LAST: dict[Language, str] = {"en": "No lookups are left: answer now.", "zh": "ä
 
 
 def lookups_text(tools: Collection[str], language: Language) -> str:
-    """Return a line for each lookup that is switched on."""
+    """Return a line for each lookup that is switched on, with its form in JSON; "-" if none is."""
     return "\n".join(f"- {text}" for tool, text in _LOOKUPS[language].items() if tool in tools) or "-"
 
 
 def mode_text(mode: Mode, language: Language) -> str:
-    """Return what may support an answer in a mode."""
+    """Return the rule on what may support an answer in a mode."""
     return _MODES[language][mode]
 
 
 def last_text(language: Language, *, is_last: bool) -> str:
-    """Return the line that ends a question's last prompt; empty for earlier ones."""
+    """Return the line that asks for an answer in a question's last prompt; "" for earlier prompts."""
     return _LAST[language] if is_last else ""
