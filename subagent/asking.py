@@ -16,7 +16,7 @@ from ..graph_store.layout import check_name
 from ..runtime.event_loop import run
 
 # Names of functions and message authors that OpenAI-compatible endpoints accept.
-_ASKABLE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ACCEPTED_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # The graph limits itself. Without this, it would inherit the caller's limit, which counts the caller's steps.
 _STEPS = 10_000
 
@@ -50,7 +50,7 @@ class LocalAsker:
     def __post_init__(self) -> None:
         """Check the name and build the graph."""
         check_name(self.knowledge_base)
-        # With a checkpointer, it would write every step into the calling graph's checkpoints.
+        # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints.
         graph = build_graph(self.resources, checkpointer=False).with_config(recursion_limit=_STEPS)
         object.__setattr__(self, "_graph", graph)
 
@@ -83,9 +83,10 @@ def answer_text(answer: Mapping[str, Any]) -> str:
         The text and its sources. Each quote is on one line in quotation marks, escaped as in JSON, so a
         document's words cannot be mistaken for anything else.
     """
-    sources = [f"[{cited['id']}] {on_one_line(cited['document'])}, characters {cited['start']}-{cited['end']}: "
-               f"{json.dumps(source_text(cited['quote']), ensure_ascii=False)}"
-               for cited in answer.get("citations", ())]
+    sources = [f"[{citation['id']}] {on_one_line(citation['document'])}, "
+               f"characters {citation['start']}-{citation['end']}: "
+               f"{json.dumps(source_text(citation['quote']), ensure_ascii=False)}"
+               for citation in answer.get("citations", ())]
     return "\n".join([answer["answer"], *(["", "Sources:", *sources] if sources else [])])
 
 
@@ -95,9 +96,12 @@ def on_one_line(text: str) -> str:
 
 
 def default_name(prefix: str, knowledge_base: str) -> str:
-    """Return a name that endpoints accept: prefix and knowledge base, or its digest if it is long or not ASCII."""
+    """Return a name for a tool or subagent that endpoints accept, such as "ask_contracts".
+
+    If the knowledge base's name is too long or has other characters than endpoints accept, its digest is used instead.
+    """
     name = f"{prefix}_{knowledge_base}"
-    if _ASKABLE.fullmatch(name):
+    if _ACCEPTED_NAME.fullmatch(name):
         return name
     return f"{prefix}_{blake2b(knowledge_base.encode(), digest_size=4).hexdigest()}"
 

@@ -1,4 +1,4 @@
-"""Search for passages, without an answer; and as a LangChain retriever."""
+"""Searching for passages, without an answer, as a function and as a LangChain retriever."""
 
 from typing import Self
 
@@ -21,7 +21,7 @@ from .tool_answers import RetrievedPassage
 
 def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None,
            ) -> list[RetrievedPassage]:
-    """Return the best passages for a query, best first; arguments and errors as of `_rank`."""
+    """Return the best passages for a query, best first; the arguments and errors are those of `_rank`."""
     return [RetrievedPassage(document=chunk.document_id, title=chunk.title, start=chunk.start,
                              end=chunk.start + len(chunk.text), text=chunk.text, score=score)
             for chunk, score in _rank(resources, kb, query, k, context or AskContext(decompose=False))]
@@ -35,7 +35,8 @@ def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext
         kb: the knowledge base.
         query: a question, or keywords.
         k: the maximum number of passages.
-        context: its documents, switches and `decompose` count.
+        context: says which documents to search, what the ranking uses, and whether to decompose the query; the other
+            values have no effect.
 
     Raises:
         BanyanError: the knowledge base does not exist, or the query is empty or too long.
@@ -77,6 +78,7 @@ class BanyanRetriever(BaseRetriever):
         return self
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
+        """Return the best passages for a query as LangChain documents; LangChain calls this for `invoke`."""
         context = AskContext(decompose=self.decompose, documents=self.documents, where=self.where)
         return [Document(page_content=chunk.text, id=chunk.id, metadata={
             "document": chunk.document_id, "title": chunk.title, "start": chunk.start,

@@ -63,14 +63,15 @@ def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
     return StructuredTool.from_function(
         ask, aask, name=name or default_name("ask", asker.knowledge_base),
         description=description_of(asker.knowledge_base, about), args_schema=AskedQuestion, infer_schema=False,
-        response_format="content_and_artifact", handle_tool_error=_cannot, handle_validation_error=_not_a_question)
+        response_format="content_and_artifact", handle_tool_error=_describe_error,
+        handle_validation_error=_describe_invalid_question)
 
 
 def _content_and_artifact(answer: AskOutput) -> tuple[str, AskOutput]:
     return answer_text(answer), answer
 
 
-def _cannot(error: ToolException) -> str:
+def _describe_error(error: ToolException) -> str:
     return cannot_answer(str(error))
 
 
@@ -80,7 +81,7 @@ def cannot_answer(reason: str) -> str:
             "and do not answer on the documents' behalf.")
 
 
-def _not_a_question(error: ValidationError | OldValidationError) -> str:
+def _describe_invalid_question(error: ValidationError | OldValidationError) -> str:
     first: Any = error.errors()[0]
     return cannot_answer(f"{'.'.join(map(str, first['loc']))}: {first['msg']}; give one argument, `question`, a text")
 
@@ -156,9 +157,9 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
 
 
 def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
-    """Return the messages up to the last human one, without a supervisor's later calls and hand-overs.
+    """Return the messages of people and models that have a text, up to the last one of a person.
 
-    Omit messages without text, such as tool calls, and the tools' replies.
+    What comes after that is left out, such as a supervisor's calls and hand-overs; so are tools' replies.
     """
     conversation: list[AnyMessage] = [
         message for message in messages if isinstance(message, HumanMessage | AIMessage) and message.text.strip()]
