@@ -1,7 +1,8 @@
-"""Cypher for Neo4j 5 and compatible databases: run it with `cypher-shell --file FILE` or an editor's "run all".
+"""Exporting to Cypher, for Neo4j 5 and compatible databases.
 
-Text from documents appears only in string literals. Types and relations become labels, which cannot be literals:
-they are quoted names, without the characters that could end them. Their original text is also stored as a property.
+Run the file with `cypher-shell --file FILE` or an editor's "run all". Text from documents appears only in string
+literals, except types and relations. These become labels, which cannot be literals: they are quoted names, without the
+characters that could end them, and their original text is also stored as a property.
 """
 
 import re
@@ -29,10 +30,11 @@ _PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents",
 def cypher(graph: TreeGraph) -> Iterator[str]:
     """Write the graph as Cypher statements, in pieces; running them a second time changes nothing.
 
-    Each entity is a node labelled `Entity` and its type. An attribute's values are a list; all attributes with their
-    sources are JSON text in `attributes`. Communities are nodes `Community`. A relation names its relationships;
-    their `quotes`, `starts`, `ends` and `sources` (document ids) are lists with one entry for each source. Where a fact
-    has a time, `time`, `start` and `end` are that; of attribute values it is JSON text in `times`.
+    - Each entity is a node with the labels `Entity` and its type. Each attribute is a property with a list of values.
+      All attributes with their sources are JSON text in `attributes`, and their times are JSON text in `times`.
+    - Each community is a node with the label `Community`.
+    - Each fact is a relationship of the relation's name. Its `quotes`, `starts`, `ends` and `sources` (document ids)
+      are lists with one entry for each source. `time`, `start` and `end` say when the fact holds, if that is known.
     """
     yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; deleted items from earlier runs remain.\n"
     for label in (_ENTITY, _COMMUNITY):
@@ -42,6 +44,7 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
 
 
 def _nodes(graph: TreeGraph) -> Iterator[str]:
+    """Yield the statements that create entities, type by type, and communities."""
     by_type: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     communities: list[Mapping[str, Any]] = []
     for node, data in graph.nodes(data=True):
@@ -56,6 +59,7 @@ def _nodes(graph: TreeGraph) -> Iterator[str]:
 
 
 def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entity's properties; an attribute called like one of the fixed ones gets the prefix "attribute_"."""
     values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
               for name, sources in data["attributes"].items()}
     return {**values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
@@ -64,22 +68,24 @@ def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _edges(graph: TreeGraph) -> Iterator[str]:
+    """Yield the statements that create relationships: facts, relation by relation, then the edges of the tree."""
     by_relation: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    of_tree: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for source, target, data in graph.edges(data=True):
         if data["kind"] == "triple":
             by_relation[data["relation"]].append({"from": source, "to": target, "properties": _triple(data)})
         else:
-            label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
+            source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
             properties = {"rank": data["rank"]} if "rank" in data else {}
-            of_tree[data["kind"], label].append({"from": source, "to": target, "properties": properties})
+            tree_edges[data["kind"], source_label].append({"from": source, "to": target, "properties": properties})
     for relation, rows in sorted(by_relation.items()):
         yield from _statements(rows, _merge(_ENTITY, f"r:{quoted_name(relation)} {{id: row.properties.id}}", _ENTITY))
-    for (kind, label), rows in sorted(of_tree.items()):
-        yield from _statements(rows, _merge(label, f"r:{kind}", _COMMUNITY))
+    for (kind, source_label), rows in sorted(tree_edges.items()):
+        yield from _statements(rows, _merge(source_label, f"r:{kind}", _COMMUNITY))
 
 
 def _triple(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of a fact's relationship; see `cypher`."""
     sources = data["sources"]
     return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
             "documents": data["documents"], "sources": [source["document"] for source in sources],
@@ -93,10 +99,11 @@ def _merge(source: str, relationship: str, target: str) -> str:
             f"MERGE (a)-[{relationship}]->(b)\nSET r = row.properties")
 
 
-def _statements(rows: list[Mapping[str, Any]], what: str) -> Iterator[str]:
+def _statements(rows: list[Mapping[str, Any]], action: str) -> Iterator[str]:
+    """Yield statements that apply a Cypher action to each of some rows, at most `_ROWS` in a statement."""
     for start in range(0, len(rows), _ROWS):
         lines = ",\n".join(literal(row) for row in rows[start:start + _ROWS])
-        yield f"UNWIND [\n{lines}\n] AS row\n{what};\n"
+        yield f"UNWIND [\n{lines}\n] AS row\n{action};\n"
 
 
 def quoted_name(text: str) -> str:

@@ -1,7 +1,7 @@
-"""The export formats, by the name that users give; here GraphML, for NetworkX, Gephi, yEd and Cytoscape, and JSON.
+"""The export formats by the names that users give, and the writers of GraphML and JSON.
 
-JSON is in NetworkX's node-link format, which `networkx.node_link_graph` reads, together with the tree. In GraphML lists
-and maps are JSON text.
+GraphML is for NetworkX, Gephi, yEd and Cytoscape; lists and maps in it are JSON text. JSON is in NetworkX's node-link
+format, which `networkx.node_link_graph` reads, with the tree added.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,7 +33,7 @@ _EDGE = {"kind": "string", "relation": "string", "confidence": "double", "docume
 def graphml(graph: TreeGraph) -> Iterator[str]:
     """Write the graph as GraphML, in pieces.
 
-    Replace characters that XML forbids with U+FFFD; inside JSON text they are escaped instead.
+    Characters that XML forbids are replaced with U+FFFD; within JSON text they are escaped instead.
     """
     yield _HEAD
     for owner, types in (("graph", _GRAPH), ("node", _NODE), ("edge", _EDGE)):
@@ -55,6 +55,7 @@ def _data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
 
 
 def _xml_text(value: Any) -> str:
+    """Return a value as text that is escaped for XML; anything but a string is written as JSON."""
     text = value if isinstance(value, str) else json_text(value)
     # A bare carriage return would be read back as a line feed.
     return escape(printable(text), {"\r": "&#13;"})
@@ -63,7 +64,8 @@ def _xml_text(value: Any) -> str:
 def node_link(graph: TreeGraph) -> Iterator[str]:
     """Write the graph as one JSON object, in pieces: {directed, multigraph, graph, nodes, edges, tree}.
 
-    `tree` nests {id, name, keywords, children} down to {id, name, keywords, members}; its lists contain node ids.
+    `tree` is a list of nested communities: {id, name, keywords, children}, at the finest level {id, name, keywords,
+    members}. Keywords and members are ids of nodes.
     """
     outline = TreeOutline(graph)
     yield f'{{"directed": true, "multigraph": true, "graph": {json_text(graph.graph)},\n"nodes": ['
@@ -84,6 +86,7 @@ def _lines(items: Iterable[Any]) -> Iterator[str]:
 
 
 def _branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict[str, Any]:
+    """Return a community with all communities within it, as `node_link` writes it."""
     branch = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
     children = outline.children(community)
     if children:
@@ -112,7 +115,7 @@ def export_pieces(form: ExportFormat, graph: TreeGraph, index: Callable[[], Retr
     Args:
         form: the format.
         graph: the graph with its tree.
-        index: opens what retrieval reads of it: the page also draws the links by sentences.
+        index: opens the read model. Only the HTML page needs it, for the links between entities of the same sentences.
     """
     if form != "html":
         return FORMATS[form].write(graph)
