@@ -19,6 +19,7 @@ class Caps:
     tool_calls: int
 
     def __post_init__(self) -> None:
+        """Check that each limit allows at least one lookup; raise a CapError if not."""
         for name, value in vars(self).items():
             if value < 1:
                 raise CapError(f"max_{name} is {value}, which allows no lookup: give 1 or more")

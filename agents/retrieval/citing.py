@@ -97,7 +97,7 @@ def _rows(claims: Iterable[Claim], items: Sequence[Passage]) -> tuple[AnswerRow,
 
 
 def _grade(claims: Iterable[Claim], lines: Iterable[str]) -> Grade:
-    """Return the grade of the least supported claim that is shown."""
+    """Return the lowest grade of the shown claims; that of a model's own knowledge, "none", is the lowest of all."""
     if any(line.endswith(OWN_KNOWLEDGE) for line in lines):
         return "none"
     return "inferred" if any(map(is_inferred, claims)) else "stated"
@@ -215,6 +215,8 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Docume
 def _header_of_list(item: Passage, start: int) -> str:
     """Return the passage's title and headings if the words at `start` are in a table's row or a list; else "".
 
+    These say what the row or item is about, which its own words rarely repeat.
+
     Args:
         item: the passage.
         start: where the words begin in the document.
@@ -305,7 +307,8 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
     if not (quote_words | _words(context)).isdisjoint(claim_words):
         return True
     is_other_script = script_of(f"{context} {quote}") != script_of(claim)
-    return is_other_script or all(_is_bare(part) for part in _parts(claim) if _words(part))
+    only_affirms_or_counts = all(_is_bare(part) for part in _parts(claim) if _words(part))
+    return is_other_script or only_affirms_or_counts
 
 
 def follows(short: str, support: Iterable[str]) -> bool:

@@ -77,7 +77,10 @@ class ShownClaims:
 
 @contextmanager
 def showing_claims(items: Sequence[Passage], documents: Documents, mode: Mode) -> Iterator[ShownClaims]:
-    """Show the claims that a model writes within the block; withdraw them if the block fails."""
+    """Show the claims that a model writes within the block, each as soon as it is written.
+
+    If the block raises an error, the claims are withdrawn.
+    """
     shown = ShownClaims(items, documents, mode)
     try:
         with claims_to(shown.show):

@@ -33,8 +33,8 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
 
     Args:
         resources: models and open knowledge bases; None means those of this process's environment.
-        checkpointer: stores conversations by thread, unless the server brings its own; False for a subgraph, so that
-            nothing is stored beside the parent's state.
+        checkpointer: stores conversations by thread; None leaves this to a server that has its own. False is for a
+            subgraph: only its parent's state is stored.
     """
     nodes = RetrievalNodes(resources)
     node = partial(as_node, abandon=nodes.abandon, within=nodes.charged_to_client)

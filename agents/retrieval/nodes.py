@@ -158,11 +158,12 @@ class RetrievalNodes:
     async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
 
-        With decomposition off, the question itself is searched first.
+        With decomposition off, the question itself is searched first, without calling the model; `reflect` then answers
+        or looks further. A reasoner that only quotes answers at once.
         """
         context = runtime.context or AskContext()
-        if (context.agent and not context.decompose and "passage_search" in context.tools
-                and (await in_thread(self._reasoner, state, context)).reasons):
+        is_searched_first = context.agent and not context.decompose and "passage_search" in context.tools
+        if is_searched_first and (await in_thread(self._reasoner, state, context)).reasons:
             judgement = Judgement(lookups=[PassageLookup(query=state["question"][:LONGEST])])
             return self._apply(state, context, "decompose", judgement)
         return await self._judge(state, context, "decompose")
