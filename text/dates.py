@@ -139,12 +139,12 @@ def spell_dates(text: str, *, chinese: bool) -> str:
 
     Two texts that write the same date differently, such as a question and a passage, then have the same words.
     """
-    def spelled(date: re.Match[str]) -> str:
+    def spell(date: re.Match[str]) -> str:
         year, month, day = date["year"], int(date["month"]), int(date["day"])
         name = _ENGLISH_MONTHS[month - 1].partition(" ")[0]
         return f"{year}年{month}月{day}日" if chinese else f"{day} {name} {year}"
 
-    return _FIGURES.sub(spelled, text)
+    return _FIGURES.sub(spell, text)
 
 
 def date_terms(words: Sequence[str]) -> Iterator[str]:
@@ -230,11 +230,15 @@ def calendar_day(normal: str) -> tuple[int, int, int] | None:
 
 
 def years_of(normal: str) -> tuple[int, int] | None:
-    """Return the first and last year of a normal form, where year 0 is 1 BC; None if it has no year."""
-    ends = [match for part in normal.split("/") if (match := _NORMAL_YEAR.match(part))]
-    if not ends:
+    """Return the first and last year of a normal form; None if it has no year.
+
+    "199X" is (1990, 1999) and "1914/1918" is (1914, 1918). Year 0 is 1 BC, as in ISO 8601.
+    """
+    matches = [match for part in normal.split("/") if (match := _NORMAL_YEAR.match(part))]
+    if not matches:
         return None
-    first, last = ends[0], ends[-1]
+    # The groups of a match are the sign, the known figures, and an X for each unknown one.
+    first, last = matches[0], matches[-1]
     return int(first[1] + first[2] + "0" * len(first[3])), int(last[1] + last[2] + "9" * len(last[3]))
 
 
@@ -253,12 +257,12 @@ def _small_figures(match: re.Match[str]) -> str:
 
 
 def _normal(parts: Mapping[str, str]) -> str:
-    """Return a date's parts as ISO 8601 / EDTF; "" if the month or day does not exist."""
+    """Return a date's parts, which a form of `_FORMS` matched, in the normal form; "" if there is no such date."""
     if "decade" in parts:
         return f"{parts['decade']}X"
-    if "century" in parts:
+    if "century" in parts:  # the 19th century is "18XX"
         return f"{int(parts['century']) - 1:02d}XX" if int(parts["century"]) else ""
-    if "before" in parts:
+    if "before" in parts:  # a year BC; 1 BC is year 0, so 44 BC is "-0043"
         return f"-{int(parts['before']) - 1:04d}" if int(parts["before"]) else ""
     year = parts["year"].zfill(4) if "year" in parts else "XXXX"
     if "quarter" in parts:

@@ -34,6 +34,7 @@ def join_broken_words(pages: Sequence[str]) -> list[str]:
     known = _count_words(pages)
 
     def join(match: "re.Match[str]") -> str:
+        """Return the rest of a broken word, which replaces the break and the rest; see `_BREAK`."""
         rest, space = match.groups()
         left = _last_letters(match)
         right = _FIRST_LETTERS.match(rest)
@@ -63,12 +64,18 @@ def _last_letters(match: "re.Match[str]") -> str:
 
 
 def _has_hyphen(left: str, right: str, known: Counter[str]) -> bool:
-    """Return True if the two parts of a broken word are joined with a hyphen; see `join_broken_words`."""
+    """Return True if the two parts of a broken word are joined with a hyphen.
+
+    Args:
+        left: the part before the line break.
+        right: the part after it.
+        known: how often each word is in the text, in lower case.
+    """
     first, second = left.casefold(), right.casefold()
     whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
-    if whole_count or hyphenated_count:
+    if whole_count or hyphenated_count:  # the text has the whole word elsewhere
         return hyphenated_count > whole_count
-    if not right[0].islower():
+    if not right[0].islower():  # "Anglo-Saxon"
         return True
     are_long = min(len(first), len(second)) >= _SHORTEST_PART
-    return are_long and known[first] > 0 and known[second] > 0
+    return are_long and known[first] > 0 and known[second] > 0  # "long-term": both parts are words

@@ -110,6 +110,7 @@ def peoples_of(country: str) -> tuple[str, ...]:
 
 @cache
 def _peoples() -> dict[str, tuple[str, ...]]:
+    """Return the adjectives for the people of each country; the file lists the country of each adjective."""
     countries: dict[str, str] = json.loads(_PEOPLES.read_bytes())
     by_country: dict[str, list[str]] = defaultdict(list)
     for people, country in countries.items():

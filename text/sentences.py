@@ -62,6 +62,9 @@ _LOOK = 40
 def split_sentences(text: str) -> list[tuple[int, int]]:
     r"""Split a text into sentences.
 
+    Each place that may end a sentence is examined in turn: final punctuation ("final"), which always ends one, a full
+    stop or similar mark ("stop"), and the end of a line ("line").
+
     Args:
         text: any text; `\n` is its only line break.
 
@@ -120,7 +123,7 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
     next_word = (following and following["word"]) or ""
     if _is_lower(next_word):
         return False
-    if text[at : end].rstrip("*_") != ".":
+    if text[at : end].rstrip("*_") != ".":  # only a single full stop can mark an abbreviation
         return True
     last_word = _LAST_WORD.search(text, max(start, at - _LOOK), at)
     if last_word is None:

@@ -56,7 +56,7 @@ def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def find_rows(text: str) -> Iterator[Row]:
-    """Find the lines of a text that are rows, in order."""
+    """Find the lines of a text that are rows, in order; every cell of a row has a header and a value."""
     start = 0
     for line in text.split("\n"):
         end = start + len(line)

@@ -301,6 +301,7 @@ class Validity(NamedTuple):
         """
         actual = [time for time in self.times if time.kind != "planned"]
         start = max((time.start for time in actual if time.start), key=_first_day, default="")
+        # A fact that held "at" a date did not end then.
         end = max((time.end for time in actual if time.end and time.kind != "at"), key=_last_day, default="")
         if end and (not start or _first_day(start) <= _last_day(end)):
             return start, end
