@@ -79,7 +79,7 @@ def node_link(graph: TreeGraph) -> Iterator[str]:
 
 
 def _lines(items: Iterable[Any]) -> Iterator[str]:
-    """Write each item on its own line, then close the list."""
+    """Write the items of a JSON list whose "[" is already written, each on its own line, and the closing "]"."""
     for number, item in enumerate(items):
         yield f"{',' if number else ''}\n{json_text(item)}"
     yield "]"

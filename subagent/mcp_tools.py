@@ -74,8 +74,9 @@ class Tools:
 
     def __init__(self, resources: Resources, knowledge_base: str, permits: Permits, sees: Sees,
                  turn: Turn) -> None:
-        """Set up the tools."""
+        """Set up the tools; see `mcp_server.mcp_server` for the arguments."""
         self._builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
+        # One build at a time for each knowledge base, by its name.
         self._builds_of = defaultdict[str, anyio.CapacityLimiter](lambda: anyio.CapacityLimiter(1))
         self._resources = resources
         self._turn = turn
@@ -270,8 +271,8 @@ class Tools:
                     else:
                         steps += 1
                         step = cast("dict[str, Any]", event)
-                        of = f" of {step['total']}" if step["total"] else ""
-                        await ctx.report_progress(steps, None, f"{step['step']}: {step['done']}{of}")
+                        total = f" of {step['total']}" if step["total"] else ""
+                        await ctx.report_progress(steps, None, f"{step['step']}: {step['done']}{total}")
             return _added_document(document, cast("BuildReport", report))
 
     def _build_context(self, name: str) -> BuildContext:

@@ -92,7 +92,7 @@ class Remote:
 
     async def aask(self, given: AskInput) -> AskOutput:
         """Answer like `ask`, for an event loop."""
-        if self.graph.client is None:
+        if self.graph.client is None:  # opened with `with`, so there is no asynchronous client
             return await asyncio.to_thread(self.ask, given)
         try:
             return self._answer(await self.graph.ainvoke(self._input(given), context=self._context))

@@ -133,7 +133,7 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
 
 
 def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
-    """Wrap an asker as a subagent."""
+    """Wrap an asker as a subagent: a graph with one node, which asks; the arguments are those of `as_subagent`."""
     name = name or default_name("documents", asker.knowledge_base)
 
     def ask(state: MessagesState) -> SubagentOutput:
