@@ -38,7 +38,7 @@ class Condition(NamedTuple):
 
 
 def read_condition(text: str) -> Condition:
-    """Read `FIELD SIGN VALUE`.
+    """Read a condition from a text of the form `FIELD SIGN VALUE`, such as "created>=2020" or "status=Final|Draft".
 
     Raises:
         ConditionError: it has another form.

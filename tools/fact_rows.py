@@ -45,13 +45,16 @@ Side = Callable[[FactRow], str]
 
 
 def triple_rows(index: RetrievalIndex, rows: Iterable[int]) -> Iterator[FactRow]:
-    """Yield the triples of some rows of the index."""
+    """Yield triples, given by their rows in the index, with their names, times and places.
+
+    If some chunks say when a triple holds, only these are its places.
+    """
     for row in rows:
         head, relation, tail = index.edges[row]
         dated = index.dated(row)
-        spans = [span for span in index.spans(row) if dated.is_of(span[0])]
-        names = index.name(head), index.name(tail)
-        yield FactRow(names[0], relation, names[1], (head, tail), dated.validity, _places(index, spans, ""))
+        spans = [(chunk, start, end) for chunk, start, end in index.spans(row) if dated.is_of(chunk)]
+        yield FactRow(index.name(head), relation, index.name(tail), (head, tail), dated.validity,
+                      _places(index, spans, ""))
 
 
 def value_rows(index: RetrievalIndex, entity: str, held: Mapping[str, Mapping[str, Places]] | None = None,

@@ -28,8 +28,8 @@ from .tables import look_up_table
 _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
 """For cards and for tables; passages get what these leave."""
 _PASSAGES_SHARE = 2 / 3
-"""At most, for passages that a model reads. More would save one question in ten a call, but all calls would cost more
-(benchmarks/README.md)."""
+"""At most, for passages that a model reads. The last third held a needed passage for one question in ten.
+Without it, such a question takes a further call; with it, every call of all questions would cost more."""
 _ASKED_SHARE = 1 / 2
 """For the table that the question asks for."""
 _NAMED_SHARE = 1 / 8

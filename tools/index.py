@@ -33,12 +33,12 @@ from .nearness import Nearness, nearness
 from .spellings import Spellings
 from .spreading import SpreadingGraph
 
-_KEPT = 1 << 13
+_CACHED_ENTITIES = 1 << 13
 # Communities have many members.
-_COMMUNITIES_KEPT = 1 << 8
-_COLUMNS_KEPT = 1 << 6
-_SPELLINGS_KEPT = 1 << 16
-"""The most names that are kept in memory: some ten megabytes."""
+_CACHED_COMMUNITIES = 1 << 8
+_CACHED_COLUMNS = 1 << 6
+_CACHED_SPELLINGS = 1 << 16
+"""The most names that are cached in memory: some ten megabytes."""
 _FEW_DOCUMENTS = 2
 """The most documents that one name means."""
 _ALIAS = "alias"
@@ -69,12 +69,12 @@ class RetrievalIndex:
         self.graph = stored_graph(arrays)
         """Names, types, facts, values, and when and where they are stated."""
         self.entity_row = Ids(arrays, "entities")
-        # Rankings and lookups read the same few again and again.
-        self.entity_at = lru_cache(_KEPT)(self.entity_row.get)
+        # Rankings and lookups read the same few entities repeatedly, so these are cached.
+        self.entity_at = lru_cache(_CACHED_ENTITIES)(self.entity_row.get)
         """The row of an entity; None where there is none."""
-        self.about = lru_cache(_KEPT)(self.graph.about)
+        self.about = lru_cache(_CACHED_ENTITIES)(self.graph.about)
         """The name, the type and the other names of the entity of a row."""
-        self._columns: LRUCache[str, FieldColumn] = LRUCache(_COLUMNS_KEPT)
+        self._columns: LRUCache[str, FieldColumn] = LRUCache(_CACHED_COLUMNS)
         self._lock = threading.Lock()
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
@@ -87,11 +87,12 @@ class RetrievalIndex:
         """The triple of each row: its head's id, its relation, its tail's id."""
         self._label_row = Ids(arrays, "relations")
         self.chunk_row = Ids(arrays, "chunks")
-        # Nothing here refers to this object, so that its file is let go of with its last user.
+        # The partials refer to parts of this object, not to the object: a cycle would delay its release,
+        # and the file stays mapped until then.
         self.chunks: Sequence[Chunk] = LazySequence(
             len(self.chunk_row), partial(_read_chunk, Texts(arrays, "chunks.about")))
         self.community_row = Ids(arrays, "communities")
-        self.community = lru_cache(_COMMUNITIES_KEPT)(partial(_read_community, Texts(arrays, "communities.about")))
+        self.community = lru_cache(_CACHED_COMMUNITIES)(partial(_read_community, Texts(arrays, "communities.about")))
         """The described community of a row."""
         self.community_chunks = Lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
@@ -105,7 +106,8 @@ class RetrievalIndex:
         """The folded words of all names, sorted."""
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
-        self._called, self._of_name = Words(arrays, "documents.called"), Lists(arrays, "documents.of_name")
+        self._quoted_names = Words(arrays, "documents.called")
+        self._documents_of_name = Lists(arrays, "documents.of_name")
         self.browsing = Browsing(arrays, self.graph, self.names)
 
     @cached_property
@@ -117,10 +119,10 @@ class RetrievalIndex:
 
     def spellings(self) -> Spellings:
         """Return all names of entities, to compare a name with; only those of a small graph are cached in memory."""
-        return self._kept_spellings if len(self._spellings) <= _SPELLINGS_KEPT else Spellings(self._spellings)
+        return self._cached_spellings if len(self._spellings) <= _CACHED_SPELLINGS else Spellings(self._spellings)
 
     @cached_property
-    def _kept_spellings(self) -> Spellings:
+    def _cached_spellings(self) -> Spellings:
         return Spellings(self._spellings)
 
     def name(self, entity: str) -> str:
@@ -321,8 +323,8 @@ class RetrievalIndex:
 
     def documents_called(self, name: str) -> frozenset[str]:
         """Return the ids of the documents whose title or file is quoted by a name; empty if more than two are."""
-        number = self._called.get(normalise(name))
-        rows = [] if number is None else self._of_name[number].tolist()
+        number = self._quoted_names.get(normalise(name))
+        rows = [] if number is None else self._documents_of_name[number].tolist()
         return frozenset(self.document_ids[row] for row in rows) if len(rows) <= _FEW_DOCUMENTS else frozenset()
 
     # Vectors.
@@ -337,7 +339,7 @@ class RetrievalIndex:
         if row is None:
             return None
         vector = self._vectors["relations"].vectors[row]
-        return vector if vector.any() else None  # zeros stand for a name that is not embedded yet
+        return vector if vector.any() else None  # zeros stand for a missing vector
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
         """Return the cosine of a question with each community, shape (communities,).

@@ -85,6 +85,7 @@ def _tool(lease: Lease, tool: Tool) -> BaseTool:
 
     def search(tokens: int = _TOKENS, question: str = "", seen: Sequence[str] = (), switches: Switches = EVERYTHING,
                **arguments: Any) -> tuple[str, list[Block]]:
+        """Make the lookup; return its lines and its blocks. A BanyanError becomes an error that the agent reads."""
         try:
             with lease() as retriever:
                 blocks = look_up(retriever, LOOKUPS[tool](**{**arguments, "tool": tool}), tokens=tokens,

@@ -84,6 +84,7 @@ def nearness(stored: StoredVectors, queries: Vectors) -> list[Nearness]:
     approximate = _products(stored, codes)
 
     def nearness_of(query: int) -> Nearness:
+        """Return the nearness of the query of a row; the bound adds the errors of both codes and of rounding."""
         code_error = farthest(queries[query:query + 1],
                               Codes(codes.codes[query:query + 1], codes.steps[query:query + 1]))
         bound = stored.farthest + (1 + stored.farthest) * code_error + _ROUNDING

@@ -18,7 +18,8 @@ Weights = NDArray[np.float32]
 # questions 0.5 to 0.7 are alike within chance (benchmarks/fusion_sweep.py), and 0.7 finds most in 10 and 20 passages.
 DAMPING = 0.7
 # The most that the weights, which sum to 1, may differ from the stationary ones: less than the gaps between the first
-# 20 chunks of a question (benchmarks/README.md).
+# 20 chunks of a question. On 198 questions of benchmarks/questions the order of these chunks is that of 1e-8; 1e-4
+# changes it for one question, 1e-3 for ten.
 _ERROR = 3e-5
 # In a graph whose edges have more ends than _WHOLE, a walk covers only the nodes that the seeds reach: those to which
 # one of the first _STEPS steps brings more than _LEAST for each of their edges. What would return from other nodes is
@@ -45,7 +46,7 @@ class Seeds(NamedTuple):
         return cls(nodes[positions], weights[positions])
 
     def dense(self, size: int) -> Weights:
-        """Return the weights of all nodes, shape (size,)."""
+        """Return the weights of all nodes of a graph, shape (size,); those of nodes that are no seeds are 0."""
         # The many zeros cost little: the system allocates a page of them only when it is accessed.
         weights = np.zeros(size, np.float32)
         weights[self.nodes] = self.weights
@@ -74,7 +75,7 @@ class SpreadingGraph:
         return Walkable(self._steps[nodes][:, nodes], nodes, self.size)
 
     def _reach(self, seeds: Seeds) -> Rows:
-        """Return the nodes, ascending, to which the first steps bring enough weight to count."""
+        """Return the nodes, ascending, to which one of the first steps brings enough weight to count; see `_WHOLE`."""
         nodes, weights = seeds.nodes, seeds.weights / np.float32(seeds.weights.sum() or 1)
         edge_starts, reached = self._steps.indptr, [nodes]
         for _ in range(_STEPS):

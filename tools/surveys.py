@@ -299,7 +299,7 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
         near = f" Names like it: {'; '.join(found.near)}." if found.near else ""
         return [Block(title=root, note=f"No entity has this name.{near}")]
     reached, steps = set(starts), list[tuple[str, list[int]]]()
-    frontier, is_cut = set(starts), False
+    frontier, is_cut = set(starts), False  # the entities that the last step reached
     for relation in _read_steps(index, schema, along):
         triples, frontier = _follow(index, relation, frontier, reached)
         is_cut = bool(frontier) and len(reached) > _MOST_REACHED
@@ -309,7 +309,7 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
         steps += [(relation, triples)] if triples else []
     items = [item for number, step in enumerate(steps, 1) for item in _list_step_items(index, number, *step)]
     boundary = _find_boundary(index, reached) - set(starts)
-    shown, left = fit_lines(items, tokens)
+    shown, omitted_count = fit_lines(items, tokens)
     notes = [] if items else ["nothing is reached along this path"]
     if is_cut:
         notes.append("there is more beyond these")
@@ -317,7 +317,7 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
         names = sorted(index.about(row)[0] for row in boundary)
         notes.append(f"connected to these mostly: {'; '.join(names[:_MOST_NAMES])}")
     return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached",
-                  items=_note_rest(shown, left, "lines"), note="; ".join(notes))]
+                  items=_note_rest(shown, omitted_count, "lines"), note="; ".join(notes))]
 
 
 def _read_steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Iterator[str]:
@@ -383,9 +383,10 @@ def _find_boundary(index: RetrievalIndex, reached: set[int]) -> set[int]:
 
     At least two of the entity's neighbours, and at least the share `TAU` of them, have to be in the set.
     """
-    reached_neighbours = Counter(
+    # For each entity outside of the set, how many of its neighbours are in the set.
+    inside_counts = Counter(
         neighbour for row in reached for neighbour in _find_neighbours(index, row) if neighbour not in reached)
-    return {row for row, count in reached_neighbours.items()
+    return {row for row, count in inside_counts.items()
             if count > 1 and count / len(_find_neighbours(index, row)) >= TAU}
 
 

@@ -34,7 +34,7 @@ class FieldError(BanyanError):
 
 
 def find_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
-    """Return the relation or attribute that a field's name means.
+    """Return the name in the graph of the relation or attribute that a name or label means.
 
     Raises:
         FieldError: there is none.
@@ -133,10 +133,10 @@ class _Table:
     # Conditions.
 
     def _fitting(self, column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
-        """Return which labels of a column a condition allows; see `fitting_labels`.
+        """Return which labels of a column fit a condition, apart from its negation; see `fitting_labels`.
 
         Raises:
-            ConditionError: the query's conditions together take too long.
+            ConditionError: the query's conditions together take more than `MOST_COMPARED` comparisons.
         """
         self._compared += len(column.texts) * max(1, len(condition.values))
         if self._compared > MOST_COMPARED:
@@ -352,6 +352,7 @@ class _Table:
         side, _, field = name.rpartition(".")
         entities = (self.column.tails() if side == "tail" else self.column.heads)[rows]
         column = self._field(field or name)
+        # The heads of a column are sorted, so the values of an entity are in neighbouring rows.
         begins, ends = (np.searchsorted(column.heads, entities, way) for way in ("left", "right"))
         if (pairs := int((ends - begins).sum())) > MOST_PAIRS:
             raise FieldError(f"by {name} there are {pairs:,} pairs of a row and a value, at most {MOST_PAIRS:,} are "

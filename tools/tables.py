@@ -276,7 +276,7 @@ def _build_block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, l
 
 
 def filters_text(lookup: TripleLookup) -> str:
-    """Return what limits a table's rows, and how they are grouped, in words."""
+    """Return the conditions on a table's rows and their grouping as text: "tail 2020, status=Final, by year"."""
     named = [f"{name} {value}" for name, value in (("head", lookup.head), ("tail", lookup.tail),
                                                    ("document", lookup.document), ("at", lookup.at)) if value]
     return ", ".join([*named, *lookup.where, *([f"by {lookup.by}"] if lookup.by else [])])
@@ -316,7 +316,7 @@ def _list_counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) 
     computed = table.computed
     if computed.value is not None:
         unit = f" {computed.unit}" if computed.unit else ""
-        # Two counts of one number are two lines: each says of what it is.
+        # Two queries may give the same number; their conditions tell the lines apart.
         limits = f" ({filters})" if (filters := filters_text(lookup)) else ""
         result = f"{lookup.do}{limits}: {shown_number(computed.value)}{unit}"
         yield from _cite_rows(index, computed.column, computed.rows, result)
@@ -326,6 +326,7 @@ def _list_counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) 
 
 
 def _cite_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows, text: str) -> Iterator[Passage]:
+    """Yield a line about some rows, which cites the first few; nothing if none of these has a place."""
     cited = cited_rows(index, column, rows)
     if cited:
         yield rows_item(cited, text, len(rows))

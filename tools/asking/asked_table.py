@@ -45,7 +45,7 @@ def asked_table(index: RetrievalIndex, schema: GraphSchema, question: str) -> Tr
 def asked_survey(index: RetrievalIndex, schema: GraphSchema, question: str) -> CommunityLookup | None:
     """Return the survey that a question asks for; None if it asks for none.
 
-    A survey groups documents by a field or a period, or follows a relation from an entity.
+    A survey groups things by a field or a period, or lists what a relation reaches from an entity.
 
     Args:
         index: the knowledge base.
@@ -169,7 +169,7 @@ class _Asked:
     # Forms of questions. Each method returns the lookup, or None if the question does not have this form.
 
     def _read_period(self, text: str, limit: int) -> TripleLookup | None:
-        """Read "in which years", "by year"."""
+        """Read a question that groups rows by a period: "in which years", "by year"."""
         period = table_words.PERIOD.search(text)
         dated = self._mentions.read_as(self._mentions.of_kinds("field"), self._conditions.is_dated)
         if not period or not dated:
@@ -181,7 +181,10 @@ class _Asked:
         return self._conditions.lookup(dated[0].name, by=_unit(period), limit=limit)
 
     def _read_alternatives(self, text: str, limit: int) -> TripleLookup | None:
-        """Read "did 2020 or 2021 have more", "are there more red or more green ones"."""
+        """Read a question that compares how many rows have each of several values: "did 2020 or 2021 have more".
+
+        The values are alternatives in one condition, so the lookup counts the rows of each.
+        """
         field = self._conditions.alternatives()
         counts_twice = len(table_words.COUNT.findall(text)) > 1
         if not field or not (counts_twice or table_words.MOST.search(text) or table_words.FEWEST.search(text)):
@@ -189,7 +192,7 @@ class _Asked:
         return self._conditions.lookup(field, by="year" if self._conditions.is_dated(field) else "tail", limit=limit)
 
     def _read_groups(self, fields: Sequence[Mentioned], limit: int) -> TripleLookup | None:
-        """Read "by status", "for each warehouse"."""
+        """Read a question that groups rows by a field: "by status", "for each warehouse"."""
         for field in fields:
             if table_words.GROUP.search(self._mentions.text_before(field)):
                 self._mentions.use_field(field.name)
@@ -197,11 +200,14 @@ class _Asked:
         return None
 
     def _read_calculation(self, text: str, free_fields: Sequence[Mentioned], limit: int) -> TripleLookup | None:
-        """Read "the oldest", "the cheapest", "which of the two is heavier", "the total cost", "the average age"."""
+        """Read a question for an extreme, a sum or a mean: "the oldest", "which is heavier", "the average age".
+
+        The calculation is over the first named field that has dates ("oldest") or numbers (all others).
+        """
         for do, form in table_words.CALCULATED.items():
             if match := form.search(text):
-                has_values = self._conditions.is_dated if do in {"first", "last"} else self._conditions.is_numeric
-                fields = self._mentions.read_as(free_fields, has_values) or self._field_of_degree(match[0])
+                is_fitting = self._conditions.is_dated if do in {"first", "last"} else self._conditions.is_numeric
+                fields = self._mentions.read_as(free_fields, is_fitting) or self._field_of_degree(match[0])
                 if fields:
                     self._mentions.use(fields[0], match)
                     return self._conditions.lookup(fields[0].name, do=do, limit=limit)
@@ -218,7 +224,10 @@ class _Asked:
         return [Mentioned(0, 0, "field", names[0])] if len(names) == 1 else []
 
     def _read_most(self, text: str, free_fields: Sequence[Mentioned], limit: int) -> TripleLookup | None:
-        """Read "which has the most prizes", "the most frequent authors"."""
+        """Read a question for the names with most rows: "which has the most prizes", "the most frequent authors".
+
+        The rows are grouped by the end that the question asks for, and the largest group is the answer.
+        """
         most = table_words.MOST.search(text)
         countable = [field for field in free_fields if not self._conditions.is_numeric(field.name)]
         if most is None or not countable or self._conditions.head:
@@ -242,7 +251,7 @@ class _Asked:
         return "tail" if is_passive or is_after_which else "head"
 
     def _read_count_or_list(self, text: str, free_fields: Sequence[Mentioned]) -> TripleLookup | None:
-        """Read "how many", "which", "list all".
+        """Read a question that counts or lists the rows that meet its conditions: "how many", "which", "list all".
 
         None for a question without conditions, a comparison, or a question for one field of a thing that it names.
         """

@@ -196,6 +196,9 @@ class Mentions:
                 ) -> Iterator[tuple[tuple[int, ...], Mentioned]]:
         """Yield each place where the question has a label, as (rank, mention); the reading with the lowest rank wins.
 
+        The parts of a rank put first, in this order: more words, the label's own wording, fewer words left out, the
+        term's first labels, and terms with more rows.
+
         Args:
             label: the label, in the form of `label_key`.
             term: the relation or attribute that has it.
