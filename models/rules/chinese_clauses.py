@@ -36,8 +36,6 @@ class ClauseSplitter:
         self._own = re.compile(
             rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌](?<!^任)(?<![聘委选现历担出就兼升今曾]任)|"
             rf"{plain}{{1,7}}[部处科室系组]的)?(?P<own>[{names}](?:[、和与及同][{names}])*)")
-        self._posted = re.compile(
-            rf"[{names}]的?{plain}{{0,7}}[长监理裁任席官记授员家人](?P<person>{person})(?![的和、与])")
         self._described = re.compile(
             rf"(?P<said>(?:总部)?(?:位于|设在|坐落[于在]|地处|在(?=.的))[{names}]+|(?:创建|成立|创[立办]|始建|设立)|"
             rf"(?:出?生于|毕业于|[就任供]职于|隶属于)[{names}]+[^，的]{{0,4}}|由[^，的{names}]{{0,8}}{person}[^，的]{{2,4}})的"
@@ -45,13 +43,7 @@ class ClauseSplitter:
         self._made = re.compile(rf"成[{names}]$")
 
     def split(self, cells: Sequence[Cell], subject: Cell | None, kind: str) -> Iterator[list[Cell]]:
-        """Yield the clauses of a sentence, until one is doubted.
-
-        Args:
-            cells: the sentence.
-            subject: what pronouns refer to.
-            kind: its kind, or "".
-        """
+        """Yield the clauses of a sentence, until one is doubted; pronouns refer to its subject, of some kind."""
         topic, standing, before = list[Cell](), list[Cell](), list[Cell]()
         # A line under a rule's title: "2007年12月14日 国务院令第514号公布".
         ruled = [subject] if subject is not None and kind == "work" and cells[0][0] == self._date else []
@@ -76,9 +68,6 @@ class ClauseSplitter:
                 yield [*topic, *before]
             before = [] if topic or said[-1][0] != "后" else [*when, *said]
             yield [*topic, *when, *rest] if topic else [*said, *when]  # "由法务部负责解释"
-            if posted := self._posted.match(_typed(said)):  # "东海银行行长赵倩"
-                topic = [said[posted.start("person")]]
-                yield [*topic, *when, *said[posted.end("person") :]]
             if self._made.search(_typed(said)):  # "两江汇合成甬江，流入东海"
                 topic = said[-1:]
 

@@ -10,9 +10,9 @@ that it states.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
@@ -124,26 +124,12 @@ def load_forms() -> tuple[Pattern, ...]:
     return tuple(found)
 
 
-class Says(Protocol):
-    """A pattern: `says` lists the names that schemas use for what it states."""
-
-    @property
-    def says(self) -> tuple[str, ...]:
-        """Return the names, the most specific one first."""
-
-
-P = TypeVar("P", bound=Says)
-
-
-def labelled(schema: GraphSchema, patterns: Iterable[P]) -> Iterator[tuple[str, P]]:
-    """Yield the patterns whose relation or attribute a schema has, with its name; an open schema has all."""
+def labels_of(schema: GraphSchema) -> Callable[[Sequence[str]], str]:
+    """Return a function that chooses the schema's name for what a pattern `says`, or ""; an open schema has all."""
     elements = (*schema.relation_types, *schema.attribute_types)
     known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
-    for pattern in patterns:
-        label = next((known[key] for says in pattern.says if (key := label_key(says)) in known),
-                     pattern.says[0] if schema.open else "")
-        if label:
-            yield label, pattern
+    return lambda says: next((known[key] for name in says if (key := label_key(name)) in known),
+                             says[0] if schema.open else "")
 
 
 class FactForms:
@@ -151,7 +137,8 @@ class FactForms:
 
     def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern]) -> None:
         """Compile the patterns whose relation or attribute the schema has; an open schema uses all."""
-        listed = list(labelled(schema, patterns))
+        label_of = labels_of(schema)
+        listed = [(label, pattern) for pattern in patterns if (label := label_of(pattern.says))]
         self._forms = [(label, re.compile(_PLACEHOLDER.sub(_character_class, pattern.form)))
                        for label, pattern in listed if not pattern.clause]
         self._clause_forms = [(label, *_compile(pattern.form, aside=pattern.aside), pattern.aside)
