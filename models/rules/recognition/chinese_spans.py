@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from ....text.lexicon import words
 from ...parsing.chinese import Word, load_tagger
-from .name_kinds import kind_of_noun
 from .name_words import CHINESE_SURNAMES
 
 Place = tuple[int, int, str]
@@ -41,7 +40,6 @@ _SITE = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITES = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
 """The part of a place that is not its name: 浙江省 in 浙江省东部."""
-_PARTICLES = frozenset("的了在于是为与和及或对向从被把将其该本此各每某并而也都就等")
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
 _NO_BODY = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险")
 """Endings of common nouns that the tagger labels as organizations."""
@@ -53,16 +51,7 @@ _SHORTEST_BODY = 3
 
 def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
                        masked: Sequence[tuple[int, int]]) -> list[Place]:
-    """Find the names of Chinese sentences.
-
-    Args:
-        text: the text.
-        sentences: (start, end) of the Chinese sentences.
-        masked: (start, end) of the parts without names.
-
-    Returns:
-        The places of the names, in order and without overlaps.
-    """
+    """Return the places of the names of Chinese sentences outside masked parts, in order and without overlaps."""
     if not sentences:
         return []
     found: list[Place] = []
@@ -111,11 +100,6 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
 def _name_end(words: Sequence[Word], at: int) -> int:
     """Return the index after the last word of the name that begins at a word, or after the word itself."""
     end = at + 1
-    if words[at].tag == "PER":  # '乌萨马·' and '拉比耶'
-        while end < len(words) and words[end].start == words[end - 1].end and (
-                words[end].text in {"·", "•"} or (words[end].tag == "PER" and words[end - 1].text[-1] in "·•")):
-            end += 1
-        return end
     if words[at].tag not in {"LOC", "ORG", "nz"}:
         return end
     # '青河县' '禾丰' '公司': extend to the ending of an organization's name, across nouns only.
@@ -165,10 +149,6 @@ def _is_name(name: str, kind: str) -> bool:
         return False
     if "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004 - 某科技公司, 三校
         return False
-    if name[0] in _PARTICLES or name[-1] in _PARTICLES - {"本"} or name[-1] == "族":  # 日本 is a name
-        return False
-    if name[-1].isascii() and kind_of_noun(name.rpartition(" ")[2].lower()) == "person":
-        return False  # Maintainer
     if kind == "organization" and name.endswith(_NO_BODY):
         return False
     foreign = "·" in name or name[0].isascii() or len(name) > 3  # noqa: PLR2004
