@@ -85,14 +85,8 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         first, last = words[at], words[end - 1]
         kind = _kind(words[at:end])
         name = text[first.start : last.end]
-        # In '2001年成立的香港金融公司' the words only describe a company.
-        described = name.endswith("公司") and "有限" not in name and text[first.start - 1 : first.start] == "的"
-        before = words[at - 1] if at else first
-        piece = kind == "organization" and len(name) == 2 and (  # noqa: PLR2004 - '挡' '箭牌'
-            len(before.text) == 1 and before.tag in {"v", "n"} and before.end == first.start)
-        if kind and _is_name(name, kind) and not described and not piece and not _is_reign(words, end, kind):
-            side = _SIDE.search(name) if kind == "location" else re.search("著$", name) if (
-                text.startswith("有", last.end)) else None  # "林恒著" in "林恒著有"
+        if kind and _is_name(name, kind):
+            side = _SIDE.search(name) if kind == "location" else None
             yield first.start, last.end - (len(side[0]) if side else 0), kind
         at = end
 
@@ -111,8 +105,7 @@ def _name_end(words: Sequence[Word], at: int) -> int:
         last = words[stop - 1].text
         traded = words[at].tag == "ORG" and stop == end + 1 and last in _TRADES and all(
             word.tag not in _JOINED for word in words[stop : stop + 1])  # not 国务院教育行政部门
-        described = words[at].tag == "LOC" and last == "公司" and stop - at > 1  # '香港' '金融' '公司'
-        if (last.endswith(_BODY) or last in _SITES or traded) and not described and not words[at].text.endswith(_BODY):
+        if (last.endswith(_BODY) or last in _SITES or traded) and not words[at].text.endswith(_BODY):
             end = stop
     if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
         while end < len(words) and words[end].tag == "LOC" and words[end].start == words[end - 1].end and (
@@ -153,8 +146,3 @@ def _is_name(name: str, kind: str) -> bool:
         return False
     foreign = "·" in name or name[0].isascii() or len(name) > 3  # noqa: PLR2004
     return kind != "person" or foreign or name[0] in CHINESE_SURNAMES
-
-
-def _is_reign(words: Sequence[Word], end: int, kind: str) -> bool:
-    """Return True for the name of an era, such as '道光' in '道光年间'."""
-    return kind == "person" and end < len(words) and words[end].text[0] in "年朝"
