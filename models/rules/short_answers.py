@@ -45,6 +45,8 @@ _OWNED = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
 _JOINT = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
 _DEFINED = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
 _CHOSEN = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
+_PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
+                          re.IGNORECASE)
 
 
 def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
@@ -107,7 +109,10 @@ def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> 
 
 
 def _distinct_values(question: Question, best: Found) -> list[str]:
-    """Return the distinct values of the expected kind; names joined by 'and' are one value."""
+    """Return the distinct values of the expected kind; names joined by 'and' are one value.
+
+    If the question begins with a preposition ("on which river"), only values after that preposition count.
+    """
     text, runs = best.unit.text, list[tuple[int, int]]()
     defined = re.match(rf"([^,.;:()\n]{{2,50}}){_called(question.focus)}", text, re.IGNORECASE)
     if question.focus and question.expected not in VALUES and defined:
@@ -117,6 +122,9 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
             runs[-1] = runs[-1][0], span.end
         else:
             runs.append((span.start, span.end))
+    if len(runs) > 1 and (match := _PREPOSITION.match(question.text)):
+        behind = re.compile(rf"\b{match[1]} (?:(?:the|an?) )?$", re.IGNORECASE)
+        runs = [run for run in runs if behind.search(text, 0, run[0])] or runs
     if len(runs) > 1 and question.language == "zh":
         runs = _in_asked_clause(question, text, runs)
     return list({canonical_name(text[start:end]): text[start:end] for start, end in runs}.values())

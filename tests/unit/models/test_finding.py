@@ -83,6 +83,7 @@ def test_quotes_do_not_overlap():
     ("Who designed the bridge?", "The bridge was designed by Anna Lindgren.", "Anna Lindgren"),
     ("Who discovered polonium?", "Polonium was discovered by Marie Curie and Pierre Curie.",
      "Marie Curie and Pierre Curie"),
+    ("On which river does Ulm lie?", "Ulm lies on the Danube, in the lowlands of Swabia.", "Danube"),
     ("How many people work at the mill?", "58 people work at the mill.", "58 people"),
     ("Which animal was chosen as the mascot of the club?", "Grey heron is the mascot of the club.", "Grey heron"),
     ("Which tool did the club choose?", "OpenMill, a tool for millers made by Ann Lee Labs, was chosen by the club.",
