@@ -63,34 +63,28 @@ class _Person(NamedTuple):
     contacts: tuple[str, ...]
 
 
-class DocumentTypes(NamedTuple):
-    """The types of documents and of people; without one for people, these are values."""
-
-    document: str
-    person: str
-
-
-def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, relation: Callable[[str], str],
-                      ) -> Iterator[Extraction]:
+def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time: str,
+                      relation: Callable[[str], str]) -> Iterator[Extraction]:
     """Yield the facts of a document's row.
 
     Args:
         row: the row; its first cell names the document.
-        types: the types of documents and people.
+        own_type: the type of documents.
+        person: the type of people; without one, these are values.
         evidence: the row's words.
         time: when it holds, as its field of a date says.
         relation: returns the schema's relation for a field's name, or the name.
     """
     document = row.cells[0].value
-    yield Extraction(entities=(ExtractedEntity(name=document, type=types.document),),
+    yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),),
                      attributes=tuple(_aliases(document, evidence)) if document in evidence else ())
     for cell in row.cells[1:]:
         if _tells_nothing(cell, document):
             continue
-        people = read_people(cell) if types.person else []
+        people = read_people(cell) if person else []
         for one in people:
             yield Extraction(
-                entities=(ExtractedEntity(name=one.name, type=types.person),),
+                entities=(ExtractedEntity(name=one.name, type=person),),
                 triples=(ExtractedTriple(head=document, relation=relation(cell.header), tail=one.name,
                                          evidence=evidence, time=time),),
                 attributes=tuple(ExtractedAttribute(entity=one.name, attribute=ALIAS, value=contact, evidence=evidence)

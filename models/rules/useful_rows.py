@@ -41,11 +41,7 @@ _LONGEST_HEADER, _LONGEST_NAME = 8, 14
 
 
 def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows that state something of a subject, without the cells that do not.
-
-    Args:
-        rows: the rows of a text.
-    """
+    """Yield the rows that state something of a subject, without the cells that do not."""
     for row in rows:
         if row.cells[0].header == DOCUMENT:  # a title may be its summary, too: no merged cells
             yield row
