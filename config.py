@@ -21,15 +21,17 @@ from pydantic_settings import (
 )
 
 from .schemas.errors import BanyanError
-from .schemas.request_options import ExtraBody, check_efforts, effort_of
-from .schemas.service_addresses import (
+from .schemas.services import (
     ChromaServer,
     ChromaUrl,
     DatabaseUrl,
     EndpointUrl,
+    ExtraBody,
     HeaderName,
     HeaderToken,
     IssuerUrl,
+    check_efforts,
+    effort_of,
 )
 
 AUTO_EMBEDDING_MODEL = "auto"

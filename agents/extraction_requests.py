@@ -8,7 +8,7 @@ from ..ingest.metadata import document_name
 from ..models.reasoner import Reasoner
 from ..schemas.documents import Chunk
 from ..schemas.extraction import ExtractionRequest
-from ..text.metadata_line import metadata_line
+from ..text.titles import metadata_line
 
 _ABOUT_TOKENS = 40
 

@@ -25,19 +25,19 @@ from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..agents.snapshots import Snapshot
-from ..graph_store.entity_mentions import EntityMentions, find_entity_mentions
-from ..graph_store.graph.tree_graph import TreeGraph
+from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.layout import check_name, knowledge_bases
 from ..graph_store.ledger.document_rows import DocumentEntry
+from ..graph_store.resolution.decisions import EntityMentions, find_entity_mentions
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..ingest.remote_folders import is_remote, mirror_folder
 from ..runtime.event_loop import iterate, run
+from ..schemas.documents import Scope
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Mode
-from ..schemas.scope import Scope
 from ..subagent.langchain_retriever import BanyanRetriever, search
 from ..subagent.tool import Subagent, as_subagent, as_tool
 from ..subagent.tool_answers import RetrievedPassage
@@ -220,7 +220,7 @@ class KnowledgeBase:
             EntityDecisionError: no entity has this name, or several have.
         """
         with self._snapshot() as snapshot:
-            mentions = find_entity_mentions(snapshot.kb, entity)
+            mentions = find_entity_mentions(snapshot.kb.graph, snapshot.kb.documents, entity)
         if not dry_run and mentions.sentences:
             self.delete(*mentions.sentences)
         return mentions

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from ..agents.retrieval.state import AskOutput
 from ..agents.snapshots import Snapshot
+from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
-from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import communities as ledger
 from ..schemas.documents import Citation, Frozen, Span
@@ -18,7 +18,7 @@ from ..schemas.inquiry import TraceStep
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
 from ..subagent.answer_facts import stated_by
-from ..text.visible_text import visible
+from ..text.cleaning import visible
 
 if TYPE_CHECKING:
     from ..graph_store.integrity.status import Status

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..graph_store.graph.tree_graph import TreeGraph
-from ..text.visible_text import json_text
+from ..graph_store.graph.graph_file import TreeGraph
+from ..text.cleaning import json_text
 
 # Rows per statement. Each statement is one transaction, which must fit into Neo4j's memory.
 _ROWS = 500

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from ..graph_store.bounding.grounding import words
 from ..graph_store.graph.graph_columns import find_firsts, select_rows
 from ..graph_store.graph.knowledge_graph import EdgeKey, Places
-from ..graph_store.index.browsing import Browsing
+from ..graph_store.index.browsing import Browsing, NameTrie
 from ..graph_store.index.columns import Ids, LazySequence, Lists, Texts, Words, distinct
+from ..graph_store.index.contents import stored_graph
 from ..graph_store.index.lexical import LexicalIndex
-from ..graph_store.index.name_trie import NameTrie
-from ..graph_store.index.stored_graph import stored_graph
 from ..graph_store.index.vector_rows import COMPARED, StoredVectors
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import TreeCommunity

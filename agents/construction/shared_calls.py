@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.build_notes import BUILD
+from ...graph_store.ledger.notes import BUILD
 from ...schemas.documents import Chunk
 from ...text.tokens import estimate_tokens
 

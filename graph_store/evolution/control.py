@@ -25,7 +25,7 @@ from ..bounding.labels import Bounds, extracted_labels
 from ..bounding.similar_labels import SimilarLabels, are_opposed
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
-from ..ledger.edit_rows import EditTable
+from ..ledger.entity_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks, Label, SameAs

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from ...schemas.documents import Frozen
 from ...schemas.naming import cached_if_short, canonical_name, label_key, normalise
 from ...text.times import Validity
-from ..ledger.facts import AdmittedRows
-from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows
+from ..ledger.extractions import AdmittedRows
+from .graph_columns import GraphColumns, LaterDates, Numbers, Rows, find_firsts, sort_rows
 from .key_links import link_keys
 from .row_columns import read_columns
-from .superseding import LaterDates
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""

@@ -15,8 +15,7 @@ from ...text.section_lines import opening_of
 from ..evolution.elements import KIND_NAMES, find_element
 from ..knowledge_base import KnowledgeBase
 from ..ledger.database import Database
-from ..ledger.extractions import rows_by_table
-from ..ledger.facts import chunk_rows
+from ..ledger.extractions import chunk_rows, rows_by_table
 from ..ledger.schema_requests import ask_rows
 from ..ledger.tables import SCHEMA_REQUESTS
 from ..ledger.version import ledger_state

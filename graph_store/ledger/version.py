@@ -44,6 +44,17 @@ class TreeState(NamedTuple):
     is_described: int = 0
 
 
+class Overview(NamedTuple):
+    """What a list of knowledge bases shows of one; noted when a run has ended well, so that listing opens none."""
+
+    documents: int
+    chunks: int
+    entities: int
+    triples: int
+    communities: int
+    schema_version: int
+
+
 class LedgerState(NamedTuple):
     """What tells one state of a ledger from the next, and what is derived in it, as `meta` holds it in one row.
 

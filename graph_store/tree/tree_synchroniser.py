@@ -11,8 +11,7 @@ from ..ledger.version import TreeState, ledger_state, note_state
 from ..vectors.vector_store import VectorStore
 from .community_digests import all_texts, digests
 from .detection import CommunitySettings
-from .local_update import update_tree
-from .whole_tree import find_tree
+from .tree_levels import find_tree, update_tree
 
 _LOG = logging.getLogger("banyan")
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 
-from ...schemas.service_addresses import ChromaServer
+from ...schemas.services import ChromaServer
 from ..store_errors import StoreError, VectorServerError
 from .chroma_collections import ChromaCollections, chroma, client_settings, retry
 

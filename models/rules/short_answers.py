@@ -4,13 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...schemas.naming import canonical_name
+from ...schemas.naming import canonical_name, has_name
 from ...schemas.retrieval import Passage
 from ...text.content_words import spoken_words
 from ...text.lexicon import words
 from ...text.quantities import kind_of, measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell, Row
-from ...text.whole_names import has_name
 from .finder import Finder, Found
 from .likeness import likeness
 from .question import Question, foreign_forms, tells_time

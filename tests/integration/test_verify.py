@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from banyan.graph_store.graph import graph_file
-from banyan.graph_store.graph.tree_graph import NodeLink
+from banyan.graph_store.graph.graph_file import NodeLink
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.tables import ENTITY_ALIASES, REJECTIONS
