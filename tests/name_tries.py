@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from banyan.graph_store.bounding.grounding import words
+from banyan.graph_store.bounding.words import words
 from banyan.graph_store.index.browsing import NameTrie, trie
 
 

@@ -11,7 +11,7 @@ import orjson
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from ..graph_store.bounding.grounding import words
+from ..graph_store.bounding.words import words
 from ..graph_store.graph.graph_columns import find_firsts, select_rows
 from ..graph_store.graph.knowledge_graph import EdgeKey, Places
 from ..graph_store.index.browsing import Browsing, NameTrie

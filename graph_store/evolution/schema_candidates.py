@@ -10,8 +10,8 @@ from ...models.embedding.embedder import Embedder, Vectors
 from ...schemas.delta import Candidate, ElementKind, Example
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
-from ..bounding.label_words import stems, without_voice
 from ..bounding.similar_labels import SimilarLabels
+from ..bounding.words import stems, without_voice
 from ..ledger.schema_requests import AskCount, SameAs
 from .elements import find_element
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.naming import canonical_name, normalise
-from ..bounding.grounding import word_places, words
+from ..bounding.words import word_places, words
 from ..graph.knowledge_graph import KnowledgeGraph
 from . import columns
 from .array_file import Arrays

@@ -17,7 +17,7 @@ from ...models.embedding.embedder import Vectors
 from ...schemas.documents import Chunk
 from ...schemas.naming import normalise, relation_id, triple_id
 from ...text.titles import plain_title
-from ..bounding.grounding import without_aside, words
+from ..bounding.words import without_aside, words
 from ..graph.graph_columns import (
     GraphColumns,
     LaterDates,

@@ -7,7 +7,7 @@ The whole question is always searched beside its steps, because a decomposition 
 
 from collections.abc import Callable, Sequence
 
-from ...graph_store.bounding.grounding import words
+from ...graph_store.bounding.words import words
 from ...graph_store.index.browsing import NamedSpan
 from ...models.parsing.parser import Parser
 from ...models.rules.question import analyse

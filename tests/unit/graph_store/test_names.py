@@ -2,7 +2,7 @@
 
 import banyan
 import pytest
-from banyan.graph_store.bounding.grounding import words
+from banyan.graph_store.bounding.words import words
 from banyan.graph_store.index.browsing import NamedSpan
 from banyan.schemas.naming import canonical_name, normalise
 from hypothesis import given
