@@ -287,8 +287,7 @@ class Snapshots:
     def _of_documents(self, base: Snapshot, scope: Scope) -> Iterator[Snapshot]:
         """Yield the snapshot of some documents of a snapshot, made if there is none of its state."""
         kb, settings = base.kb, self._settings
-        state = state_of(kb, settings.schema_support, settings.schema_confidence, settings.schema_consistency,
-                         settings.schema_growth)
+        state = state_of(kb, settings.schema_support, settings.schema_confidence, settings.schema_growth)
         with ExitStack() as leases:
             snapshot = self._lease_open(leases, (kb.layout.name, scope))
             if snapshot is None or snapshot.state != state:

@@ -38,7 +38,7 @@ from .resolution.resolver import Resolver
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
-from .vectors.vector_store import CachedEmbedder, Kind
+from .vectors.vector_store import Kind
 from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ class KnowledgeBase:
         self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.ledger_graph,
                                                       self.extractions, embedder)
         self.vectors = self.vector_synchroniser.store
-        self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder,
-                                            CachedEmbedder(self.vectors, embedder))
+        self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder)
         self.edits = GraphEditor(self.database, edits, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,

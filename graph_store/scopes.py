@@ -24,7 +24,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.naming import content_id, normalise
 from .derive import derive
 from .evolution.growth import Thresholds
-from .index.vector_rows import COMPARED, vectors_of
+from .index.vector_rows import vectors_of
 from .knowledge_base import KnowledgeBase
 from .layout import Layout
 from .ledger.copying import copy_documents
@@ -51,7 +51,7 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
         copy_documents(base.database, ledger, documents)
     index = base.index()
     with KnowledgeBase(layout, base.embedder) as scope, scope.writing():
-        scope.vector_synchroniser.recall = lambda kind, ids: vectors_of(index, kind, ids) if kind in COMPARED else ()
+        scope.vector_synchroniser.recall = lambda kind, ids: vectors_of(index, kind, ids)
         derive(scope, RulesReasoner(), thresholds(scope), of_all=False)
 
 
