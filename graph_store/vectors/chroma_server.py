@@ -64,13 +64,6 @@ class ServerCollections(ChromaCollections):
         return StoreError(f"the Chroma server at {self._server.url} cannot do what was asked ({error}): see its log, "
                           "and run the command again; `banyan reindex` makes all vectors anew")
 
-    def check(self) -> None:
-        """See `ChromaCollections.check`."""
-        self.write("entities", lambda _: None)
-
-    def settle(self) -> None:
-        """Do nothing: files are the server's."""
-
     def remove(self) -> None:
         """See `ChromaCollections.remove`."""
         self._drop(self._names())
