@@ -9,15 +9,15 @@ from pydantic import Field
 
 from ..agents.retrieval.state import AskOutput
 from ..agents.snapshots import Snapshot
+from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
-from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import communities as ledger
 from ..schemas.documents import Chunk, Citation, Frozen, Span
 from ..schemas.inquiry import TraceStep
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
-from ..text.visible_text import visible
+from ..text.cleaning import visible
 from ..tools.index import RetrievalIndex
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 from xml.sax.saxutils import escape
 
-from ..graph_store.graph.tree_graph import TreeGraph
+from ..graph_store.graph.graph_file import TreeGraph
 from ..schemas.naming import content_id
-from ..text.visible_text import json_text, printable
+from ..text.cleaning import json_text, printable
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import link_by_sentences
 from .map_section import map_entities

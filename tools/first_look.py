@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ..graph_store.bounding.grounding import words
+from ..graph_store.bounding.words import words
 from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block

@@ -9,13 +9,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ...graph_store.layout import choose_name
-from ...graph_store.ledger.instructions import check_instructions
+from ...graph_store.ledger.notes import check_instructions
 from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, lookup_text
-from ...schemas.references import escape_references
-from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
+from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft, escape_references
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
 from ...tools.retriever import Retriever

@@ -9,12 +9,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ...config import AskStep
-from ...schemas.documents import Frozen
+from ...schemas.documents import Frozen, Scope
 from ...schemas.errors import BanyanError
 from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import TOOLS, Lookup, Tool
 from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, StructuredAnswer, Switches
-from ...schemas.scope import Scope
 
 ToolName = Literal["entity", "triple", "dfs", "community", "passage"]
 TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...schemas.naming import canonical_name
+from ...schemas.naming import canonical_name, has_any_name, has_name
 from ...schemas.retrieval import Passage
 from ...text.content_words import spoken_words, stem
 from ...text.dates import parse_date, spell_dates
@@ -23,7 +23,6 @@ from ...text.lexicon import words
 from ...text.quantities import find_numbers, find_values
 from ...text.section_lines import mark_length
 from ...text.titles import plain_title
-from ...text.whole_names import has_any_name, has_name
 from ..parsing.parser import Parser
 from .likeness import likeness
 from .question import Question, tells_time

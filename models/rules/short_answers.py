@@ -3,11 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from ...schemas.naming import canonical_name
+from ...schemas.naming import canonical_name, has_name
 from ...schemas.retrieval import Passage
 from ...text.quantities import kind_of
 from ...text.table_rows import DOCUMENT, Cell, Row
-from ...text.whole_names import has_name
 from .finder import Finder, Found
 from .question import Question, foreign_forms, tells_time
 from .recognition.spans import VALUES
