@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from .config import Settings
     from .schemas.documents import Document
     from .schemas.errors import BanyanError
-    from .subagent.langchain_retriever import BanyanRetriever
     from .subagent.remote import Remote
-    from .subagent.tool import as_subagent, as_tool
+    from .subagent.tool import BanyanRetriever, as_subagent, as_tool
 
 __all__ = [
     "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "Community", "Document", "Entity", "Fact",
@@ -49,7 +48,7 @@ __all__ = [
 
 _FOUND_IN = {
     "Answer": "api.python_results", "AskContext": "agents.retrieval.state", "BanyanError": "schemas.errors",
-    "BanyanRetriever": "subagent.langchain_retriever", "BuildContext": "agents.construction.state",
+    "BanyanRetriever": "subagent.tool", "BuildContext": "agents.construction.state",
     "Community": "api.python_results", "Document": "schemas.documents", "Entity": "api.python_results",
     "Fact": "api.python_results",
     "KnowledgeBase": "api.python_base", "Remote": "subagent.remote", "Resources": "agents.resources",

@@ -21,15 +21,17 @@ from pydantic_settings import (
 )
 
 from .schemas.errors import BanyanError
-from .schemas.request_options import ExtraBody, check_efforts, effort_of
-from .schemas.service_addresses import (
+from .schemas.services import (
     ChromaServer,
     ChromaUrl,
     DatabaseUrl,
     EndpointUrl,
+    ExtraBody,
     HeaderName,
     HeaderToken,
     IssuerUrl,
+    check_efforts,
+    effort_of,
 )
 
 AUTO_EMBEDDING_MODEL = "auto"
@@ -42,6 +44,9 @@ OPENAI = "openai:"
 LlmStep = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
 """The steps that ask a model: the first three of a build, the others of a question."""
 LLM_STEPS: tuple[LlmStep, ...] = get_args(LlmStep)
+AskStep = Literal["condense", "decompose", "reflect", "answer"]
+"""The steps of a question, which may ask other models. Those of a build are set once for all: which model a knowledge
+base's facts come from is recorded with it, and another model would be asked again what was decided."""
 ENV_FILE = "BANYAN_ENV_FILE"
 _BY_RULE = Path(".env")
 _BATCH_CHUNKS = 64
@@ -155,8 +160,6 @@ class Settings(BaseSettings):
     schema_confidence: float = Field(0.8, ge=0, le=1, description="mu of eq. 3: mean confidence to accept")
     schema_support: int | None = Field(None, ge=1, description="documents that must support a new element; unset: "
                                                                "2, or 1 in a corpus of fewer than 50")
-    schema_consistency: float = Field(0.0, ge=-2, le=2, description="how much more alike a new element's contexts "
-                                                                   "must be than those of different candidates")
     schema_growth: int = Field(40, ge=0, description="most new elements of each kind that join by themselves")
 
     resolve: bool = Field(True, description="merge several names of an entity into one node")
@@ -299,4 +302,4 @@ def _check_secrets(sources: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 __all__ = ["AUTO_EMBEDDING_MODEL", "DEFAULT_EMBEDDING_MODEL", "LLM_STEPS", "MULTILINGUAL_EMBEDDING_MODEL", "OPENAI",
-           "LlmStep", "Settings", "SettingsError"]
+           "AskStep", "LlmStep", "Settings", "SettingsError"]

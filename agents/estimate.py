@@ -24,8 +24,7 @@ from ..schemas.retrieval import CommunityDigest
 from ..text.markup import has_statement
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
-from .construction.shared_calls import pack_calls
-from .extraction_requests import extraction_request, reading_fingerprint
+from .extraction_requests import extraction_request, pack_calls, reading_fingerprint
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema
 

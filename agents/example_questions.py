@@ -5,13 +5,10 @@ graph says, or quotes what the question asks for.
 """
 
 import json
-import re
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, cast
 
 from cachetools import LRUCache
@@ -21,11 +18,10 @@ from langgraph.graph.state import CompiledStateGraph
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..runtime.event_loop import run
 from ..schemas.documents import Frozen
-from ..text.content_words import language_of
-from ..text.whole_names import has_name
+from ..schemas.naming import has_name
+from ..text.content_words import Language, language_of
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import is_named_in_text, link_by_sentences
-from .question_wordings import ABOUT, ABOUT_FOLDER, ATTRIBUTES, MENTIONING, RELATED, RELATIONS
 from .resources import Resources
 from .retrieval.graph import build_graph
 from .retrieval.state import AskContext, AskInput, AskOutput, AskState
@@ -38,12 +34,7 @@ _MOST_REMEMBERED = 2_000
 _LONGEST_NAME, _LONGEST_VALUE = 40, 120
 """Characters of a name in a question, and of a value that answers one."""
 _MOST_LISTED, _PAIRS = 8, 6
-_VAGUE = "provides"
-"""The attribute whose values say little without their sentence; other questions come first."""
 _EXAMPLES = "example_questions"
-_FOLDER = re.compile(r"[A-Za-z][A-Za-z _-]*s$")
-"""A folder that is called after what its documents are: `minutes`, `case-studies`."""
-
 Kind = Literal["lookup", "list", "across"]
 """One value or entity; a list or count; an answer from two or more documents."""
 
@@ -127,19 +118,18 @@ class _Asking:
 
     def lookups(self) -> Iterator[_Candidate]:
         """Yield questions for one value or one other entity."""
-        yield from self._values(lambda attribute: attribute != _VAGUE)
+        yield from self._values()
         for row in self._askable():
             name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
                 if len(tails := self._ends(row, relation)) == 1:
                     yield _Candidate(wording.tail.format(name), "lookup", self._ids(row), _says(self._names(tails[0])))
-        yield from self._values(lambda attribute: attribute == _VAGUE)
 
-    def _values(self, is_wanted: Callable[[str], bool]) -> Iterator[_Candidate]:
+    def _values(self) -> Iterator[_Candidate]:
         for row in self._askable():
             name, values = self._name(row), self._index.attributes(self._ids(row))
             for attribute, text in ATTRIBUTES[language_of(name)].items():
-                held = list(values.get(attribute, ())) if is_wanted(attribute) else []
+                held = list(values.get(attribute, ()))
                 if len(held) == 1 and len(held[0]) <= _LONGEST_VALUE:
                     yield _Candidate(text.format(name), "lookup", self._ids(row), _says(held))
 
@@ -151,7 +141,7 @@ class _Asking:
         return [there for here, there in found if here == row != there]
 
     def lists(self) -> Iterator[_Candidate]:
-        """Yield questions for all entities that a relation links to one, then for documents: by mention, by folder."""
+        """Yield questions for all entities that a relation links to one, then for documents that mention one."""
         for row in self._askable():
             name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
@@ -162,7 +152,6 @@ class _Asking:
                                      _lists([self._names(head) for head in heads]))
         if self._whole:
             yield from self._mentioned()
-            yield from self._folders()
 
     def _mentioned(self) -> Iterator[_Candidate]:
         """Yield questions for the documents that mention an entity, which more than one but few do."""
@@ -170,16 +159,6 @@ class _Asking:
             name = self._name(row)
             if 1 < self._index.browsing.documents[row] <= _MOST_LISTED:
                 yield _Candidate(MENTIONING[language_of(name)].format(name), "list", self._ids(row), _lists_documents)
-
-    def _folders(self) -> Iterator[_Candidate]:
-        folders: defaultdict[str, set[str]] = defaultdict(set)
-        for entry in self._index.store.documents.entries():
-            for part in PurePosixPath(entry.id).parts[:-1]:
-                folders[part].add(entry.id)
-        for folder, documents in sorted(folders.items(), key=lambda item: (-len(item[1]), item[0])):
-            if len(documents) > 1 and _FOLDER.fullmatch(folder):
-                yield _Candidate(ABOUT_FOLDER.format(re.sub("[_-]+", " ", folder)), "list", folder,
-                                 _cites(documents))
 
     def across(self) -> Iterator[_Candidate]:
         """Yield questions whose answer takes two documents: how two entities are connected, what all are about."""
@@ -268,3 +247,73 @@ class TriedQuestions:
         with self._lock:
             self._answered[key] = tried
         return tried
+
+
+class Wording(NamedTuple):
+    """The questions for a relation: for its tail, and for all of its heads; `{}` is the entity at the other end."""
+
+    tail: str
+    heads: str = ""
+
+
+RELATIONS: dict[Language, dict[str, Wording]] = {
+    "en": {
+        "born_in": Wording("Where was {} born?", "Who was born in {}?"),
+        "died_in": Wording("Where did {} die?", "Who died in {}?"),
+        "educated_at": Wording("Where did {} study?", "Who studied at {}?"),
+        "works_for": Wording("Where did {} work?", "Who works for {}?"),
+        "spouse": Wording("Who was {} married to?"),
+        "child_of": Wording("Who were the parents of {}?"),
+        "located_in": Wording("Where is {} located?", "What is located in {}?"),
+        "capital_of": Wording("What is {} the capital of?"),
+        "flows_into": Wording("What does {} flow into?", "What flows into {}?"),
+        "founded_by": Wording("Who founded {}?", "What was founded by {}?"),
+        "created_by": Wording("Who created {}?", "What was created by {}?"),
+        "directed_by": Wording("Who directed {}?", "What was directed by {}?"),
+        "performed_by": Wording("Who performed {}?", "What was performed by {}?"),
+        "produced_by": Wording("Who produced {}?", "What was produced by {}?"),
+        "received_award": Wording("Which award did {} receive?", "Who received {}?"),
+        "discovered_by": Wording("Who discovered {}?", "What was discovered by {}?"),
+        "named_after": Wording("What is {} named after?", "What is named after {}?"),
+        "part_of": Wording("What is {} part of?", "What is part of {}?"),
+        "member_of": Wording("What is {} a member of?", "Who are the members of {}?"),
+        "leads": Wording("What does {} lead?", "Who leads {}?"),
+        "reports_to": Wording("Who does {} report to?", "Who reports to {}?"),
+        "acquired": Wording("Which company did {} acquire?"),
+        "subsidiary_of": Wording("Which company owns {}?"),
+        "supplies": Wording("Whom does {} supply?"),
+    },
+    "zh": {
+        "born_in": Wording("{}出生在哪里？", "哪些人出生在{}？"),
+        "died_in": Wording("{}在哪里去世？", "哪些人在{}去世？"),
+        "educated_at": Wording("{}毕业于哪所学校？", "哪些人毕业于{}？"),
+        "works_for": Wording("{}在哪里工作？", "哪些人在{}工作？"),
+        "spouse": Wording("{}的配偶是谁？"),
+        "child_of": Wording("{}的父母是谁？"),
+        "located_in": Wording("{}位于哪里？", "哪些地方位于{}？"),
+        "capital_of": Wording("{}是哪里的首府？"),
+        "flows_into": Wording("{}流入哪里？", "哪些河流流入{}？"),
+        "founded_by": Wording("{}的创始人是谁？"),
+        "created_by": Wording("{}的作者是谁？", "{}有哪些作品？"),
+        "produced_by": Wording("{}由谁生产？"),
+        "received_award": Wording("{}获得过什么奖？", "哪些人获得过{}？"),
+        "discovered_by": Wording("谁发现了{}？"),
+        "named_after": Wording("{}以什么命名？"),
+        "part_of": Wording("{}属于什么？"),
+    },
+}
+ATTRIBUTES: dict[Language, dict[str, str]] = {
+    "en": {"birth_date": "When was {} born?", "death_date": "When did {} die?",
+           "founding_date": "When was {} founded?", "release_date": "When was {} released?",
+           "event_date": "When did {} take place?", "population": "What is the population of {}?",
+           "length": "How long is {}?", "area": "What is the area of {}?", "height": "How tall is {}?",
+           "responsible_for": "What is {} responsible for?",
+           "role": "What is the role of {}?", "occupation": "What was the occupation of {}?",
+           "definition": "What is the definition of {}?"},
+    "zh": {"birth_date": "{}出生于哪一年？", "death_date": "{}于何时去世？", "founding_date": "{}成立于何时？",
+           "release_date": "{}于何时发布？", "event_date": "{}发生在何时？", "population": "{}的人口是多少？",
+           "length": "{}有多长？", "area": "{}的面积是多少？", "role": "{}担任什么职务？"},
+}
+RELATED: dict[Language, str] = {"en": "How is {} connected to {}?", "zh": "{}和{}有什么关系？"}
+MENTIONING: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到{}？"}
+ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "这些文档讲什么？"}

@@ -3,45 +3,36 @@
 import atexit
 import math
 import os
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 from weakref import WeakSet
 
 from ..config import Settings
 from ..graph_store import moving
-from ..graph_store.bounding.labels import Bounds
-from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex
 from ..graph_store.evolution.control import Policy
 from ..graph_store.evolution.elements import DecisionError, decisions_to
 from ..graph_store.graph_edits import GraphEditor
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
-from ..graph_store.ledger.database import Database
-from ..graph_store.ledger.instructions import Purpose, check_instructions
+from ..graph_store.ledger.notes import Purpose, check_instructions
 from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.tree.community_digests import digests
 from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
-from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name, load_embedder
-from ..models.parsing.parser import Parser
-from ..models.reasoner import Reasoner
-from ..models.reranking.reranker import Reranker, load_reranker
+from ..models.reranking.reranker import Reranker
 from ..runtime import audit
 from ..runtime.budgets import Allowance, Budget
 from ..runtime.event_loop import run
-from ..runtime.once import once
+from ..runtime.threads import once
 from ..schemas.delta import Decision
-from ..schemas.documents import Document
+from ..schemas.documents import EVERYTHING, Document, Scope
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.scope import EVERYTHING, Scope
 from ..tools.retriever import RankingModels, Retriever
 from ..tools.surveys import described_groups
-from .model_choice import AskStep
+from .process_models import ProcessModels
 from .snapshots import Snapshot, Snapshots
 from .spending import Spending
 from .thresholds import support_in, thresholds_in
@@ -50,19 +41,12 @@ from .writers import Writers
 if TYPE_CHECKING:
     from ..ingest.fetching import Address
     from ..ingest.loaders import OnFailure
-    from ..models.llm.batch_endpoint import BatchEndpoint
-    from ..models.llm.batched_extraction import BatchedExtraction
-    from ..models.llm.inferring import SchemaWriter
-    from ..models.rules.answers import Answers
 
 _Edited = TypeVar("_Edited")
 
-_RULES_AT_ONCE = 2
-STANDALONE_LEDGER = "calls.sqlite"
-"""Where calls are stored that belong to no knowledge base; no knowledge base can be called so."""
 
 
-class Resources:
+class Resources(ProcessModels):
     """Opened once for a process and shared by its threads; everything is made when first needed."""
 
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
@@ -74,52 +58,20 @@ class Resources:
             embedder: replaces the one that the settings name.
             reranker: replaces the one that the settings name.
         """
-        self.settings = settings or Settings()
-        self._embedder = embedder
-        self._models = EmbeddingModels(self.settings, self._load_embedder)
-        self.own_embedder = embedder is not None
-        self._reranker = reranker
         self.allowance_of: Callable[[str], Allowance | None] = lambda _: None
         """Of a client that runs come from, by its name; a LangGraph server sets it."""
-        self.spending = Spending(self.settings)
-        self._parser = Parser(self.settings.spacy_pipelines)
-        self._begin()
+        settings = settings or Settings()
+        self.spending = Spending(settings)
+        super().__init__(settings, embedder, reranker)
         _ALIVE.add(self)
 
     def _begin(self) -> None:
         """Begin with nothing open, also in a forked child, which cannot use its parent's connections and threads."""
-        self._lock = threading.RLock()
-        self._reasoners: dict[str, dict[tuple[Calls | None, tuple[tuple[str, str], ...]], Reasoner]] = {}
-        """Of each knowledge base, by where calls are accounted and (step, model) of steps that ask another model."""
+        super()._begin()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, self.settings.rerank_passages))
         self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
                                self._forget_reasoners)
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedding model of what belongs to no knowledge base."""
-        return self._embedder or self._models.load(default_name(self.settings))
-
-    @property
-    def embedding(self) -> Embedder | EmbeddingModels:
-        """The embedding model of all knowledge bases; with `auto` those of which each has its own."""
-        return self._models if chooses(self.settings) and self._embedder is None else self.embedder
-
-    def _load_embedder(self, settings: Settings) -> Embedder:
-        return load_embedder(settings)
-
-    @property
-    def reranker(self) -> Reranker | None:
-        """The cross-encoder, or None if the settings name no model for it.
-
-        Raises:
-            RerankerError: the model in the settings cannot be used.
-        """
-        with self._lock:
-            if self._reranker is None:
-                self._reranker = load_reranker(self.settings)
-            return self._reranker
 
     @property
     def limits(self) -> Limits:
@@ -129,14 +81,6 @@ class Resources:
                       json_depth=settings.max_json_depth, folder_depth=settings.max_folder_depth,
                       seconds=settings.max_file_seconds, memory_mb=settings.max_file_memory_mb, fetch=settings.fetch,
                       ocr=settings.ocr)
-
-    @property
-    def extractions_at_once(self) -> int:
-        """How many chunks of a build are extracted at once.
-
-        The rules keep a core busy. Calls to an endpoint have limits of their own: all of a batch wait for their turn.
-        """
-        return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
 
     def read(self, paths: "Sequence[Path | Address]", on_failure: "OnFailure") -> Iterator[Document]:
         """Return the documents of files and folders (see `load_documents`)."""
@@ -153,10 +97,6 @@ class Resources:
         self.settings = settings
         self.spending.follow(settings)
         self._reasoners.clear()
-
-    def bounds(self, schema: GraphSchema) -> Bounds:
-        """Return a schema prepared for bounding as in a build, outside any knowledge base."""
-        return Bounds(schema, SimilarLabels(self.embedder, schema))
 
     def snapshot(self, name: str, scope: Scope = EVERYTHING) -> AbstractContextManager[Snapshot]:
         """Lease the newest snapshot of a knowledge base or of some of its documents (see `Snapshots.lease`)."""
@@ -181,89 +121,6 @@ class Resources:
         """Return the accounts of a knowledge base: through the connection of its writer, where this process has one."""
         writer = self.writers.knowledge_base(name)
         return writer.calls if writer else self.snapshots.ledger(name).calls
-
-    def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
-        """Return the reasoner of the settings: an LLM where an endpoint is set, else the rules.
-
-        Args:
-            name: the knowledge base in whose ledger calls are accounted.
-            models: of steps that ask another model than the settings name (see `model_choice`).
-            calls: the accounts, as of a leased snapshot; None means the writer's, where there is one.
-        """
-        # The rules call nothing.
-        accounts = (calls or self._calls(name)) if self.settings.uses_llm else None
-        chosen = accounts, tuple(sorted((models or {}).items()))
-        with self._lock:
-            made = self._reasoners.setdefault(name, {})
-            if chosen not in made:
-                made[chosen] = self._make_reasoner(*chosen)
-            return made[chosen]
-
-    def _forget_reasoners(self, name: str) -> None:
-        """Let go of the reasoners of a knowledge base, whose accounts' connection is closed."""
-        with self._lock:
-            self._reasoners.pop(name, None)
-
-    def schema_writer(self, name: str) -> "SchemaWriter | None":
-        """Return the writer that proposes schemas and groups labels; None if no model is set."""
-        if not self.settings.uses_llm:
-            return None
-        from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415 - a second of imports
-
-        return SchemaWriter(self.settings, self._calls(name))
-
-    def batched_extraction(self, name: str) -> "BatchedExtraction":
-        """Return what makes the extraction calls of a knowledge base as requests of a batch."""
-        from ..models.llm.batched_extraction import BatchedExtraction  # noqa: PLC0415 - a second of imports
-
-        return BatchedExtraction(self.settings, self._calls(name))
-
-    def batch_endpoint(self) -> "BatchEndpoint":
-        """Return the batches of the endpoint of extraction.
-
-        Raises:
-            ReasonerError: it cannot have any, or is not set up.
-        """
-        from ..models.llm.batch_endpoint import BatchEndpoint  # noqa: PLC0415 - a second of imports
-
-        return BatchEndpoint(self.settings.for_step("extract"))
-
-    @cached_property
-    def finder(self) -> "Answers":
-        """What finds the closest quotes where a model found no answer."""
-        from ..models.rules.answers import Answers  # noqa: PLC0415 - a second of imports that most answers do without
-
-        return Answers(self._parser)
-
-    def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
-        # Either implementation is a second of imports that the other has no use for.
-        if calls is not None and self.settings.uses_llm:
-            from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
-
-            return LlmReasoner(self.settings.model_copy(
-                update={f"llm_model_{step}": model for step, model in models}), calls)
-        from ..models.rules.rules_reasoner import RulesReasoner  # noqa: PLC0415
-
-        return RulesReasoner(self._parser)
-
-    @contextmanager
-    def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:
-        """Yield a reasoner outside any knowledge base, and the accounts of its calls.
-
-        Responses are stored in a separate ledger in the home folder, so nothing is paid twice.
-
-        Args:
-            token_limit: no further call is paid once this many tokens were, from now on; none: unlimited.
-        """
-        with self.standalone_calls(token_limit) as calls:
-            yield self._make_reasoner(calls), calls
-
-    @contextmanager
-    def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
-        """Yield the accounts of calls outside any knowledge base; as for `standalone_reasoner`."""
-        self.settings.home.mkdir(parents=True, exist_ok=True)
-        with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
-            yield Calls(database, None if token_limit is None else Budget(token_limit))
 
     # Changes, each a run of one step that ends with all that follows from it.
 
@@ -442,7 +299,7 @@ class Resources:
             raise
 
     def _ask_labels_again(self, kb: KnowledgeBase) -> None:
-        from .label_grouping import group_labels  # noqa: PLC0415 - the extraction by a model with it
+        from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
 
         kb.schema_control.forget_growth()
         writer = self.schema_writer(kb.layout.name)

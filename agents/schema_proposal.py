@@ -1,10 +1,12 @@
-"""A schema that fits the documents, proposed by a model from a sample of them and merged with a small core."""
+"""What a model says of a schema: elements that fit a sample of the documents, and which new labels mean the same."""
 
 from collections.abc import Iterable, Sequence
 
 from ..graph_store.evolution.elements import KIND_NAMES, find_element
 from ..graph_store.evolution.forgetting import CORE
+from ..graph_store.knowledge_base import KnowledgeBase
 from ..models.llm.inferring import SchemaWriter
+from ..runtime.event_loop import run
 from ..schemas.delta import Decided, Decision
 from ..schemas.documents import Chunk
 from ..schemas.formats.schema_loading import load_schema
@@ -15,6 +17,8 @@ _EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
 """What is read of a chunk, what a call reads, and the characters of documents from which there are two calls."""
 SAMPLE = 200
 """Chunks that the excerpts are chosen from."""
+_COMPARED_AT_ONCE = 60
+"""New labels that one call groups: the strongest, as only they can join the schema."""
 _CORE_TYPES = ("Person", "Organization", "Location", "Event", "Work", "Product", "Concept")
 _CORE_RELATIONS = {"works_for": (("Person",), ("Organization",)), "located_in": ((ANY,), ("Location",)),
                    "part_of": ((ANY,), (ANY,)), "participated_in": (("Person", "Organization"), ("Event",))}
@@ -75,3 +79,16 @@ def reasons_of(schema: GraphSchema, excerpts: int, documents: int) -> list[Decid
         CORE if find_element(core, kind, element.name) else
         f"{why}: {element.description}" if element.description else why)))
         for kind in KIND_NAMES for element in schema.elements(kind)]
+
+
+def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
+    """Ask once which new labels mean the same, and store the verdicts.
+
+    Raises:
+        ReasonerError: the call failed for good.
+        BudgetExceeded: the call would exceed the budget.
+    """
+    schema = kb.schema_control.schema()
+    labels = [] if schema.open else kb.schema_control.find_uncompared(support, _COMPARED_AT_ONCE)
+    if labels:
+        kb.schema_control.keep_same(labels, run(writer.group, labels, schema))

@@ -6,7 +6,7 @@ from typing import Any
 from ..agents.resources import Resources, default_resources
 from ..config import Settings, SettingsError
 from ..graph_store.layout import knowledge_bases
-from ..subagent.asking import resources_for
+from ..subagent.tool import resources_for
 from .python_base import KnowledgeBase
 
 

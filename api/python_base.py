@@ -2,51 +2,36 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, Self, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
 
-from ..agents.cluster.ray_builds import aresources_on
-from ..agents.construction.document_files import FolderChanges, compare_folder
+from ..agents.cluster.joining import aresources_on
 from ..agents.construction.graph import build_graph as construction_graph
+from ..agents.construction.inputs import FolderChanges, compare_folder
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport
-from ..agents.example_questions import TriedQuestions
-from ..agents.introduction import Introduction, introduce
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
-from ..agents.snapshots import Snapshot
-from ..graph_store.entity_mentions import EntityMentions, find_entity_mentions
-from ..graph_store.graph.tree_graph import TreeGraph
-from ..graph_store.integrity.status import Status, status_of
-from ..graph_store.layout import check_name, knowledge_bases
-from ..graph_store.ledger.document_rows import DocumentEntry
+from ..graph_store.layout import knowledge_bases
+from ..graph_store.resolution.decisions import EntityMentions, find_entity_mentions
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..ingest.remote_folders import is_remote, mirror_folder
 from ..runtime.event_loop import iterate, run
-from ..schemas.graph_schema import GraphSchema
-from ..schemas.lookups import Calculation, TripleLookup
-from ..schemas.naming import normalise
+from ..schemas.documents import Scope
 from ..schemas.retrieval import Mode
-from ..schemas.scope import Scope
-from ..subagent.langchain_retriever import BanyanRetriever, search
-from ..subagent.tool import Subagent, as_subagent, as_tool
+from ..subagent.tool import BanyanRetriever, Subagent, as_subagent, as_tool, search
 from ..subagent.tool_answers import RetrievedPassage
-from ..text.times import read_day
 from ..tools.langchain_tools import lookup_tools
-from ..tools.openings import summarise_documents
-from ..tools.schema_names import terms_of
-from ..tools.table_results import ComputedTable, tabulate
-from .manual_edits import ManualEdits
+from .base_contents import BaseContents, ManualEdits, Where
 from .progress import Progress, log_failures, show_progress
 from .python_results import (
     Answer,
@@ -55,20 +40,16 @@ from .python_results import (
     Fact,
     Step,
     answer_of,
-    community_of,
-    entity_of,
-    facts_of,
     status_html,
     step_of,
 )
 from .sources import Source, read_sources
 
-Where: TypeAlias = Mapping[str, str] | None
 _STREAMED: list[StreamMode] = ["custom", "values"]
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
 
 
-class KnowledgeBase:
+class KnowledgeBase(BaseContents):
     """A knowledge base, opened by `banyan.open` and created when you add the first document.
 
     Every method opens what it needs, and sees everything that any process has written so far. `aadd`, `aask`,
@@ -87,8 +68,7 @@ class KnowledgeBase:
         Raises:
             KnowledgeBaseNameError: `name` cannot be a knowledge base's name.
         """
-        self.name = check_name(name)
-        self.resources = resources
+        super().__init__(name, resources)
         self._owned = owned
 
     def __repr__(self) -> str:
@@ -220,7 +200,7 @@ class KnowledgeBase:
             EntityDecisionError: no entity has this name, or several have.
         """
         with self._snapshot() as snapshot:
-            mentions = find_entity_mentions(snapshot.kb, entity)
+            mentions = find_entity_mentions(snapshot.kb.graph, snapshot.kb.documents, entity)
         if not dry_run and mentions.sentences:
             self.delete(*mentions.sentences)
         return mentions
@@ -347,144 +327,6 @@ class KnowledgeBase:
     @extraction_instructions.setter
     def extraction_instructions(self, text: str) -> None:
         self.resources.instruct(self.name, text, "extraction")
-
-    # What it holds.
-
-    def _snapshot(self, documents: Sequence[str] | str = (), where: Where = None) -> AbstractContextManager[Snapshot]:
-        """Lease what is stored of some documents alone, or of all."""
-        return self.resources.snapshot(self.name, Scope.of(documents, where))
-
-    def documents(self) -> list[DocumentEntry]:
-        """Return the documents by id, without their texts."""
-        with self._snapshot() as snapshot:
-            return snapshot.kb.documents.entries()
-
-    def entities(self, name: str = "", *, type: str = "") -> list[Entity]:  # noqa: A002  (as entities have it)
-        """Return the entities, best connected first.
-
-        Args:
-            name: words that a name must contain; empty means all entities.
-            type: an entity type; empty means all types.
-        """
-        with self._snapshot() as snapshot:
-            kb, wanted = snapshot.kb, normalise(name)
-            graph, of_chunks = kb.graph, kb.documents.of_chunks()
-            nodes = [node for node in graph.entity_ids()
-                     if (not type or graph.type(node) == type)
-                     and (not wanted or any(wanted in normalise(known) for known in graph.names(node)))]
-            nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
-            return [entity_of(kb, node, of_chunks) for node in nodes]
-
-    def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
-              where: Where = None) -> list[Fact]:
-        """Return the facts with their sources.
-
-        Args:
-            entity: the id or name of an entity that is subject or object; empty means all.
-            relation: a relation type; empty means all.
-            at: a date, such as "2020", "2020-03" or "15 March 2020": the facts that hold at it, which is all of them
-                but those that are planned, had ended or been replaced by then, or began later. Empty means all.
-            documents: the documents that state them, as in `ask`.
-            where: their metadata, as in `ask`.
-
-        Raises:
-            ValueError: `at` is no date with a year.
-        """
-        with self._snapshot(documents, where) as snapshot:
-            kb = snapshot.kb
-            graph, wanted, day = kb.graph, normalise(entity), read_day(at) if at else None
-            about = {node for node in graph.entity_ids()
-                     if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
-            return list(facts_of(kb, graph, [key for key in graph.edges()
-                                             if (not relation or key[1] == relation)
-                                             and (not entity or key[0] in about or key[2] in about)
-                                             and (day is None or graph.validity(key).holds(*day))]))
-
-    def table(self, relation: str, *, head: str = "", tail: str = "",  # noqa: PLR0913  (all are by name)
-              where: Sequence[str] | Mapping[str, str] = (),
-              by: str = "", do: Calculation = "list", show: Sequence[str] = (), at: str = "", document: str = "",
-              limit: int = 0) -> ComputedTable:
-        """Return the rows of a relation or an attribute: filtered, counted, grouped, each with its source.
-
-        Args:
-            relation: a relation or attribute, such as "status"; `kb.fields()` lists them.
-            head: only rows whose subject has this name or a part of one; "A|B": either.
-            tail: only rows whose object or value is this or has it as a part; with a sign: "!=A", ">=2020", "5..10".
-            where: conditions on other fields of the subject, or of the object as `tail.FIELD`: "category=Core",
-                "created>=2020", "owner=" (has none), or on what stands beside rows, "network=Ropsten"; or {field:
-                value}.
-            by: group by "head", "tail", a field, "year", "month" or "decade" of the value, or `FIELD.year`.
-            do: "list", "count", "distinct", "sum", "mean", "smallest", "largest", "first" or "last".
-            show: fields of the subject to show in each row.
-            at: only what holds at this date.
-            document: only rows of documents with this part in their id or title.
-            limit: the most rows or groups; 0 means all groups, and 10,000 rows. What is computed counts all. Of
-                "smallest", "largest", "first" and "last": how many values; 0 means one.
-
-        Raises:
-            BanyanError: there is no such relation or field, or a condition cannot be read.
-            ValueError: `at` is no date with a year.
-        """
-        conditions = [f"{name}={value}" for name, value in where.items()] if isinstance(where, Mapping) else where
-        lookup = TripleLookup(relation=relation, head=head, tail=tail, where=tuple(conditions), by=by, do=do,
-                              show=tuple(show), at=at, document=document, limit=limit)
-        with self._snapshot() as snapshot:
-            return tabulate(snapshot.index, snapshot.kb.schemas.current(), lookup)
-
-    def fields(self) -> dict[str, int]:
-        """Return the relations and attributes that `table` takes, with their numbers of rows."""
-        with self._snapshot() as snapshot:
-            return {term.name: term.rows for term in terms_of(snapshot.index)}
-
-    def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
-                    ) -> list[Community]:
-        """Return the communities of the knowledge tree, largest first.
-
-        Args:
-            level: 0 for the finest communities, higher for communities of those; None for all levels.
-            documents: those of which they are made, as in `ask`.
-            where: their metadata, as in `ask`.
-        """
-        with self._snapshot(documents, where) as snapshot:
-            return [community_of(snapshot.kb.graph, community) for community in sorted(
-                snapshot.kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
-
-    @property
-    def schema(self) -> GraphSchema:
-        """The schema in force: entity types, relations with domain and range, attributes."""
-        with self._snapshot() as snapshot:
-            return snapshot.kb.schemas.current()
-
-    @property
-    def graph(self) -> TreeGraph:
-        """The graph with its tree as an independent `networkx.MultiDiGraph`, with the same content as `graph.json`."""
-        with self._snapshot() as snapshot:
-            return snapshot.kb.tree_graph()
-
-    def introduce(self) -> Introduction:
-        """Return what the documents are about, what was not read, and questions that were tried and are answered."""
-        return introduce(self.resources, self.name, partial(self._question_trials.answer, self.name))
-
-    @cached_property
-    def _question_trials(self) -> TriedQuestions:
-        return TriedQuestions(self.resources)
-
-    def summaries(self, *documents: str) -> dict[str, str]:
-        """Return of each document the sentence that says best what it is about, by its id; "" for one without any.
-
-        Args:
-            documents: their ids; none means all.
-
-        Raises:
-            UnknownDocumentError: no document has one of the ids.
-        """
-        with self._snapshot() as snapshot:
-            return {one.document: one.said for one in summarise_documents(snapshot.kb.documents, documents)}
-
-    def status(self) -> Status:
-        """Return counts of its contents, failures and spending."""
-        with self._snapshot() as snapshot:
-            return status_of(snapshot.kb, self.resources.spending.prices)
 
     @property
     def edit(self) -> ManualEdits:

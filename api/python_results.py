@@ -1,24 +1,24 @@
-"""The results of the Python API: answers, entities, facts, communities."""
+"""The results of the Python API: answers with the facts behind them, entities, facts, communities."""
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
 from ..agents.retrieval.state import AskOutput
 from ..agents.snapshots import Snapshot
+from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
-from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import communities as ledger
-from ..schemas.documents import Citation, Frozen, Span
+from ..schemas.documents import Chunk, Citation, Frozen, Span
 from ..schemas.inquiry import TraceStep
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
-from ..subagent.answer_facts import stated_by
-from ..text.visible_text import visible
+from ..text.cleaning import visible
+from ..tools.index import RetrievalIndex
 
 if TYPE_CHECKING:
     from ..graph_store.integrity.status import Status
@@ -121,6 +121,52 @@ def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Ans
 def _facts_behind(lease: AbstractContextManager[Snapshot], cited: Sequence[Citation]) -> tuple[Fact, ...]:
     with lease as snapshot:
         return facts_of(snapshot.kb, snapshot.index.graph, stated_by(snapshot.index, cited).facts)
+
+
+class CitedPlace(Frozen):
+    """A quoted source of an answer: characters `start` to `end` of a document."""
+
+    document: str = Field(min_length=1, max_length=1000)
+    start: int = Field(ge=0, le=2**31)
+    end: int = Field(ge=0, le=2**31)
+
+
+Cited = CitedPlace | Citation
+
+
+class CitedFacts(NamedTuple):
+    """What cited text states: the keys of facts, sorted, and the ids of the entities that it names."""
+
+    facts: list[EdgeKey]
+    entities: set[str]
+
+
+def stated_by(index: RetrievalIndex, cited: Sequence[Cited]) -> CitedFacts:
+    """Return the facts that the cited text states, and the entities that it names."""
+    facts: set[EdgeKey] = set()
+    entities: set[str] = set()
+    for chunk, citations in _cited_chunks(index.store, cited):
+        facts.update(fact for fact, *span in index.graph.stated_in(chunk.id) if _overlaps(chunk, span, citations))
+        entities.update(entity for entity, _, *span in index.graph.mentioned_in(chunk.id)
+                        if _overlaps(chunk, span, citations))
+    return CitedFacts(sorted(facts), entities)
+
+
+def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Cited]) -> Iterator[tuple[Chunk, list[Cited]]]:
+    """Yield the chunks that contain cited text, each with all citations of its document."""
+    by_document: dict[str, list[Cited]] = {}
+    for citation in cited:
+        by_document.setdefault(citation.document, []).append(citation)
+    for chunk in kb.documents.chunks_of(by_document):
+        citations = by_document[chunk.document_id]
+        if any(citation.start < chunk.end and citation.end > chunk.start for citation in citations):
+            yield chunk, citations
+
+
+def _overlaps(chunk: Chunk, span: Sequence[int], cited: Iterable[Cited]) -> bool:
+    """Return True if a span of a chunk, (start, end) in the chunk's characters, overlaps cited text."""
+    start, end = (chunk.start + offset for offset in span)
+    return any(citation.start < end and citation.end > start for citation in cited)
 
 
 def step_of(event: dict[str, Any]) -> Step:

@@ -18,8 +18,7 @@ from pathlib import Path
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
-from banyan.evaluation.bench.arm_answers import by_document, chunks_of
-from banyan.evaluation.bench.arms import ARMS
+from banyan.evaluation.bench.arm_answers import ARMS, by_document, chunks_of
 from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
 from banyan.schemas.lookups import CommunityLookup, EntityLookup, Lookup, PassageLookup, PathLookup, TripleLookup
 from banyan.schemas.retrieval import Passage

@@ -70,14 +70,14 @@ CONSTANTS = (
     Constant(graph_seeds, "_COMMUNITIES", (5, 10, 20, 40)),
     Constant(graph_seeds, "_FACT_SHARPNESS", (2, 4, 8, 12)),
     Constant(graph_seeds, "_SHARPNESS", (0, 1, 2, 3, 4)),
-    Constant(fusion, "_LEAD_SHARE", (0.0, 0.25, 0.5, 1.0, 2.0)),
+    Constant(fusion, "_OWN_SHARE", (0.0, 0.03, 0.1, 0.3)),
     Constant(fusion, "_CHUNK_SEEDS", (50, 100, 200, 400, 2000)),
     Constant(fusion, "_CHUNK_SHARPNESS", (2, 4, 6, 8, 10)),
     Constant(fusion, "_LEAD_SEEDS", (10, 25, 50, 100, 200)),
     Constant(fusion, "_LEAD_SHARPNESS", (1, 2, 3)),
     Constant(fusion, "_WAITING_SHARPNESS", (2, 4, 8, 12)),
     Constant(fusion, "_UNREACHED", (1e-8, 1e-6, 1e-4, 1e-2)),
-    Constant(chunk_scores, "_LEXICAL_SHARE", (0.0, 0.25, 0.5, 0.75, 1.0)),
+    Constant(chunk_scores, "_LEXICAL_SHARE", (0.0, 0.25, 0.5, 0.6, 0.75, 1.0)),
     Constant(chunk_scores, "_DOCUMENT_SHARE", (0.0, 0.25, 0.5)),
     Constant(chunk_scores, "_COMMUNITY_SHARE", (0.0, 0.25, 0.5, 1.0)),
     Constant(fusion, "_DENSITY_WEIGHT", (4.0, 6.0, 8.0, 10.0, 12.0)),
@@ -140,7 +140,7 @@ class Sweep:
         for query in queries:
             walks[query] = fusion.walk(self.retriever.index, query, EVERYTHING,
                                        [walks[earlier] for earlier in query.follows])
-            best = np.maximum(best, walks[query].chunks / max(float(walks[query].chunks.max(initial=0.0)), 1e-30))
+            best = np.maximum(best, walks[query].scores())
         return best
 
     def structures(self) -> Mapping[str, Callable[[], list[np.ndarray]]]:

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from banyan.agents import estimate
 from banyan.agents.construction.graph import build_graph
-from banyan.agents.construction.shared_calls import pack_calls
+from banyan.agents.extraction_requests import pack_calls
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.llm import wire
 from banyan.models.llm.chat_model import ChatClient
+from banyan.models.llm.extraction_reply import NumberedLines
 from banyan.models.llm.llm_reasoner import extraction_prompt
-from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.text.tokens import estimate_tokens

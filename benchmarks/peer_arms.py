@@ -27,7 +27,7 @@ from typing import Any, get_args
 from banyan.agents.resources import Resources
 from banyan.cli.commands.bench import finish, judge_of, measure, settings_for
 from banyan.cli.console import explain_errors
-from banyan.evaluation.bench.arms import DEFAULT_ARMS, chosen_arms
+from banyan.evaluation.bench.arm_answers import DEFAULT_ARMS, chosen_arms
 from banyan.evaluation.bench.dataset_files import BenchQuestion, Dataset, DatasetName
 from banyan.evaluation.bench.published_datasets import load_dataset
 from banyan.evaluation.bench.results import ArmOutcome, Base, Results

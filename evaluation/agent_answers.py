@@ -85,18 +85,6 @@ class CurvePoint(Frozen):
     grounded: float
 
 
-class Area(Frozen):
-    """Areas under the curves of share answered (correctly, with all gold cited) against share declined, 0 to 1.
-
-    The area of `answered` is the probability that an answerable question has more confidence than an unanswerable one
-    (ties count half). A system that never answers wrongly reaches the same value in all three.
-    """
-
-    answered: float
-    correct: float
-    grounded: float
-
-
 class AnswerRecord(Frozen):
     """The answer to one question without a threshold; scores are 0 to 1.
 
@@ -126,7 +114,6 @@ class Abstention(Frozen):
 
     at_threshold: CurvePoint
     curve: tuple[CurvePoint, ...]
-    area: Area | None
 
 
 class AnswerReport(Frozen):
@@ -160,22 +147,6 @@ def point(records: Sequence[AnswerRecord], threshold: float) -> CurvePoint:
 def curve(records: Sequence[AnswerRecord]) -> tuple[CurvePoint, ...]:
     """Return the curve at thresholds from 0 to 1 in steps of 0.05."""
     return tuple(point(records, step / _STEPS) for step in range(_STEPS + 1))
-
-
-def area(records: Sequence[AnswerRecord]) -> Area | None:
-    """Return the areas over all thresholds; None if all questions are of one kind."""
-    answerable = [answer for answer in records if not answer.unanswerable]
-    unanswerable = [_position(answer) for answer in records if answer.unanswerable]
-    if not answerable or not unanswerable:
-        return None
-    above = [sum((_position(answer) > other) + 0.5 * (_position(answer) == other) for other in unanswerable)
-             / len(unanswerable) for answer in answerable]
-
-    def mean(counts: list[bool]) -> float:
-        return round(sum(value for value, count in zip(above, counts, strict=True) if count) / len(answerable), 4)
-
-    return Area(answered=mean([True] * len(answerable)), correct=mean([answer.correct for answer in answerable]),
-                grounded=mean([answer.citation_recall == 1.0 for answer in answerable]))
 
 
 def percent(part: float, whole: int) -> float:
@@ -259,7 +230,7 @@ def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
     return AnswerReport(
         questions=len(records), unanswerable=len(records) - len(answerable), answered=len(answered), answers=scores,
         citations=citations, records=tuple(records),
-        abstention=Abstention(at_threshold=point(records, threshold), curve=curve(records), area=area(records)))
+        abstention=Abstention(at_threshold=point(records, threshold), curve=curve(records)))
 
 
 def _mean(values: Sequence[float | None]) -> float:

@@ -1,21 +1,145 @@
-"""The export formats by the names that users give, and the writers of GraphML and JSON.
+"""The export formats by the names that users give, and the writers of Cypher, GraphML and JSON.
+
+Cypher is for Neo4j 5 and compatible databases: run the file with `cypher-shell --file FILE` or an editor's "run all".
+Text from documents appears only in string literals, except types and relations. These become labels, which cannot be
+literals: they are quoted names, without the characters that could end them, and their original text is also stored as
+a property.
 
 GraphML is for NetworkX, Gephi, yEd and Cytoscape; lists and maps in it are JSON text. JSON is in NetworkX's node-link
 format, which `networkx.node_link_graph` reads, with the tree added.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 from xml.sax.saxutils import escape
 
-from ..graph_store.graph.tree_graph import TreeGraph
+from ..graph_store.graph.graph_file import TreeGraph
 from ..schemas.naming import content_id
-from ..text.visible_text import json_text, printable
+from ..text.cleaning import json_text, printable
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import link_by_sentences
-from .cypher import cypher
 from .map_section import map_entities
 from .tree_page import TreeOutline, page
+
+# Rows per statement. Each statement is one transaction, which must fit into Neo4j's memory.
+_ROWS = 500
+_ENTITY, _COMMUNITY = "Entity", "Community"
+
+# Neo4j replaces \uXXXX before it parses, even in quoted names: `\u0060` would end one, and nothing can escape it. A
+# backtick in a name is normally doubled, but not every engine reads that (FalkorDB does not).
+_NOT_IN_NAMES = re.compile(r"[`\\\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_SPECIAL = re.compile(r"""\\u|[\\'"\x00-\x1f\x7f-\x9f\u2028\u2029]""")
+# For the same reason, a backslash and a u after it go into two literals, so no engine sees \u.
+_ESCAPES = {"\\": r"\\", "'": r"\'", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\\u": r"\\' + 'u"}
+
+_PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents", "attributes", "times"})
+
+
+def cypher(graph: TreeGraph) -> Iterator[str]:
+    """Write the graph as Cypher statements, in pieces; running them a second time changes nothing.
+
+    - Each entity is a node with the labels `Entity` and its type. Each attribute is a property with a list of values.
+      All attributes with their sources are JSON text in `attributes`, and their times are JSON text in `times`.
+    - Each community is a node with the label `Community`.
+    - Each fact is a relationship of the relation's name. Its `quotes`, `starts`, `ends` and `sources` (document ids)
+      are lists with one entry for each source. `time`, `start` and `end` say when the fact holds, if that is known.
+    """
+    yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; deleted items from earlier runs remain.\n"
+    for label in (_ENTITY, _COMMUNITY):
+        yield (f"CREATE CONSTRAINT banyan_{label.lower()}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE;\n")
+    yield from _nodes(graph)
+    yield from _edges(graph)
+
+
+def _nodes(graph: TreeGraph) -> Iterator[str]:
+    """Yield the statements that create entities, type by type, and communities."""
+    by_type: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    communities: list[Mapping[str, Any]] = []
+    for node, data in graph.nodes(data=True):
+        if data["kind"] == "entity":
+            by_type[data["type"]].append(_entity(node, data))
+        else:
+            communities.append({"id": node, **{key: value for key, value in data.items() if key != "kind"}})
+    for name, rows in sorted(by_type.items()):
+        label = f", n:{quoted_name(name)}" if name else ""
+        yield from _statements(rows, f"MERGE (n:{_ENTITY} {{id: row.id}})\nSET n = row{label}")
+    yield from _statements(communities, f"MERGE (n:{_COMMUNITY} {{id: row.id}})\nSET n = row")
+
+
+def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entity's properties; an attribute called like one of the fixed ones gets the prefix "attribute_"."""
+    values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
+              for name, sources in data["attributes"].items()}
+    return {**values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
+            "documents": data["documents"], "attributes": json_text(data["attributes"]),
+            **({"times": json_text(data["times"])} if "times" in data else {})}
+
+
+def _edges(graph: TreeGraph) -> Iterator[str]:
+    """Yield the statements that create relationships: facts, relation by relation, then the edges of the tree."""
+    by_relation: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for source, target, data in graph.edges(data=True):
+        if data["kind"] == "triple":
+            by_relation[data["relation"]].append({"from": source, "to": target, "properties": _triple(data)})
+        else:
+            source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
+            properties = {"rank": data["rank"]} if "rank" in data else {}
+            tree_edges[data["kind"], source_label].append({"from": source, "to": target, "properties": properties})
+    for relation, rows in sorted(by_relation.items()):
+        yield from _statements(rows, _merge(_ENTITY, f"r:{quoted_name(relation)} {{id: row.properties.id}}", _ENTITY))
+    for (kind, source_label), rows in sorted(tree_edges.items()):
+        yield from _statements(rows, _merge(source_label, f"r:{kind}", _COMMUNITY))
+
+
+def _triple(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of a fact's relationship; see `cypher`."""
+    sources = data["sources"]
+    return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
+            "documents": data["documents"], "sources": [source["document"] for source in sources],
+            "starts": [source["start"] for source in sources], "ends": [source["end"] for source in sources],
+            "quotes": [source["quote"] for source in sources],
+            **{name: data[name] for name in ("time", "start", "end") if name in data}}
+
+
+def _merge(source: str, relationship: str, target: str) -> str:
+    return (f"MATCH (a:{source} {{id: row.from}})\nMATCH (b:{target} {{id: row.to}})\n"
+            f"MERGE (a)-[{relationship}]->(b)\nSET r = row.properties")
+
+
+def _statements(rows: list[Mapping[str, Any]], action: str) -> Iterator[str]:
+    """Yield statements that apply a Cypher action to each of some rows, at most `_ROWS` in a statement."""
+    for start in range(0, len(rows), _ROWS):
+        lines = ",\n".join(literal(row) for row in rows[start:start + _ROWS])
+        yield f"UNWIND [\n{lines}\n] AS row\n{action};\n"
+
+
+def quoted_name(text: str) -> str:
+    """Quote a label or key in backticks; backticks, backslashes and control characters become underscores."""
+    return "`" + _NOT_IN_NAMES.sub("_", text) + "`"
+
+
+def literal(value: Any) -> str:
+    """Return a value as one line of Cypher: a literal, or several literals joined by `+`."""
+    if isinstance(value, Mapping):
+        return _bracket("{}", (f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()))
+    if isinstance(value, str):
+        return "'" + _SPECIAL.sub(_escape, value) + "'"
+    if isinstance(value, Iterable):
+        return _bracket("[]", map(literal, value))
+    return json_text(value)
+
+
+def _bracket(brackets: str, parts: Iterable[str]) -> str:
+    return brackets[0] + ", ".join(parts) + brackets[1]
+
+
+def _escape(match: re.Match[str]) -> str:
+    text = match.group()
+    return _ESCAPES.get(text) or f"\\u{ord(text):04x}"
+
 
 ExportFormat = Literal["graphml", "json", "cypher", "html"]
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>

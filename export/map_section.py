@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..graph_store.graph.tree_graph import MEMBER_OF, TreeGraph
-from ..text.visible_text import json_text, printable, visible
+from ..graph_store.graph.graph_file import MEMBER_OF, TreeGraph
+from ..text.cleaning import json_text, printable, visible
 from ..tools.sentence_links import SentenceLink
 
 _WEB = Path(__file__).parent.parent / "server" / "web"

@@ -15,8 +15,8 @@ from html import escape
 from importlib.resources import files
 from itertools import takewhile
 
-from ..graph_store.graph.tree_graph import KEYWORD_OF, MEMBER_OF, TreeGraph
-from ..text.visible_text import printable, visible
+from ..graph_store.graph.graph_file import KEYWORD_OF, MEMBER_OF, TreeGraph
+from ..text.cleaning import printable, visible
 from ..tools.sentence_links import SentenceLink
 from .map_section import map_data, map_script, map_style
 

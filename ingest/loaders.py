@@ -13,8 +13,7 @@ from pathspec import GitIgnoreSpec
 from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document
 from ..text.cleaning import clean_text
-from ..text.metadata_line import UNREAD
-from ..text.titles import document_title
+from ..text.titles import UNREAD, document_title
 from .decoding import read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN, suffix_of
@@ -43,6 +42,7 @@ _MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
 """Readers of files of any size whose records are documents. A .json file is read whole instead."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *_MANY]))
 """The file endings that are read; case does not matter."""
+_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 IGNORE_FILE = ".banyanignore"
 _LONGEST = 100_000
@@ -209,11 +209,8 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
 
     suffix = suffix_of(file.path)
     try:
-        if suffix not in FORMATS:
-            report(("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: "
-                   f"convert it to one of {', '.join(FORMATS)}")
-        elif not file.path.is_file():
-            report("not a regular file: save its content to one")
+        if reason := _why_unusable(file, suffix):
+            report(reason)
         elif suffix in _MANY:
             yield from _records(file, partial(_MANY[suffix], file.path, limits), limits, report)
         elif suffix == ".json":
@@ -233,6 +230,18 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
         report(undecodable(error) + "; what follows was not read")
     except OSError as error:
         report(_cannot_read(error))
+
+
+def _why_unusable(file: _File, suffix: str) -> str:
+    """Return why a file has no content to read, and what to do; "" if it may have some."""
+    if suffix not in FORMATS:
+        return ("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: " + (
+            f"convert it to one of {', '.join(FORMATS)}")
+    if not file.path.is_file():
+        return "not a regular file: save its content to one"
+    with file.path.open("rb") as stream:
+        is_pointer = stream.read(len(_POINTER)) == _POINTER
+    return "only a pointer of Git LFS: run `git lfs pull` in its clone, and build again" if is_pointer else ""
 
 
 def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Limits,

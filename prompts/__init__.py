@@ -1,11 +1,10 @@
 """The prompts: text files by language, one for each step, and how they are filled in."""
 
-from .agent_text import last_text, lookups_text, mode_text
-from .evidence_text import block_text, passage_text, rounds_text
-from .language import Language, language_of, question_language
+from .agent_text import block_text, last_text, lookups_text, mode_text, passage_text, rounds_text
 from .rendering import (
     STEPS,
     Fenced,
+    Language,
     Prompt,
     PromptFileError,
     Step,
@@ -13,7 +12,9 @@ from .rendering import (
     example,
     extraction_instructions_block,
     instructions_line,
+    language_of,
     number_items,
+    question_language,
     render,
 )
 from .schema_text import schema_block

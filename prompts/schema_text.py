@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..schemas.graph_schema import ANY, GraphSchema, SchemaElement
 from ..text.tokens import estimate_tokens
-from .language import Language
+from .rendering import Language
 
 SCHEMA_TOKENS = 235
 """The most tokens of a schema's text, because extraction pays for them with every chunk; see `schema_block`."""

@@ -11,7 +11,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
-from ..subagent.mcp_server import mcp_http_app
+from ..subagent.mcp_server import MAX_BODY, mcp_server
 from .error_responses import add_error_handlers
 from .metrics import count_calls
 from .routes import base_routes, build_routes, conversation_routes, decision_routes, graph_routes, model, openai_chat
@@ -39,12 +39,13 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     service = Service(resources or default_resources(), workers)
     settings = service.resources.settings
 
-    # The gate has already checked the request's host and origin.
-    mcp = mcp_http_app(
-        service.resources, permits=lambda request, access: access in request.state.scopes,
+    # Without sessions, any worker can answer any request. The gate has already checked its host and origin.
+    mcp = mcp_server(
+        service.resources, decides=True, permits=lambda request, access: access in request.state.scopes,
         sees=lambda request, name: request.state.bases.hold(name),
-        turn=lambda request: service.questions.turn(request.state.client),
-        security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
+        turn=lambda request: service.questions.turn(request.state.client)).streamable_http_app(
+            stateless_http=True, max_request_body_size=MAX_BODY,
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

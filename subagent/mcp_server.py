@@ -1,4 +1,4 @@
-"""Banyan as an MCP server: over standard input and output, or as a part of an HTTP application.
+"""Banyan as an MCP server, over standard input and output or as a part of the server's app.
 
 Documents' text is sent as data, in separate fields or in quotation marks. Agents' input passes the same checks as any
 other input, and no tool reads a path from an agent.
@@ -11,9 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
-from starlette.applications import Starlette
 
 from ..agents.resources import Resources
 from ..graph_store.layout import check_name
@@ -37,7 +35,9 @@ _CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempote
 
 def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool = True, decides: bool = False,
                permits: Permits | None = None, sees: Sees | None = None, turn: Turn | None = None) -> MCPServer[Any]:
-    """Create the MCP server with Banyan's tools; its `run_stdio_async` serves it on standard input and output.
+    """Create the MCP server with Banyan's tools.
+
+    Its `run_stdio_async` serves it on standard input and output, its `streamable_http_app` over HTTP.
 
     Args:
         resources: models and open knowledge bases; the caller closes them.
@@ -65,38 +65,6 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
     for changing in (*((tools.add_document,) if writes else ()), *((tools.decide_schema,) if decides else ())):
         server.add_tool(changing, annotations=_CHANGES)
     return server
-
-
-def mcp_http_app(resources: Resources, *, path: str = "/mcp", knowledge_base: str = "",
-                 permits: Permits | None = None, sees: Sees | None = None, turn: Turn | None = None,
-                 security: TransportSecuritySettings | None = None, max_body: int = MAX_BODY) -> Starlette:
-    """Create an app that serves MCP over streamable HTTP without sessions, so any worker can answer any request.
-
-    To serve it within your application, add its route to the application's routes, and run its lifespan within the
-    application's lifespan (a mount would redirect the path, and its lifespan would not run):
-
-        mcp = mcp_http_app(resources, permits=lambda request, access: access in request.state.scopes)
-        app.router.routes.extend(mcp.routes)
-        ... in the application's lifespan: `async with mcp.router.lifespan_context(mcp): yield`
-
-    The application's own middleware applies to these requests as well. A lifespan can run only once.
-
-    Args:
-        resources: models and open knowledge bases; the caller closes them.
-        path: the path to serve.
-        knowledge_base: the default; empty means that each call must name one.
-        permits: called with Starlette's `Request` and the access that a call needs ("read", "ask", "write", "review");
-            None allows everything, including adding documents and deciding on the schema.
-        sees: called with Starlette's `Request` and a knowledge base's name, as in `mcp_server`.
-        turn: as in `mcp_server`; pass the application's own limit to make questions over MCP count towards it.
-        security: the accepted `Host` and `Origin` headers; None accepts only those of this machine. If the
-            application checks them itself: `TransportSecuritySettings(enable_dns_rebinding_protection=False)`.
-        max_body: the most bytes of a request; a larger one gets status 413.
-    """
-    server = mcp_server(resources, knowledge_base=knowledge_base, decides=True, permits=permits, sees=sees,
-                        turn=turn)
-    return server.streamable_http_app(streamable_http_path=path, stateless_http=True, max_request_body_size=max_body,
-                                      transport_security=security)
 
 
 def _allow_all(request: Any, what: Access | str) -> bool:  # noqa: ARG001  (what `permits` and `sees` are asked with)

@@ -24,13 +24,13 @@ from ..graph_store.layout import Layout, choose_name, knowledge_bases
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..runtime.budgets import charge
 from ..schemas.delta import Decision
+from ..schemas.documents import DocumentNames, MetadataValues
 from ..schemas.errors import BanyanError
 from ..schemas.lookups import LOOKUPS, TOOLS, Tool
 from ..schemas.retrieval import Mode
-from ..schemas.scope import DocumentNames, MetadataValues
 from ..tools.langchain_tools import lookup_tools
-from .asking import answer_text, on_one_line
-from .langchain_retriever import search as find
+from .tool import answer_text, on_one_line
+from .tool import search as find
 from .tool_answers import (
     AddedDocument,
     AskResult,

@@ -3,8 +3,7 @@
 from typing import Any
 
 import networkx as nx
-from banyan.export.cypher import cypher
-from banyan.export.export_formats import graphml, node_link
+from banyan.export.export_formats import cypher, graphml, node_link
 from banyan.export.tree_page import page
 from hypothesis import strategies as st
 

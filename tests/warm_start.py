@@ -38,7 +38,7 @@ IMPORTED = (
     "banyan.models.embedding.onnx_embedder", "banyan.models.llm.chat_model", "banyan.models.rules.reader",
     "banyan.models.rules.rules_reasoner", "banyan.server.app", "banyan.subagent.tool", "anyio._backends._asyncio",
     "bm25s", "chromadb_rust_bindings", "chromadb.api.rust", "httpcore2", "langchain_openai",
-    "markdown_it", "mcp", "openai.resources.chat", "sklearn.cluster", "typer.rich_utils", "uvicorn")
+    "mcp", "openai.resources.chat", "sklearn.cluster", "typer.rich_utils", "uvicorn")
 FIXED = {"COLUMNS": "200", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """What modules read when they are imported. A process with several threads must not be forked."""
 _BECOME_SUBREAPER = 36
@@ -181,7 +181,7 @@ def use_hashed() -> None:
     """Have the tests' hashed embedder loaded, if the environment says so."""
     if HASHED in os.environ:
         embedder = runpy.run_path(str(Path(__file__).with_name("hashed_embedding.py")))["HashedEmbedder"]()
-        importlib.import_module("banyan.agents.resources").load_embedder = lambda _: embedder
+        importlib.import_module("banyan.agents.process_models").load_embedder = lambda _: embedder
 
 
 def become(arguments: list[str]) -> None:

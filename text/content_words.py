@@ -100,9 +100,15 @@ def content_words(text: str, language: str = "en") -> tuple[str, ...]:
         run = match.group()
         if _HAN_CHARACTER.match(run):
             words.extend(_chinese_words(run))
-        elif _POSSESSIVE.sub("", run) not in ENGLISH_STOP:  # "what's" is a function word, as "what" is
-            words.append(stem(run))
+        elif content := _content_stem(run):
+            words.append(content)
     return tuple(words)
+
+
+@lru_cache(maxsize=16_384)
+def _content_stem(word: str) -> str:
+    """Return the stem of a word; "" for a function word, also with a possessive ending ("what's")."""
+    return "" if _POSSESSIVE.sub("", word) in ENGLISH_STOP else stem(word)
 
 
 def _foreign_stem(word: str, language: str) -> str:

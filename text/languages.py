@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -16,6 +16,8 @@ _FEWEST_WORDS = 8
 """Words of the shortest text in Latin script whose language is determined: a shorter one may be a name."""
 _FEWEST_FOREIGN = 2
 """How many different function words show that a text is not English: one, such as "fast" or "Li", may be in English."""
+_LONG = 100
+"""From this number of words, prose has several function words of its language."""
 _SHARE = 0.1
 """The least share of function words in prose; tables and lists have fewer, and so no language."""
 _FOREIGN_SHARE = 0.1
@@ -88,8 +90,21 @@ def is_english(text: str) -> bool | None:
         return None
     if english_share > foreign_share:
         return True
-    # A single foreign function word, however often it occurs, may be a word of an English text.
-    return False if len(foreign_words.intersection(words)) >= _FEWEST_FOREIGN else None
+    return False if _is_of_another_language(words) else None
+
+
+def _is_of_another_language(words: Sequence[str]) -> bool:
+    """Return True if a text has at least `_FEWEST_FOREIGN` different function words that are not English.
+
+    A long text must also have more different function words of one other language than of English. How often they
+    occur does not count: a table repeats its header, such as "share non-white per 100k", in each row.
+    """
+    english, foreign = _function_words()
+    different_words = frozenset(words)
+    if len(foreign & different_words) < _FEWEST_FOREIGN:
+        return False
+    largest_count = max(len(different_words & listed) for listed in _word_lists().values())
+    return len(words) < _LONG or largest_count > len(different_words & english)
 
 
 def are_english(texts: Iterable[str]) -> bool:

@@ -13,6 +13,9 @@ BETWEEN = " > "
 # A longer line is not a heading, because each heading is repeated with every chunk below it.
 _MARKED = re.compile(r"^ {0,3}(?:(?P<level>#{1,6})(?=[ \t])(?P<title>[^\n]{1,200})$|(?P<fence>`{3,}+|~{3,}+))", re.M)
 _CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+\Z")
+_FORMATTED = re.compile(r"(?<![\w*])\*{1,3}(?=[^\s*])(?P<bold>[^*\n]{1,200}?)(?<!\s)\*{1,3}(?![\w*])|"
+                        r"(?<![!\\])\[(?P<link>[^\[\]\n]{1,200})\]\([^()\s]{1,1000}\)")
+"""Emphasis and links, which are no words of a heading."""
 _BOLD = re.compile(r"\*\*(?P<name>[^*\n]{2,80})\*\*:?|\*\*(?P<named>[^*\n]{2,80}):\*\*")
 _NUMBERING = re.compile(r"\A(?:[IVX]{1,4}\.|[A-Z]\.|\d{1,2}(?:\.\d{1,2}){0,3}[.)]?)\s+")
 _MARKS = re.compile(r"[*`#]+")
@@ -81,7 +84,7 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
         bold = None if open_fence else _BOLD.fullmatch(line.strip())
         if new_heading is not None:
             outer = [(level, name) for level, name in path if level < new_heading.level]
-            path = [*outer, (new_heading.level, new_heading.title.strip(" *"))]
+            path = [*outer, (new_heading.level, new_heading.title)]
             caption = ""
         elif bold is not None:
             caption = (bold["name"] or bold["named"]).rstrip(" :：")
@@ -115,6 +118,7 @@ def _fence_after(fence: str, mark: re.Match[str]) -> str:
 def _heading(mark: re.Match[str]) -> Heading | None:
     """Return the heading of a line that `_MARKED` matched; None for a code fence or a blank title."""
     title = _CLOSING_MARKS.sub("", mark["title"] or "").strip()
+    title = _FORMATTED.sub(lambda found: (found["bold"] or found["link"]).strip(), title)
     return Heading(len(mark["level"]), title, mark.start(), mark.end()) if title.strip("#") else None
 
 

@@ -20,6 +20,8 @@ SET_APART = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")
 """The beginning of a line that is a row of a table or an item of a list."""
 NUMBER_OF = r"(?<=\w)(?: (?:Number|No\.?|Nr\.?|#|Range|ID|Code)|编号|序号|号码)"
 """A regular expression for what a header of numbers adds to the noun for what is numbered: "Invoice Number"."""
+_MARK = re.compile("[★☆⭐✓✔✗✘✅❌]")
+"""Signs that answer by themselves: a rating, yes or no."""
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "
 
 
@@ -36,6 +38,11 @@ class Row(NamedTuple):
     start: int
     end: int
     cells: tuple[Cell, ...]
+
+
+def states_something(value: str) -> bool:
+    """Return True for a cell with letters, digits or a sign of `_MARK`; a dash alone says that there is no value."""
+    return any(map(str.isalnum, value)) or _MARK.search(value) is not None
 
 
 def row_lines(cells: Sequence[Cell]) -> Iterator[str]:

@@ -1,6 +1,12 @@
-"""Titles of documents: telling them from placeholders such as "Presentation1", and shortening them as people do."""
+"""Titles of documents: telling them from placeholders such as "Presentation1", and shortening them as people do.
+
+And a document's metadata as one line.
+"""
 
 import re
+from collections.abc import Mapping
+
+from .tokens import estimate_tokens
 
 _NOT_QUOTED = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
 
@@ -14,6 +20,12 @@ _PLACEHOLDER = re.compile(
     r"序|序言|前言|引言|目录|目錄|摘要|概述|说明|請注意|请注意|はじめに|まえがき|目次|概要)\W*", re.IGNORECASE)
 _OPEN_END = " -–—:：|,;"
 """Characters at the end of a line that goes on; a title does not end with them."""
+_LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
+"""Fields that say when a document was written and by whom; they come first."""
+
+
+UNREAD = "not read"
+"""The field that names the parts of a document that Banyan could not read; it is not shown with the document's own."""
 
 
 def is_placeholder(title: str) -> bool:
@@ -35,3 +47,28 @@ def plain_title(title: str) -> str:
     is_path = " " not in title
     name = title.rpartition("/")[2] if is_path else title
     return _NOT_QUOTED.sub("", name).strip() or title
+
+
+def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
+    """Return the fields of a document's metadata that fit a budget, dates and authors first, as "name: value; ...".
+
+    Fields that hold a web address are left out, and a field that does not fit is skipped as a whole.
+
+    Args:
+        metadata: the fields.
+        most_tokens: the budget, estimated tokens.
+    """
+    def rank(name: str) -> int:
+        """Return a field's place in `_LEADING_FIELDS`; all other fields come after these."""
+        return _LEADING_FIELDS.index(name.lower()) if name.lower() in _LEADING_FIELDS else len(_LEADING_FIELDS)
+
+    shown, tokens_left = list[str](), most_tokens
+    for name in sorted(metadata, key=rank):
+        if name == UNREAD or "://" in metadata[name]:
+            continue
+        field = f"{name}: {metadata[name]}"
+        cost = estimate_tokens(field) + 1
+        if cost <= tokens_left:
+            shown.append(field)
+            tokens_left -= cost
+    return "; ".join(shown)

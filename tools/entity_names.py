@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from ..graph_store.bounding.grounding import words
+from ..graph_store.bounding.words import words
 from ..schemas.naming import canonical_name
 from .index import RetrievalIndex
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ..graph_store.bounding.grounding import words
+from ..graph_store.bounding.words import words
 from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
@@ -30,6 +30,9 @@ _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
 _PASSAGES_SHARE = 2 / 3
 """At most, for passages that a model reads. The last third held a needed passage for one question in ten.
 Without it, such a question takes a further call; with it, every call of all questions would cost more."""
+_BESIDE_TABLE_SHARE = 1 / 4
+"""For passages beside the table that the question asks for: of thirty such questions the table answered all
+(benchmarks/README.md)."""
 _ASKED_SHARE = 1 / 2
 """For the table that the question asks for."""
 _NAMED_SHARE = 1 / 8
@@ -42,8 +45,6 @@ _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|cor
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
 _MOST_CARDS, _MOST_TABLES, _ENOUGH = 3, 2, 2
-_ROW_TOKENS = 3
-"""The fewest tokens that a row takes. A table with more rows than could fit is not read at all."""
 _MOST_OWNERS = 100
 """How many entities with a value are read: a value that more of them have says little about any."""
 _MOST_SCANNED = 1000
@@ -91,7 +92,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         graph_blocks += _read_tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
     tokens_left = tokens - sum(item_cost(item) for block in (*blocks, *graph_blocks) for item in block.items)
     if "passage_search" in tools:
-        tokens_left = min(tokens_left, int(tokens * _PASSAGES_SHARE)) if reasons else tokens_left
+        share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
+        tokens_left = min(tokens_left, int(tokens * share)) if reasons else tokens_left
         passages = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), tokens_left, (), switches,
                                     near=False)
         blocks += [block.model_copy(update={"title": "passages"}) for block in passages]
@@ -186,36 +188,18 @@ def _rate_terms(retriever: Retriever, question: str) -> dict[str, float]:
 
 
 def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
-    """Yield tables of the values that a question names, and of the relations and attributes that it names.
+    """Yield tables of the rows with a value that a question names and that several entities have.
 
     A table that does not fit as a whole is left out, because a model could take a part of it for all. The model can
     still look it up.
     """
-    lookups = list(_list_named_tables(retriever, schema, question, tokens // _ROW_TOKENS))[:_MOST_TABLES]
+    row_counts = {term.name: term.rows for term in retriever.labelled_terms(schema).terms}
+    lookups = [TripleLookup(relation=attribute, tail=value)
+               for attribute, value in _find_shared_values(retriever.index, question)
+               if row_counts.get(attribute, 0) <= _MOST_SCANNED][:_MOST_TABLES]
     for lookup in lookups:
         yield from (block for block in look_up_table(retriever.index, schema, lookup, tokens // len(lookups))
                     if block.items and not block.note)
-
-
-def _list_named_tables(retriever: Retriever, schema: GraphSchema, question: str, most: int) -> Iterator[TripleLookup]:
-    """Yield lookups of the tables that a question names: rows with a value that it names, then whole fields.
-
-    Args:
-        retriever: the knowledge base.
-        schema: the schema in force.
-        question: the question.
-        most: the most rows of a whole field that is looked up.
-    """
-    index = retriever.index
-    labelled = retriever.labelled_terms(schema)
-    row_counts = {term.name: term.rows for term in labelled.terms}
-    shared_values = _find_shared_values(index, question)
-    for attribute, value in shared_values:
-        if row_counts.get(attribute, 0) <= _MOST_SCANNED:
-            yield TripleLookup(relation=attribute, tail=value)
-    for name in labelled.named(question):
-        if row_counts[name] <= most and all(attribute != name for attribute, _ in shared_values):
-            yield TripleLookup(relation=name)
 
 
 def _find_shared_values(index: RetrievalIndex, question: str) -> list[tuple[str, str]]:

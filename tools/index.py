@@ -11,18 +11,17 @@ import orjson
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from ..graph_store.bounding.grounding import words
+from ..graph_store.bounding.words import words
 from ..graph_store.graph.graph_columns import find_firsts, select_rows
 from ..graph_store.graph.knowledge_graph import EdgeKey, Places
-from ..graph_store.index.browsing import Browsing
+from ..graph_store.index.browsing import Browsing, NameTrie
 from ..graph_store.index.columns import Ids, LazySequence, Lists, Texts, Words, distinct
+from ..graph_store.index.contents import stored_graph
 from ..graph_store.index.lexical import LexicalIndex
-from ..graph_store.index.name_trie import NameTrie
-from ..graph_store.index.stored_graph import stored_graph
-from ..graph_store.index.vector_rows import COMPARED, StoredVectors
+from ..graph_store.index.vector_rows import StoredVectors
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import TreeCommunity
-from ..graph_store.vectors.vector_store import Kind
+from ..graph_store.vectors.vector_store import KINDS, Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import canonical_name, normalise, relation_id
@@ -65,7 +64,7 @@ class RetrievalIndex:
         self.embedder = knowledge_base.embedder
         self.reliability = knowledge_base.reliability.current()
         self._arrays = arrays = knowledge_base.index()
-        self._vectors = {kind: StoredVectors.read(arrays, kind) for kind in COMPARED}
+        self._vectors = {kind: StoredVectors.read(arrays, kind) for kind in KINDS}
         self.graph = stored_graph(arrays)
         """Names, types, facts, values, and when and where they are stated."""
         self.entity_row = Ids(arrays, "entities")

@@ -10,12 +10,11 @@ from pathlib import PurePosixPath
 
 from ..graph_store.ledger.document_rows import Documents
 from ..schemas.documents import Document, Frozen
-from ..schemas.naming import normalise
+from ..schemas.naming import has_name, normalise
 from ..schemas.retrieval import Passage, Place
 from ..text.content_words import content_words
 from ..text.markup import without_markup
 from ..text.sentences import split_sentences
-from ..text.whole_names import has_name
 from .index import RetrievalIndex
 from .line_budget import item_cost
 

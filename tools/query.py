@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..graph_store.index.name_trie import NamedSpan
+from ..graph_store.index.browsing import NamedSpan
 from ..models.embedding.embedder import Vectors
-from ..schemas.references import replace_references
+from ..schemas.retrieval import replace_references
 from .index import RetrievalIndex
 from .nearness import Nearness
 

@@ -16,16 +16,15 @@ from ..models.parsing.parser import Parser
 from ..models.reranking.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.references import escape_references
-from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches
-from ..text.metadata_line import metadata_line
+from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches, escape_references
+from ..text.titles import metadata_line
 from .best import best_rows
 from .index import RetrievalIndex
 from .query import EmbeddedQuery, Query, compare_queries, strip_placeholders
 from .ranking import fusion
 from .ranking.chunk_scores import Scores
 from .ranking.reranking import reranked
-from .ranking.steps import split_question
+from .ranking.steps import NamesIn, split_question
 from .schema_names import LabelledTerms, terms_of
 
 # How many embedded sub-queries are cached, each with its cosine to everything: enough for a busy server's questions.
@@ -73,6 +72,7 @@ class Retriever:
         self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(
             min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))
         self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
+        self._split = lru_cache(_TEXTS)(partial(_split, self.models.parser, self.index.names.find))
         self._lock = threading.RLock()
         self._labelled: LabelledTerms | None = None
 
@@ -113,12 +113,10 @@ class Retriever:
                 self._weighed[asked] = weighed
         return weighed
 
-    def sub_queries(self, question: str, *, decompose: bool = True) -> list[SubQuery]:
-        """Return what is searched for a question: itself first, then its steps."""
+    def sub_queries(self, question: str, *, decompose: bool = True) -> Sequence[SubQuery]:
+        """Return what is searched for a question: itself first, then its steps, which are cached."""
         question = escape_references(question)
-        if not decompose:
-            return [SubQuery(question=question)]
-        return split_question(question, self.models.parser, self.index.names.find)
+        return self._split(question) if decompose else [SubQuery(question=question)]
 
     def reorder(self, reranker: Reranker, questions: Sequence[str], ranking: Sequence[tuple[str, float]],
                 best: int) -> list[tuple[str, float]]:
@@ -198,9 +196,7 @@ class Retriever:
         for query in queries:
             before = [walks[earlier] for earlier in query.follows]
             walks[query] = fusion.walk(self.index, query, switches, before)
-            best = float(walks[query].chunks.max(initial=0.0))
-            if best > 0:
-                total += walks[query].chunks * np.float32((query.embedded.trust if query.follows else beginning) / best)
+            total += np.float32(query.embedded.trust if query.follows else beginning) * walks[query].scores()
         return total
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
@@ -218,6 +214,10 @@ class Retriever:
         """Return a passage with its document's metadata, cut if that is long."""
         about = self._about(passage.document)
         return passage.model_copy(update={"about": about}) if about else passage
+
+
+def _split(parser: Parser, names_in: NamesIn, question: str) -> tuple[SubQuery, ...]:
+    return tuple(split_question(question, parser, names_in))
 
 
 def _read_about(documents: Documents, document_id: str) -> str:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..schemas.documents import Chunk
+from ..schemas.naming import has_any_name
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
-from ..text.whole_names import has_any_name
 from .index import RetrievalIndex
 
 _MAX_CHUNKS = 200

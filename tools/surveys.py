@@ -199,7 +199,7 @@ def _find_modular_groups(index: RetrievalIndex, computed: Computed, alpha: float
         raise FieldError(f"there are {links:,} facts and values, and groups by both are found among at most "
                          f"{_MOST_LINKS:,}: leave alpha out")
     values = np.unique(np.stack([heads[rows], value_numbers], axis=1), axis=0)
-    from ..graph_store.tree.attribute_groups import attribute_groups  # noqa: PLC0415  (scipy is slow to import)
+    from ..graph_store.tree.clusters import attribute_groups  # noqa: PLC0415  (scipy is slow to import)
 
     labels = attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[heads[rows]]
     groups = []

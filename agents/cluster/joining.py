@@ -1,5 +1,9 @@
-"""Join the Ray cluster that this process works with: a running one, or one started on this machine while needed."""
+"""Join the Ray cluster for a build: a running one, or one started on this machine while needed.
 
+Ray is imported only within.
+"""
+
+import asyncio
 import os
 import secrets
 import signal
@@ -7,8 +11,8 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -16,6 +20,7 @@ from urllib.parse import urlsplit
 
 from ...runtime.safe_files import own_folder
 from ...schemas.errors import BanyanError
+from ..resources import Resources
 
 LOCAL = "local"
 """The address of a Ray cluster on this machine that starts and ends with the build."""
@@ -160,3 +165,38 @@ def _ctrl_c_deferred() -> Iterator[None]:
         signal.signal(signal.SIGINT, outer)
         if heard:
             signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
+    """Yield resources for builds on a Ray cluster, which this process leaves at the end of the block.
+
+    Args:
+        resources: those of this process; what is open of them stays as it is, and sees what is written.
+        ray: the cluster's address, `auto` or HOST:PORT (see `join_cluster`); True starts a Ray of this machine; with
+            "" or False the same resources are yielded.
+
+    Raises:
+        ClusterError: Ray is not installed, no cluster answers, or its workers do not fit this process.
+    """
+    if not ray:
+        yield resources
+        return
+    with join_cluster(LOCAL if ray is True else ray):
+        # It imports Ray, an optional package.
+        from .ray_resources import ClusterResources  # noqa: PLC0415
+
+        with ClusterResources(resources) as on_cluster:
+            yield on_cluster
+
+
+@asynccontextmanager
+async def aresources_on(resources: Resources, ray: str | bool) -> AsyncIterator[Resources]:
+    """Open as `resources_on` does, for an event loop: workers start and end in a thread."""
+    stack = ExitStack()
+    entering = asyncio.ensure_future(asyncio.to_thread(stack.enter_context, resources_on(resources, ray)))
+    try:
+        yield await asyncio.shield(entering)
+    finally:
+        await asyncio.wait([entering])  # a cancellation may come while workers start
+        await asyncio.shield(asyncio.to_thread(stack.close))

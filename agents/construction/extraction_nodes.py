@@ -7,10 +7,10 @@ from typing import NamedTuple, TypeVar
 
 from ...config import Settings
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.build_notes import read_open_batches
+from ...graph_store.ledger.notes import read_open_batches
 from ...graph_store.ledger.readings import is_same_reading
 from ...ingest.metadata import document_name
-from ...models.llm.breaker import EndpointDown, EndpointFailed
+from ...models.llm.failures import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
@@ -20,10 +20,9 @@ from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import content_id
 from ...text.markup import has_statement
-from ..extraction_requests import extraction_request, reading_fingerprint
+from ..extraction_requests import extraction_request, reading_fingerprint, split_call
 from ..resources import Resources, default_resources
-from .shared_calls import split_call
-from .state import BuildContext, BuildState, ExtractInput, WriteInput, build_options
+from .state import BuildContext, BuildState, ChunksInput, build_options
 
 _T = TypeVar("_T")
 
@@ -64,7 +63,7 @@ class BuildNodes:
     def _resources(self) -> Resources:
         return self._given or default_resources()
 
-    def _budget(self, state: BuildState | ExtractInput | WriteInput) -> Budget | None:
+    def _budget(self, state: BuildState | ChunksInput) -> Budget | None:
         """Return what is left of the budget of a state's run."""
         context = build_options(state)
         return self._resources.budget(state["knowledge_base"], state["run"], context.max_tokens, context.max_cost)
@@ -97,7 +96,7 @@ class ExtractionNodes(BuildNodes):
             return {"stopped": str(error), "calls": []}
         return {}
 
-    async def extract(self, state: ExtractInput) -> BuildState:
+    async def extract(self, state: ChunksInput) -> BuildState:
         """Ask the reasoner for the extraction of chunks, and store it; what was extracted before is not asked again.
 
         `EndpointDown` stops the build and leaves the chunks to be extracted. Any other `ReasonerError` fails them;
@@ -145,7 +144,7 @@ class ExtractionNodes(BuildNodes):
         await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
         return [chunk] if isinstance(error, EndpointFailed) else []
 
-    def _to_extract(self, state: BuildState | ExtractInput, chunk_ids: Sequence[str]) -> "_Work":
+    def _to_extract(self, state: BuildState | ChunksInput, chunk_ids: Sequence[str]) -> "_Work":
         """Return what is to be extracted of some chunks, and with what.
 
         Tables are read by the base, so what they state does not depend on the documents before. Chunks that were

@@ -34,18 +34,18 @@ from ..nodes import as_node
 from ..resources import Resources
 from .extraction_nodes import ExtractionNodes
 from .nodes import ConstructionNodes
-from .state import BuildContext, BuildInput, BuildOutput, BuildState, ExtractInput, WriteInput
+from .state import BuildContext, BuildInput, BuildOutput, BuildState, ChunksInput
 
 
 def write_and_extract(state: BuildState) -> Sequence[Send | str]:
     """Write the batch that was extracted, and extract the next one meanwhile."""
     name, run, options = state["knowledge_base"], state["run"], state["options"]
-    sends = [Send("extract", ExtractInput(knowledge_base=name, run=run, options=options, chunks=chunks))
+    sends = [Send("extract", ChunksInput(knowledge_base=name, run=run, options=options, chunks=chunks))
              for chunks in state["calls"]]
     # Sent last: its transaction blocks what extractions read of the ledger, and the endpoint would be idle meanwhile.
     if state["extracted"] or not state["undecided"]:
-        sends.append(Send("write", WriteInput(knowledge_base=name, run=run, options=options,
-                                              chunks=state["extracted"])))
+        sends.append(Send("write", ChunksInput(knowledge_base=name, run=run, options=options,
+                                               chunks=state["extracted"])))
     return sends or ["propose_schema_delta"]  # nothing is left to extract, but labels of before are undecided
 
 
@@ -75,10 +75,10 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_node("fit_schema", node(nodes.fit_schema))
     graph.add_node("choose_batch", node(nodes.choose_batch))
     graph.add_node("ask_in_batch", node(extraction.ask_in_batch))
-    graph.add_node("extract", node(extraction.extract), input_schema=ExtractInput)
+    graph.add_node("extract", node(extraction.extract), input_schema=ChunksInput)
     graph.add_node("propose_schema_delta", node(nodes.propose_schema_delta))
     graph.add_node("accept_or_reject", node(nodes.accept_or_reject))
-    graph.add_node("write", node(nodes.write), input_schema=WriteInput)
+    graph.add_node("write", node(nodes.write), input_schema=ChunksInput)
     graph.add_node("index", node(nodes.index))
     graph.add_edge(START, "check")
     graph.add_edge("check", "ingest")

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
-from ...graph_store.ledger.build_notes import note_unread_files
+from ...graph_store.ledger.notes import note_unread_files
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
@@ -28,15 +28,21 @@ from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
-from ...text.metadata_line import UNREAD
-from ..contexts import check_context
-from ..extraction_requests import reading_fingerprint
-from ..label_grouping import group_labels
-from ..served_runs import charged_to_client, check_readable, is_seen, is_served, resumed_run, served_client
+from ...text.titles import UNREAD
+from ..extraction_requests import MOST_CHUNKS, calls_of, reading_fingerprint
+from ..run_checks import (
+    charged_to_client,
+    check_context,
+    check_readable,
+    is_seen,
+    is_served,
+    resumed_run,
+    served_client,
+)
+from ..schema_proposal import group_labels
 from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
 from .build_report import chunks_left, report_of, show_progress
-from .document_files import note_moved_files, without_replaced_files
 from .extraction_nodes import BuildNodes, asks_batches
 from .inputs import (
     DEFAULT_SCHEMA,
@@ -47,10 +53,11 @@ from .inputs import (
     is_inferred,
     named_schema,
     named_sources,
+    note_moved_files,
     require_any,
+    without_replaced_files,
 )
-from .shared_calls import MOST_CHUNKS, calls_of
-from .state import BuildContext, BuildState, WriteInput, build_options, new_run
+from .state import BuildContext, BuildState, ChunksInput, build_options, new_run
 
 
 class ConstructionNodes(BuildNodes):
@@ -220,7 +227,7 @@ class ConstructionNodes(BuildNodes):
             shown = [candidate.model_dump(mode="json") for candidate in candidates]
             return {"undecided": not last, "candidates": shown, "stopped": stopped or state["stopped"]}
 
-    def _charged(self, state: BuildState | WriteInput) -> AbstractContextManager[None]:
+    def _charged(self, state: BuildState | ChunksInput) -> AbstractContextManager[None]:
         """Charge the calls of a block to a state's run, within its budget."""
         return charge_calls(build=state["run"], budget=self._budget(state))
 
@@ -270,7 +277,7 @@ class ConstructionNodes(BuildNodes):
                 kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
         return {"candidates": []}
 
-    def write(self, state: WriteInput) -> BuildState:
+    def write(self, state: ChunksInput) -> BuildState:
         """Bound a batch, write it, and embed it.
 
         Facts, rejections, what the batch asks of the schema, and the state of its chunks are written in one

@@ -138,8 +138,8 @@ class BuildState(BuildInput, total=False):
     """Chunks that failed because the endpoint did."""
 
 
-class ExtractInput(TypedDict):
-    """The input of one extraction: the chunks that share its call."""
+class ChunksInput(TypedDict):
+    """The input of one extraction, of the chunks that share its call, or of a write, while the next is extracted."""
 
     knowledge_base: str
     run: str
@@ -147,15 +147,6 @@ class ExtractInput(TypedDict):
     chunks: list[str]
 
 
-class WriteInput(TypedDict):
-    """The input of the write step, which runs while the next batch is extracted."""
-
-    knowledge_base: str
-    run: str
-    options: dict[str, Any]
-    chunks: list[str]
-
-
-def build_options(state: BuildState | ExtractInput | WriteInput) -> BuildContext:
+def build_options(state: BuildState | ChunksInput) -> BuildContext:
     """Return the options that a build began with."""
     return BuildContext(**state["options"])

@@ -9,20 +9,17 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ...graph_store.layout import choose_name
-from ...graph_store.ledger.instructions import check_instructions
+from ...graph_store.ledger.notes import check_instructions
 from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, lookup_text
-from ...schemas.references import escape_references
-from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
+from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft, escape_references
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
 from ...tools.retriever import Retriever
-from ..contexts import check_context
-from ..model_choice import check_models
 from ..resources import Resources, default_resources
-from ..served_runs import charged_to_client, is_seen, is_served
+from ..run_checks import charged_to_client, check_context, check_models, is_seen, is_served
 from ..snapshots import Snapshot
 from . import trace_steps
 from .caps import Caps, caps_of, rounds_allowed
@@ -149,9 +146,10 @@ class RetrievalNodes:
 
         A reasoner that only quotes makes no lookups, so the first look has the whole budget of tokens.
         """
-        reasons, tokens = self._reasoner(state, context).reasons, self._resources.settings.context_tokens
-        budget = int(tokens * ROUND_SHARE) if reasons else tokens
+        tokens = self._resources.settings.context_tokens
         with self._snapshot(state) as snapshot:
+            reasons = self._resources.reasoner(state["knowledge_base"], context.models, snapshot.calls).reasons
+            budget = int(tokens * ROUND_SHARE) if reasons else tokens
             return first_look(snapshot.retriever, snapshot.kb.schemas.current(), state["question"], budget,
                               context.tools, context.switches, reasons=reasons)
 

@@ -8,13 +8,12 @@ from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from ...schemas.documents import Frozen
+from ...config import AskStep
+from ...schemas.documents import Frozen, Scope
 from ...schemas.errors import BanyanError
 from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import TOOLS, Lookup, Tool
 from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, StructuredAnswer, Switches
-from ...schemas.scope import Scope
-from ..model_choice import AskStep
 
 ToolName = Literal["entity", "triple", "dfs", "community", "passage"]
 TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)

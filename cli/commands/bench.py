@@ -11,11 +11,10 @@ from rich import box
 from ...agents.resources import Resources
 from ...api.progress import track
 from ...config import Settings
-from ...evaluation.bench.anonymous_corpus import Corpus, Task, anonymise, as_rows
-from ...evaluation.bench.anonymous_names import AnonymityKey, revert
-from ...evaluation.bench.arms import ARMS, DEFAULT_ARMS, chosen_arms
+from ...evaluation.bench.anonymising import AnonymityKey, Corpus, Task, anonymise, revert
+from ...evaluation.bench.arm_answers import ARMS, DEFAULT_ARMS, chosen_arms
 from ...evaluation.bench.bench_report import BenchReport, make_report
-from ...evaluation.bench.bench_tables import headline, tables, to_markdown, to_page
+from ...evaluation.bench.bench_tables import headline, tables, to_markdown
 from ...evaluation.bench.dataset_files import Dataset, DatasetName
 from ...evaluation.bench.published_datasets import load_dataset
 from ...evaluation.bench.results import Results
@@ -57,8 +56,8 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     Arms are Banyan (full), Banyan without a part (no-...), naive RAG (naive-...), the model alone (zero-shot), and a
     plain agent that searches and reads text without the graph (agentic-text).
 
-    It builds, asks, judges, and writes report.json, report.md and report.html. If it is interrupted, run the
-    same command again to resume; no call is paid for twice.
+    It builds, asks, judges, and writes report.json and report.md. If it is interrupted, run the same command again to
+    resume; no call is paid for twice.
     """
     questions = load_dataset(dataset, data, limit)
     settings = settings_for(int(top_k))
@@ -93,7 +92,7 @@ def judge_of(named: str, settings: Settings) -> str | None:
 
 
 def measure(resources: Resources, dataset: Dataset, plan: Plan, output: Path) -> BenchReport:
-    """Run a benchmark, and write its report in three forms."""
+    """Run a benchmark, and write its report as JSON and as Markdown."""
     this_run = identity(resources, dataset, plan)
     with Results(output, this_run) as results:
         done = run(resources, dataset, plan, results, watch=lambda name: track(err, name))
@@ -101,7 +100,6 @@ def measure(resources: Resources, dataset: Dataset, plan: Plan, output: Path) ->
                              judge=plan.judge or "", bases=done.bases, failures=done.failures, stopped=done.stopped)
     write_file(output / "report.json", [report.model_dump_json(indent=1) + "\n"])
     write_file(output / "report.md", [to_markdown(report)])
-    write_file(output / "report.html", [to_page(report)])
     return report
 
 
@@ -113,7 +111,7 @@ def finish(report: BenchReport, output: Path, *, as_json: bool) -> None:
         out.print(escape(headline(report)), soft_wrap=True)
         for made in tables(report):
             out.print(table_of(made.head, made.rows, title=escape(made.title), box=box.SIMPLE))
-        out.print(f"written: {escape(str(output))}/report.html, report.md, report.json", soft_wrap=True)
+        out.print(f"written: {escape(str(output))}/report.md, report.json", soft_wrap=True)
     if report.failures:
         err.print(f"[red]{len(report.failures)} failed[/red], the first: {on_a_line(report.failures[0])}; run the same "
                   "command again to try them again", soft_wrap=True)
@@ -144,9 +142,6 @@ def anonymise_texts(  # noqa: PLR0913  (its options)
     schema: Annotated[str, typer.Option(help="Seed schema, or a file.")] = "general",
     questions: Annotated[Path | None, typer.Option(help="Your own questions, JSON with `question` and `answer`; they "
                                                         "are anonymised as well.")] = None,
-    write: Annotated[int, typer.Option(min=0, help="How many more questions the model writes.")] = 0,
-    zero_shot_filter: Annotated[bool, typer.Option(help="Leave out tasks that the model solves without the "
-                                                        "texts.")] = False,
     max_tokens: MaxTokens = None,
     back: Annotated[bool, typer.Option("--revert", help="The other way: PATHS are anonymised texts.")] = False,
     as_json: AsJson = False,
@@ -165,8 +160,7 @@ def anonymise_texts(  # noqa: PLR0913  (its options)
     own = [validate_record(where, row, Task, CommandError) for where, row in json_records(questions, CommandError)
            ] if questions else []
     with open_resources() as resources:
-        corpus = anonymise(resources, texts, _names(types), schema=schema, questions=own, written=write,
-                           from_memory=not zero_shot_filter, max_tokens=max_tokens)
+        corpus = anonymise(resources, texts, _names(types), schema=schema, questions=own, max_tokens=max_tokens)
     _write(corpus, output, key)
     said = {"texts": len(corpus.texts), "ids": len(corpus.key.entities),
             "places": sum(map(len, corpus.key.places.values())), "tasks": len(corpus.tasks), "leaks": len(corpus.leaks)}
@@ -205,7 +199,8 @@ def _write(corpus: Corpus, output: Path, key: Path) -> None:
     for name, text in corpus.texts.items():
         (output / name).parent.mkdir(parents=True, exist_ok=True)
         write_file(output / name, [text])
-    write_file(output / "texts.json", [_json(as_rows(corpus.texts))])
+    rows = [{"title": name, "text": text} for name, text in corpus.texts.items()]  # as AnonyRAG's chunks
+    write_file(output / "texts.json", [_json(rows)])
     write_file(output / "questions.json", [_json([task.model_dump() for task in (*corpus.questions, *corpus.tasks)])])
     write_file(key, [_json(corpus.key.model_dump())])
     os.chmod(key, 0o600)  # noqa: PTH101  (the key identifies people)

@@ -16,11 +16,9 @@ from typer.core import TyperCommand
 from watchfiles import Change, DefaultFilter
 from watchfiles import watch as watch_files
 
-from ...agents.cluster.joining import LOCAL
-from ...agents.cluster.ray_builds import resources_on
-from ...agents.construction.document_files import FolderChanges
+from ...agents.cluster.joining import LOCAL, resources_on
 from ...agents.construction.graph import build_graph
-from ...agents.construction.inputs import named_sources
+from ...agents.construction.inputs import FolderChanges, named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
 from ...agents.estimate import BuildEstimate, RereadEstimate, estimate_build, estimate_reread
 from ...agents.example_questions import TriedQuestions, note_examples

@@ -176,9 +176,8 @@ def _print_answers(report: agent_answers.AnswerReport) -> None:
                   *(f"{value:.1f}" for value in (*report.answers.values(), *report.citations.values())))
     out.print(table)
     abstention = report.abstention
-    area = f"area {abstention.area.answered:.3f}, correct {abstention.area.correct:.3f}" if abstention.area else None
     curve = Table("abstain below", "unanswerable declined %", "answerable answered %", "answered correctly %",
-                  "answered with all gold cited %", caption=area)
+                  "answered with all gold cited %")
     for point in abstention.curve:
         if point.threshold in _SHOWN_THRESHOLDS:
             chosen = " *" if point.threshold == abstention.at_threshold.threshold else ""

@@ -130,9 +130,7 @@ class _OpenQuestion(_Row):
     question_type: str = ""
 
 
-class _Text(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
+class _Text(_Row):
     corpus_name: str = Field(min_length=1)
     context: str
 
@@ -166,24 +164,15 @@ def _anonymous_questions(folder: Path) -> list[BenchQuestion]:
     path = the_file(folder, _ANONYMOUS_QUESTIONS, "AnonyRAG's questions")
     questions = []
     for number, (where, row) in enumerate(models(path, _AnonymousQuestion)):
-        question = bench_question(str(number), row.question, row.answer)
-        if question is None:
+        is_choice = bool(options(row.question) and letters(row.answer, row.question))
+        if not is_choice and not pairs(row.answer):
             raise DatasetError(f"{where}, answer: neither pairs of an id and a name, as in PERSON#532——Ishmael, nor "
                                f"the letter of an option of the question: {row.answer[:60]!r}")
-        questions.append(question)
+        questions.append(BenchQuestion(
+            id=str(number), question=row.question, gold=(), answers=(row.answer,),
+            kind="choice" if is_choice else "reversion",
+            type="multiple choice" if is_choice else "anonymity reversion"))
     return questions
-
-
-def bench_question(number: str, question: str, answer: str) -> BenchQuestion | None:
-    """Return a question with the kind of its gold answer; None if that is neither pairs nor an option."""
-    if options(question) and letters(answer, question):
-        kind, group = "choice", "multiple choice"
-    elif pairs(answer):
-        kind, group = "reversion", "anonymity reversion"
-    else:
-        return None
-    return BenchQuestion.model_validate({"id": number, "question": question, "gold": (), "type": group, "kind": kind,
-                                         "answers": (answer,)})
 
 
 def _anonymous_chunks(folder: Path) -> list[BenchDocument]:
@@ -203,9 +192,7 @@ class _Article(_Row):
     url: str | None = None
 
 
-class _Evidence(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
+class _Evidence(_Row):
     fact: str = Field(min_length=1)
     title: str = ""
 
@@ -250,9 +237,7 @@ _READERS: dict[DatasetName, tuple[Callable[[Path], list[BenchQuestion]], Callabl
 """What reads the questions and the documents of each dataset."""
 
 
-class _Passage(BaseModel):
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
+class _Passage(_Row):
     id: str = ""
     title: str
     text: str

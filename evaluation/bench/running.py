@@ -30,8 +30,7 @@ from ...schemas.retrieval import Mode
 from ...text.tokens import estimate_tokens
 from ..in_parallel import for_each
 from ..recall import Watch
-from .arm_answers import STEPS, ArmAsker
-from .arms import Arm
+from .arm_answers import STEPS, Arm, ArmAsker
 from .dataset_files import BenchDocument, BenchQuestion, Dataset
 from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
 from .scoring import JUDGED

@@ -1,11 +1,10 @@
-"""The calls of an evaluation: judging a prediction against gold answers, and retelling facts in passages."""
+"""The calls of an evaluation: judging a prediction against gold answers."""
 
 from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ...prompts import Prompt, render
-from ...runtime.event_loop import in_parallel
+from ...prompts import render
 from ...text.tokens import first_tokens
 from . import wire
 from .model_calls import ModelCalls, prompt_language
@@ -54,21 +53,3 @@ class Judge(ModelCalls):
                    gold="\n".join(f"- {answer}" for answer in gold),
                    prediction=prediction[:first_tokens(prediction, PREDICTION_TOKENS)]),
             wire.verdict(Verdict)))
-
-
-class Reteller(ModelCalls):
-    """Asks a model for short passages."""
-
-    async def retell(self, groups: Sequence[Sequence[str]]) -> list[str]:
-        """Write a passage for each group of facts, in order and in the facts' language.
-
-        Raises:
-            ReasonerError: the endpoint failed, or wrote nothing usable.
-            BudgetExceeded: a call would exceed the budget.
-        """
-        def make(facts: Sequence[str]) -> tuple[Prompt, wire.Shape[str]]:
-            text = "\n".join(f"- {fact}" for fact in facts)
-            return render("retell", prompt_language(self._settings, text), facts=text), wire.RETELLING
-
-        return await in_parallel(lambda facts: self._ask("retell", lambda: make(facts)), groups,
-                                 self._settings.llm_concurrency)

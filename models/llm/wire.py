@@ -21,8 +21,7 @@ from ...schemas.inquiry import Judgement
 from ...schemas.lookups import LOOKUPS, TOOLS, Lookup
 from ...schemas.resolution import PairVerdict
 from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, DraftAnswer
-from .extraction_reply import ExtractionReply, bounds_of
-from .numbered_lines import NumberedLines
+from .extraction_reply import ExtractionReply, NumberedLines, bounds_of
 
 T = TypeVar("T")
 _M = TypeVar("_M", bound=BaseModel)
@@ -206,11 +205,6 @@ class _Question(_Wire):
     question: str = Field(min_length=1)
 
 
-class _Retelling(_Wire):
-    thought: str = ""
-    text: str = Field(min_length=1)
-
-
 class ProposedSchema(_Wire):
     """The rows of a schema that a model proposes; missing cells are empty."""
 
@@ -230,7 +224,6 @@ class _Same(_Wire):
 
 
 QUESTION: Shape[str] = _shape("question", _Question, lambda answer: answer.question)
-RETELLING: Shape[str] = _shape("retelling", _Retelling, lambda answer: answer.text)
 SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.convert)
 """Malformed rows of it are dropped."""
 

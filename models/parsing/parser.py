@@ -60,16 +60,22 @@ class Parser:
             language: spaCy's code; a pipeline for it must be installed.
 
         Returns:
-            spaCy's document: tokens with tags, lemmas, heads and named entities. Its sentences are those of
-            `split_sentences`, and `token.idx` is an offset into `text`.
+            spaCy's document: tokens with tags, lemmas and heads; `recognise` adds the named entities. Its sentences
+            are those of `split_sentences`, and `token.idx` is an offset into `text`.
 
         Raises:
             ParsingError: the pipeline is missing or damaged.
         """
         pipeline = self._pipeline(language)
         with self._lock:
-            _use_processor()
-            return pipeline(_tokens(pipeline, text))
+            return _run(pipeline, [_tokens(pipeline, text)], _parsing(pipeline))[0]
+
+    def recognise(self, doc: "Doc") -> None:
+        """Add the named entities to a parsed text, which takes nearly as long as the parse."""
+        pipeline = self._pipeline(doc.lang_)
+        if "ner" in pipeline.pipe_names:
+            with self._lock:
+                _run(pipeline, [doc], _recognising(pipeline))
 
     def parse_sentences(self, sentences: Sequence[str], most_words: int) -> list["Doc | None"]:
         """Parse English sentences together, without their named entities.
@@ -88,8 +94,7 @@ class Parser:
         with self._lock:
             docs = [_tokens(pipeline, text, one=True) for text in sentences]
             short = [place for place, doc in enumerate(docs) if len(doc) <= most_words]
-            parsed = _run(pipeline, [docs[place] for place in short],
-                          [name for name in pipeline.pipe_names if name != "ner"])
+            parsed = _run(pipeline, [docs[place] for place in short], _parsing(pipeline))
         found = dict(zip(short, parsed, strict=True))
         return [found.get(place) for place in range(len(sentences))]
 
@@ -119,10 +124,6 @@ class Parser:
 def _language_of(text: str, languages: Iterable[str]) -> str:
     """Return the language whose function words are most common in a text.
 
-    Args:
-        text: any text.
-        languages: spaCy's codes of the languages to choose from.
-
     Returns:
         One of them; English if no language has more such words.
     """
@@ -138,6 +139,11 @@ def _language_of(text: str, languages: Iterable[str]) -> str:
 def _stop_words(code: str) -> frozenset[str]:
     # Imported by code: spaCy has a module for each language, and each takes a while to load.
     return frozenset(importlib.import_module(f"spacy.lang.{code}.stop_words").STOP_WORDS)
+
+
+def _parsing(pipeline: "Language") -> Sequence[str]:
+    """Return the parts of a pipeline that do more than recognise named entities."""
+    return [name for name in pipeline.pipe_names if name != "ner"]
 
 
 def _recognising(pipeline: "Language") -> Sequence[str]:

@@ -2,16 +2,17 @@
 
 A block of at least two such lines is read as rows of a table whose first cell is that name. Lines under a general
 heading ("Contact", "Overview") belong to the heading or title above it. At least three lines that no name stands above,
-as at the beginning of a form, are fields of the document.
+as at the beginning of a form, are fields of the document; so are two with numbers, dates or ratings.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ...text.lexicon import words
+from ...text.quantities import kind_of
 from ...text.scripts import CJK
 from ...text.section_lines import is_telling, lines_under
-from ...text.table_rows import DOCUMENT, Cell, Row
+from ...text.table_rows import DOCUMENT, Cell, Row, states_something
 
 _LINE = re.compile(
     rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.#]{{1,40}}?)"
@@ -78,7 +79,9 @@ def _is_form(lines: Sequence[Cell]) -> bool:
     """Return True for the fields of a document: several that differ, not a list of links."""
     keys = {line.header.casefold() for line in lines}
     links = sum(_LINK.match(line.value) is not None for line in lines)
-    return len(lines) >= _LEAST_FIELDS and len(keys) == len(lines) and 2 * links <= len(lines)
+    measured = all(kind_of(line.value) != "text" or not any(map(str.isalnum, line.value)) for line in lines)
+    least = _LEAST_LINES if measured else _LEAST_FIELDS
+    return len(lines) >= least and len(keys) == len(lines) and 2 * links <= len(lines)
 
 
 def _item(pair: Cell, above: Sequence[str]) -> Cell:
@@ -91,7 +94,7 @@ def _cell(match: re.Match[str]) -> Cell | None:
     key, value = match["key"].strip(), match["value"].strip(" *")
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     prose = ". " in value or "。" in value.rstrip("。") or value.startswith("//")
-    if prose or not any(map(str.isalnum, value)):
+    if prose or not states_something(value):
         return None
     return Cell(key, value.rstrip(".。;；")) if len(key_words) <= _LONGEST_KEY and not (
         set(key_words[:1]) & _NO_KEYS) else None

@@ -42,12 +42,18 @@ _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
 _NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
 _JOINED = re.compile(r"[\W_]+")
-_BETWEEN = re.compile(r"[,;](?![^()<>]{0,200}[)>])")
+_BETWEEN = re.compile(r"[,;、，；](?![^()<>]{0,200}[)>])")
 """What separates people, outside brackets."""
 _LISTED = re.compile(
     rf"{ITEM_MARK.pattern}[*\[]*(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){{1,4}}|[{CJK}]{{2,4}})\**"
     r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
 """An item of a list: a name of two to five words, and a handle; what follows says more of the person."""
+_ON_A_LINE = re.compile(
+    r"^(?:[ \t]{0,8}[-*+•][ \t]{1,4})?\*{0,2}(?P<said>[^\W\d_][^\n:：*]{1,30}?)[ \t]?\*{0,2}[:：]\*{0,2}[ \t]{0,4}"
+    r"(?P<people>[^\s*][^\n]{2,500}(?:\n[ \t]{1,8}(?![-*+•])[^\s:：][^\n:：]{0,200}){0,8})$", re.MULTILINE)
+"""A field of people in a text, and the indented lines that go on with it."""
+_AND = re.compile(r",? and ")
+_MAIL = words("from to cc 发件人 收件人 抄送")
 _END = "."
 _OTHERS = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 
@@ -57,34 +63,28 @@ class _Person(NamedTuple):
     contacts: tuple[str, ...]
 
 
-class DocumentTypes(NamedTuple):
-    """The types of documents and of people; without one for people, these are values."""
-
-    document: str
-    person: str
-
-
-def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, relation: Callable[[str], str],
-                      ) -> Iterator[Extraction]:
+def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time: str,
+                      relation: Callable[[str], str]) -> Iterator[Extraction]:
     """Yield the facts of a document's row.
 
     Args:
         row: the row; its first cell names the document.
-        types: the types of documents and people.
+        own_type: the type of documents.
+        person: the type of people; without one, these are values.
         evidence: the row's words.
         time: when it holds, as its field of a date says.
         relation: returns the schema's relation for a field's name, or the name.
     """
     document = row.cells[0].value
-    yield Extraction(entities=(ExtractedEntity(name=document, type=types.document),),
+    yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),),
                      attributes=tuple(_aliases(document, evidence)) if document in evidence else ())
     for cell in row.cells[1:]:
         if _tells_nothing(cell, document):
             continue
-        people = read_people(cell) if types.person else []
+        people = read_people(cell) if person else []
         for one in people:
             yield Extraction(
-                entities=(ExtractedEntity(name=one.name, type=types.person),),
+                entities=(ExtractedEntity(name=one.name, type=person),),
                 triples=(ExtractedTriple(head=document, relation=relation(cell.header), tail=one.name,
                                          evidence=evidence, time=time),),
                 attributes=tuple(ExtractedAttribute(entity=one.name, attribute=ALIAS, value=contact, evidence=evidence)
@@ -129,28 +129,39 @@ def read_people(cell: Cell) -> list[_Person]:
 
 
 def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
-    """Yield a row of a document for each list below a line that calls its items people.
+    """Yield a row of a document for each list of people: below a line that calls its items people, or behind it.
 
-    "## Present" above "* Ann Lee @alee (guest)" and "* Bo Karl" is a field "Present" with these people.
+    "## Present" above "* Ann Lee @alee (guest)" and "* Bo Karl" is a field "Present" with these people, and so is
+    "Present: Ann Lee, Bo Karl".
 
     Args:
         text: a chunk's text.
         heading: the headings above the chunk, outermost first, separated by " > ".
         document: the document's name in the graph; without one there is nothing to state.
     """
+    for match in _ON_A_LINE.finditer(text) if document else ():
+        field = Cell(match["said"].strip(), _AND.sub(", ", " ".join(match["people"].split()).rstrip(".。")))
+        people = read_people(field) if label_key(field.header) not in _MAIL else []
+        if len(people) > 1 and all(_is_cased(one.name) for one in people):
+            yield Row(match.start(), match.end(), (Cell(DOCUMENT, document), field))
     said, items, start = heading.rpartition(BETWEEN)[2], list[tuple[int, int, re.Match[str] | None]](), 0
     for line in (*text.split("\n"), _END):
         if ITEM_MARK.match(line):
             items.append((start, start + len(line), _LISTED.fullmatch(line)))
         elif line.strip():
-            people = [f"{match['name']} ({match['handle']})" if match["handle"] else match["name"]
-                      for _, _, match in items if match and all(not word[0].islower() or len(word) <= _SHORT
-                                                                for word in match["name"].split())]
+            listed = [f"{item['name']} ({item['handle']})" if item["handle"] else item["name"]
+                      for _, _, item in items if item and _is_cased(item["name"])]
             is_field = len(said.split()) <= _MOST_WORDS and not _PEOPLE.isdisjoint(label_key(said).split())
-            if document and is_field and 1 < len(people) == len(items):
-                yield Row(items[0][0], items[-1][1], (Cell(DOCUMENT, document), Cell(said, LIST_MARK.join(people))))
+            if document and is_field and 1 < len(listed) == len(items):
+                yield Row(items[0][0], items[-1][1], (Cell(DOCUMENT, document), Cell(said, LIST_MARK.join(listed))))
             said, items = line.strip(" #*:："), []
         start += len(line) + 1
+
+
+def _is_cased(name: str) -> bool:
+    """Return True if the words of a name have capitals, as far as their script has any; short ones need none."""
+    first, *others = name.split()
+    return not first[0].islower() and all(not word[0].islower() or len(word) <= _SHORT for word in others)
 
 
 def _items(cell: Cell) -> list[str]:

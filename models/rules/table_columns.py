@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ...schemas.naming import has_name
+from ...schemas.retrieval import Passage
 from ...text.content_words import content_words
 from ...text.dates import calendar_day, parse_date
 from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell
-from ...text.whole_names import has_name
 from .question import Question
 from .units import Unit
 
@@ -20,17 +21,23 @@ _EARLIEST, _LATEST = re.compile(r"(?:old|earl|long)", re.IGNORECASE), re.compile
 _DATED = re.compile(r"\b(?:born|birth|built|made|founded|opened|started?|since|from|joined|came|arrived|year|date)\b",
                     re.IGNORECASE)
 _SHOWN = 3
+_GAP = 8
+"""Characters between two parts of a table: line breaks and no row."""
 
 _Cells = tuple[Cell, ...]
 _Value = Callable[[str], tuple[float, ...] | None]
 
 
-def find_extreme(question: Question, units: Sequence[Unit]) -> tuple[str, str, Sequence[Unit]] | None:
+def find_extreme(question: Question, units: Sequence[Unit], passages: Sequence[Passage],
+                 ) -> tuple[str, str, Sequence[Unit]] | None:
     """Return the row with the largest or smallest value in the column that a question compares by, or None.
+
+    A table of which rows are missing has no extreme: what is between two passages may be larger.
 
     Args:
         question: "Which boat is the oldest?", "Which boat has the most passengers?".
         units: the units of the passages; a table consists of the rows with one heading and one first header.
+        passages: the passages.
 
     Returns:
         The first cells of the winning rows, a line with the best values, and their rows.
@@ -45,8 +52,30 @@ def find_extreme(question: Question, units: Sequence[Unit]) -> tuple[str, str, S
         if unit.row is not None and unit.row.cells[0].header != DOCUMENT:
             called = unit.heading, unit.row.cells[0].header
             tables.setdefault(called, {}).setdefault(unit.row.cells, unit)  # passages overlap
-    found = (_extreme(question, degree, _chosen(question, rows, " ".join(called))) for called, rows in tables.items())
+    found = (_extreme(question, degree, chosen) for called, rows in tables.items()
+             if (chosen := _chosen(question, rows, " ".join(called))) and (
+                 _COMPARED.search(question.text) or _is_whole(rows.values(), passages)))
     return next(filter(None, found), None)
+
+
+def _is_whole(units: Iterable[Unit], passages: Sequence[Passage]) -> bool:
+    """Return True if the passages with the rows of a table follow each other in one document, from its first row on.
+
+    A passage that begins with a row has others before it, but at the beginning of a document or below a heading.
+    """
+    opening: dict[int, Unit] = {}
+    for unit in units:
+        opening[unit.passage] = min(opening.get(unit.passage, unit), unit, key=lambda one: one.start)
+    parts = sorted((passages[number - 1].document, passages[number - 1].start, number) for number in opening)
+    document, end, number = parts[0]
+    first = passages[number - 1]
+    if end > _GAP and not first.heading and not first.text[:opening[number].start].strip():
+        return False
+    for other, start, number in parts:
+        if other != document or start > end + _GAP:
+            return False
+        end = max(end, start + len(passages[number - 1].text))
+    return True
 
 
 def _chosen(question: Question, rows: Mapping[_Cells, Unit], called: str) -> Mapping[_Cells, Unit]:

@@ -1,48 +1,35 @@
-"""The LangServe chat over HTTP: `/chat` for any knowledge base, `/chat/kb/{knowledge_base}` for one of them.
+"""The LangServe chat over HTTP, of each knowledge base at `/chat/kb/{knowledge_base}`, for LangServe's own client.
 
 The chat takes a conversation and streams an answer, after its citations were checked, in pieces. It is a thin facade
 over the same answering as REST's (`runs/questions.py`). The conversation consists of the client's messages or, with a
 thread, of the turns stored on the server.
 
 The routes use LangServe's own handlers. In addition, error messages say what is wrong (LangServe says "Internal Server
-Error"), input that no handler checks is rejected, and each playground has the content security policy it needs.
+Error"), and input that no handler checks is rejected.
 """
 
-import base64
-import hashlib
-import warnings
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from langchain_core.callbacks.manager import adispatch_custom_event
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    AnyMessage,
-    HumanMessage,
-    SystemMessage,
-    convert_to_messages,
-)
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import APIHandler, CustomUserType
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 from sse_starlette import EventSourceResponse
 
-from ...agents.retrieval.state import QuestionError
 from ...graph_store.layout import check_name
-from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.retrieval import Mode
 from ..error_responses import RefusedError, error_told, status_of
 from ..responses import event, event_stream
-from ..runs.questions import WITHDRAWN, QuestionRequest, question_in
+from ..runs.questions import WITHDRAWN, question_in
 from ..security.access import AFFORDABLE, may
-from ..security.keys import NONE
 from ..service import Service
 
 _T = TypeVar("_T")
@@ -51,14 +38,9 @@ MAX_MESSAGES = 200
 """The most messages in a request."""
 CLIENT = "banyan_client"
 """The key of the client in a run's configuration; the server sets it, and ignores what a client sends."""
-BASES = "banyan_bases"
-"""The same for the knowledge bases that the client may see."""
 _RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHandler.stream,
-         "stream_log": APIHandler.stream_log, "stream_events": APIHandler.astream_events}
-_SCHEMAS = ("input_schema", "output_schema", "config_schema")
+         "stream_events": APIHandler.astream_events}
 _MAX_BATCH = 100
-_MAX_HASH = 2_000
-"""The most characters of a playground's compressed configuration, which unpacks to at most their square."""
 
 
 def _as_messages(given: object) -> object:
@@ -69,41 +51,16 @@ def _as_messages(given: object) -> object:
         raise ValueError(f"not a list of messages: {error}") from error
 
 
-_Messages = Annotated[list[HumanMessage | AIMessage | SystemMessage], BeforeValidator(_as_messages)]
-
-
 class Conversation(CustomUserType):
     """A conversation that ends with a question."""
 
     model_config = ConfigDict(extra="forbid")
 
-    messages: _Messages = Field(min_length=1, max_length=MAX_MESSAGES,
-                                description="the conversation; its last message is the question")
+    messages: Annotated[list[HumanMessage | AIMessage | SystemMessage], BeforeValidator(_as_messages)] = Field(
+        min_length=1, max_length=MAX_MESSAGES, description="the conversation; its last message is the question")
 
 
-class ChatInput(CustomUserType):
-    """A question to a knowledge base, or a conversation that ends with a question."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    knowledge_base: str = Field(min_length=1, description="the knowledge base's name")
-    question: str = Field(default="", description="the question, if no messages are given")
-    messages: _Messages = Field(default=[], max_length=MAX_MESSAGES,
-                                description="a conversation; its last message is the question")
-
-
-# LangServe's chat playground recognises a message by the `enum` of its type, but pydantic writes `const`.
-ChatOutput = Annotated[AIMessageChunk, WithJsonSchema({"anyOf": [{
-    "title": "AIMessageChunk", "type": "object", "properties": {
-        "type": {"type": "string", "enum": ["ai", "AIMessageChunk"]},
-        "content": {"type": "string", "description": "a piece of the answer; all pieces together are the answer"},
-        "additional_kwargs": {"type": "object", "description": (
-            "of the last piece: citations {id, document, start, end, quote}, abstained, confidence, short, "
-            "grade, sub_queries, iterations")}}}]})]
-"""A piece of the answer; the last one has no text."""
-
-
-class Chat(RunnableLambda[Conversation | ChatInput, AIMessageChunk]):
+class Chat(RunnableLambda[Conversation, AIMessageChunk]):
     """The chat over a service's answering."""
 
     def __init__(self, service: Service) -> None:
@@ -125,13 +82,13 @@ class Chat(RunnableLambda[Conversation | ChatInput, AIMessageChunk]):
             ConfigurableFieldSpec(id="where", annotation=dict[str, str], name="Where", default={}, description=(
                 "metadata of the documents to answer from, as {key: value or pattern}"))]
 
-    async def _answer(self, given: Conversation | ChatInput, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
+    async def _answer(self, given: Conversation, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
         settings = config["configurable"]
-        earlier, asked = _question(given, settings)
-        knowledge_base = given.knowledge_base if isinstance(given, ChatInput) else settings["knowledge_base"]
-        if not settings.get(BASES, NONE).hold(knowledge_base):
-            raise UnknownKnowledgeBaseError(knowledge_base, self._service.resources.settings.home)
-        answering = self._service.questions.answering(settings.get(CLIENT, ""), knowledge_base, asked, earlier)
+        earlier, asked = question_in(
+            given.messages, mode=settings.get("mode") or "reject", thread=settings.get("thread_id") or None,
+            documents=settings.get("documents") or [], where=settings.get("where") or {})
+        answering = self._service.questions.answering(settings.get(CLIENT, ""), settings["knowledge_base"], asked,
+                                                      earlier)
         async with _detach(answering) as events:
             async for event in events:
                 if event.event in {"step", "claim", "withdrawn"}:
@@ -155,54 +112,26 @@ async def _detach(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
         yield entered
 
 
-def _question(given: Conversation | ChatInput, settings: dict[str, Any],
-              ) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the conversation before the question, and the question.
-
-    Raises:
-        QuestionError: there is no question, or it is not allowed.
-    """
-    question = given.question if isinstance(given, ChatInput) else ""
-    if question and given.messages:
-        raise QuestionError("both `question` and `messages` are given: omit one of them; the last message is the "
-                            "question")
-    return question_in(given.messages or [HumanMessage(question)], mode=settings.get("mode") or "reject",
-                       thread=settings.get("thread_id") or None, documents=settings.get("documents") or [],
-                       where=settings.get("where") or {})
-
-
-# LangServe's chat playground supports only this stream.
-warnings.filterwarnings("ignore", message="astream_log is deprecated")
-
 class ChatRequestError(RefusedError):
     """The request cannot be read."""
 
 
 def add_chat_routes(app: FastAPI, service: Service) -> None:
-    """Serve the chat: invoke, batch, stream, stream_log, stream_events, schemas, and a playground for each path."""
-    chat, router = Chat(service), APIRouter(include_in_schema=False, dependencies=[may("ask")])
-    paths: list[tuple[str, Any, Literal["default", "chat"]]] = [
-        ("/chat", ChatInput, "default"), ("/chat/kb/{knowledge_base}", Conversation, "chat")]
-    for path, input_type, playground in paths:
-        handler = APIHandler(
-            chat.with_types(input_type=input_type, output_type=cast("Any", ChatOutput)), path=path,
-            per_req_config_modifier=_of_request, playground_type=playground)
-        for below in (path, path + "/c/{config_hash}"):
-            for name, handle in _RUNS.items():
-                router.add_api_route(f"{below}/{name}", _run(partial(handle, handler)), methods=["POST"],
-                                     dependencies=[AFFORDABLE])
-            for name in _SCHEMAS:
-                router.add_api_route(f"{below}/{name}", _schema(getattr(handler, name)), methods=["GET"])
-            router.add_api_route(below + "/playground/{file_path:path}", _playground(handler), methods=["GET"])
+    """Serve the chat: invoke, batch, stream, stream_events."""
+    path = "/chat/kb/{knowledge_base}"
+    router = APIRouter(include_in_schema=False, dependencies=[may("ask"), AFFORDABLE])
+    # A piece of the answer; the last one has no text, and the citations and the rest in `additional_kwargs`.
+    chat = Chat(service).with_types(input_type=Conversation, output_type=AIMessageChunk)
+    handler = APIHandler(chat, path=path, per_req_config_modifier=_of_request)
+    for name, handle in _RUNS.items():
+        router.add_api_route(f"{path}/{name}", _run(partial(handle, handler)), methods=["POST"])
     app.include_router(router)
 
 
 def _of_request(config: dict[str, Any], request: Request) -> dict[str, Any]:
     """Add the knowledge base and the client, which are not in the request's body, to the run's configuration."""
-    configurable = dict(config.get("configurable") or {})
-    if name := request.path_params.get("knowledge_base"):
-        configurable["knowledge_base"] = check_name(name)
-    configurable[CLIENT], configurable[BASES] = request.state.client, request.state.bases
+    configurable = {**(config.get("configurable") or {}), CLIENT: request.state.client,
+                    "knowledge_base": check_name(request.path_params["knowledge_base"])}
     return {**config, "configurable": configurable}
 
 
@@ -216,7 +145,7 @@ def _run(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awai
         if not isinstance(inputs, list) or len(inputs) > _MAX_BATCH:
             raise ChatRequestError(f"`inputs` is a list of at most {_MAX_BATCH}: send the rest in another batch")
         try:
-            response = await handle(request, config_hash=_hash(request))
+            response = await handle(request)
         except ValidationError as error:  # of a batch's inputs
             raise RequestValidationError(error.errors()) from error
         if isinstance(response, EventSourceResponse):
@@ -234,44 +163,3 @@ async def _with_error_messages(events: AsyncIterable[Any], request: Request) -> 
                 yield item
     except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
         yield event("error", {"status_code": status_of(error), "message": error_told(error, request).message})
-
-
-def _schema(handle: Callable[..., Awaitable[Any]]) -> Callable[[Request], Awaitable[Any]]:
-    async def respond(request: Request) -> Any:
-        return await handle(request, config_hash=_hash(request))
-
-    return respond
-
-
-def _playground(handler: APIHandler) -> Callable[[Request], Awaitable[Response]]:
-    async def respond(request: Request) -> Response:
-        response: Response = await handler.playground(
-            request.path_params["file_path"], request, config_hash=_hash(request))
-        if response.media_type == "text/html":
-            response.headers["Content-Security-Policy"] = _policy(bytes(response.body))
-        return response
-
-    return respond
-
-
-def _inline_scripts(page: bytes) -> Iterator[bytes]:
-    for part in page.split(b"<script>")[1:]:
-        script, closed, _ = part.partition(b"</script>")
-        if closed:
-            yield script
-
-
-def _policy(page: bytes) -> str:
-    """Return the policy for a playground's page: its own files, its inline script, and code from its form library."""
-    scripts = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
-                       for script in _inline_scripts(page))
-    return (f"default-src 'self'; script-src 'self' 'unsafe-eval' {scripts}; style-src 'self' 'unsafe-inline'; "
-            "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'")
-
-
-def _hash(request: Request) -> str:
-    packed = str(request.path_params.get("config_hash", ""))
-    if len(packed) > _MAX_HASH:
-        raise ChatRequestError(f"the configuration in the address has more than {_MAX_HASH} letters: send it in the "
-                               "body, as `config`")
-    return packed

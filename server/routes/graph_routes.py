@@ -13,15 +13,14 @@ from pydantic import Field
 
 from ...agents.example_questions import example_questions
 from ...agents.introduction import Introduction, introduce
-from ...api.python_results import Source
+from ...api.python_results import CitedPlace, Source, stated_by
 from ...export.export_formats import FORMATS, ExportFormat, export_pieces
+from ...graph_store.graph.graph_file import Sources
 from ...graph_store.graph.knowledge_graph import EdgeKey
-from ...graph_store.graph.tree_graph import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup
 from ...schemas.naming import triple_id
-from ...subagent.answer_facts import CitedPlace, stated_by
 from ...tools.openings import DocumentSummary, summarise_documents
 from ...tools.schema_names import terms_of
 from ...tools.table_results import ComputedTable, tabulate

@@ -9,8 +9,8 @@ from banyan.graph_store.bounding.admission import bound
 from banyan.graph_store.bounding.labels import Bounds
 from banyan.models.llm import wire
 from banyan.models.llm.endpoint import Reply
+from banyan.models.llm.extraction_reply import NumberedLines
 from banyan.models.llm.inferring import merge_proposal
-from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.models.llm.parsing import UnusableAnswer
 from banyan.models.llm.structured import read_reply
 from banyan.schemas.documents import Chunk
@@ -31,7 +31,7 @@ _DIGESTS = [CommunityDigest(keywords=("Ada",), facts=("Ada met Otto", "Ada age: 
 _SHAPES: dict[str, wire.Shape[Any]] = {
     "extraction": wire.extraction(_SCHEMA, NumberedLines(_REQUESTS)), "summaries": wire.summaries(_DIGESTS),
     "verdicts": wire.verdicts(2), "judgement": wire.judgement(TOOLS), "answer": wire.judgement(()),
-    "same": wire.SAME_LABELS, "question": wire.QUESTION, "retelling": wire.RETELLING,
+    "same": wire.SAME_LABELS, "question": wire.QUESTION,
     "schema": wire.proposed_schema(lambda proposed: merge_proposal(_SCHEMA, proposed))}
 _GOOD: dict[str, Any] = {
     "extraction": {"entities": [["Person", "Ada Byron", "Otto"], ["Place", "Ulm"]],
@@ -49,7 +49,6 @@ _GOOD: dict[str, Any] = {
     "answer": {"thought": "", "lookups": [], "keep": [], "answerable": True, "short": "Ulm", "confidence": 1,
                "claims": [{"text": "In Ulm.", "quotes": [{"item": 1, "words": "born in Ulm"}], "unstated": ""}]},
     "same": {"same": [["1", "works_for", "forward"], ["2", "owns", "backward"]]}, "question": {"question": "Who?"},
-    "retelling": {"thought": "", "text": "Once."},
     "schema": {"thought": "", "types": [["Ship", "Product", "a vessel", "船"]],
                "relations": [["sails on", "Ship", "Place|River", "", "tail"]],
                "attributes": [["tonnage", "Ship", "number", "", "one"]]}}

@@ -62,7 +62,7 @@ def test_stopped_and_killed_in_the_middle_and_run_again_the_report_is_the_same_a
     assert comparable(first) == comparable(last) == comparable(again)
     assert len({json.dumps(request["messages"]) for request in server.requests}) == whole
     assert asked == len(server.requests) == whole + len(kills), "only what was in flight was asked again"
-    assert (tmp_path / "killed" / "report" / "report.html").is_file()
+    assert (tmp_path / "killed" / "report" / "report.md").is_file()
 
 
 def comparable(report: Any) -> Any:

@@ -65,7 +65,7 @@ STEPS = {
                             {"scipy", "bm25s", "networkx", "chromadb", "sklearn"}),
     "a question before it is asked": (QUESTION, {"torch", "spacy", "chromadb", "onnxruntime", "sklearn", "openai",
                                                  "fastapi", "banyan.models.rules.reader", "banyan.ingest.loaders",
-                                                 "banyan.agents.label_grouping"}),
+                                                 "banyan.agents.schema_proposal"}),
     "an embedder that has been exported": (EMBEDDER, {"torch", "transformers", "sentence_transformers", "onnx"}),
     "a parser": (PARSER, {"torch"}),
     "a build without Ray": (BUILD, {"ray", "torch", "fastapi"}),

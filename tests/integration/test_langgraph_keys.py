@@ -75,7 +75,7 @@ def test_nobody_enters_without_a_key(url, http, waiting):
     for headers in ({}, {"X-API-Key": "banyan_wrong"}, {"x-auth-scheme": "langsmith"}):
         with get_sync_client(url=url, headers=headers) as client, refused(401):
             client.assistants.search()
-    for path in ("/threads", "/runs/stream", "/api/knowledge-bases", "/chat/invoke", "/mcp", "/store/items"):
+    for path in ("/threads", "/runs/stream", "/api/knowledge-bases", "/chat/kb/kb/invoke", "/mcp", "/store/items"):
         assert http.post(path, json={}).status_code in {401, 405}, path
     assert http.get("/ok").status_code == 200
 

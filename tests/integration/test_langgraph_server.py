@@ -183,9 +183,8 @@ class TestAppOnTheSamePort:
             assert "chess" in names
             asked = http.post("/api/knowledge-bases/chess/ask", json={"question": "Where was Ada Blum born?"}).json()
             assert "Warsaw" in asked["answer"]
-            assert http.get("/chat/kb/chess/playground/").status_code == 200
-        chat = RemoteRunnable(f"{url}/chat")
-        assert "Vienna" in chat.invoke({"knowledge_base": "chess", "question": "Where was Otto Kern born?"}).content
+        chat = RemoteRunnable(f"{url}/chat/kb/chess")
+        assert "Vienna" in chat.invoke({"messages": [("user", "Where was Otto Kern born?")]}).content
 
 
 def waiting(client, name):

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.cluster.joining import ClusterError, join_cluster
-from banyan.agents.cluster.ray_builds import resources_on
+from banyan.agents.cluster.joining import ClusterError, join_cluster, resources_on
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
@@ -115,7 +114,7 @@ def test_without_a_cluster_or_with_another_the_error_says_what_to_do(here, clust
         refused = pytest.raises(ClusterError, match=f"no Ray cluster answers at {nothing}.*start one with")
         with refused, join_cluster(nothing):
             pass
-    monkeypatch.setattr("banyan.agents.cluster.ray_workers.version", lambda _: "99.0")
+    monkeypatch.setattr("banyan.agents.cluster.ray_resources.version", lambda _: "99.0")
     with pytest.raises(ClusterError, match=rf"has banyan-graphrag {version('banyan-graphrag')}: install "
                                            r"'banyan-graphrag\[ray\]==99\.0' on every node"):
         KnowledgeBase("other", here).add(ENGLISH, ray=cluster.address)

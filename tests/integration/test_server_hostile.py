@@ -156,7 +156,7 @@ def test_parameters_out_of_range_are_refused(client, query):
     {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}])
 def test_pages_of_others_change_nothing(client, headers):
     for method, path in (("POST", f"{KB}/demo/builds"), ("DELETE", f"{KB}/demo/document?id=ada.md"),
-                         ("POST", f"{KB}/demo/ask"), ("POST", "/mcp"), ("POST", "/chat/invoke")):
+                         ("POST", f"{KB}/demo/ask"), ("POST", "/mcp"), ("POST", "/chat/kb/demo/invoke")):
         _refused(client.request(method, path, headers=headers), 403)
     allowed = client.options(f"{KB}/demo/ask", headers={**headers, "Access-Control-Request-Method": "POST"})
     read = client.get(KB, headers=headers)

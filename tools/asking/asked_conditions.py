@@ -244,6 +244,10 @@ class Conditions:
         column = self._index.column(name)
         return column.holds_dates and sum(map(bool, column.dates)) > _HALF * len(column.texts)
 
+    def is_flag(self, name: str) -> bool:
+        """Return True if all values of a field say yes or no."""
+        return table_words.FLAGS.issuperset(map(str.casefold, self._index.column(name).texts))
+
     def is_numeric(self, name: str) -> bool:
         """Return True if most of a field's values are numbers."""
         column = self._index.column(name)

@@ -126,7 +126,7 @@ class _Asked:
     def _are_in_headings(self, words: Sequence[str], lookup: TripleLookup) -> bool:
         """Return True if each of some words occurs in the titles or headings above every row of a lookup."""
         term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
-        table = read_table(self._index, self._schema, lookup, term)
+        table = read_table(self._index, self._schema, lookup, term, most=0)
         headings = [(text, set(content_words(text))) for text in contexts(self._index, table)]
         if not headings or len(headings) < len(table.computed.rows):  # only the first rows' headings are read
             return False
@@ -267,6 +267,8 @@ class _Asked:
         counted = next(filter(self._is_counted, free_fields), None)
         if counted and conditions.is_numeric(counted.name):
             return None  # "how many inhabitants" asks for the number itself
+        if do == "count" and counted and conditions.is_flag(counted.name):
+            return conditions.lookup("", do=do)  # "how many fight songs": things of that name, not yes and no
         if do == "count" and free_fields:
             return conditions.lookup(counted.name, do="distinct") if counted and len(free_fields) == 1 else None
         self._mentions.use(*free_fields)

@@ -179,8 +179,9 @@ class Mentions:
         excluded = table_words.NO_FIELD | ENGLISH_STOP | self.prefixes
         ranked = sorted(reading for term in terms_of(self._index)
                         for label_rank, label in enumerate(labels_of(self._schema, term))
-                        if label not in excluded and len(label) >= _SHORTEST_LABEL and not self._means_rows(label)
-                        for reading in self._find_label(label, term, label_rank, tokens))
+                        if label not in excluded and len(label) >= _SHORTEST_LABEL
+                        for reading in self._find_label(label, term, label_rank, tokens)
+                        if not self._means_rows(label))
         self._candidates = [mention for _, mention in ranked]
         chosen = _without_overlaps(self._candidates)
         # "the largest number of authors" is not about a field "size".
@@ -254,6 +255,11 @@ class Mentions:
         """
         unread = self.unread()
         if re.search(r"[\u4e00-\u9fff]", self.text):
+            # A noun after "which" or "how many" is what the rows are called, unless it is a mention.
+            asked_nouns = [match.span() for match in table_words.HAN_ASKED.finditer(unread) if not any(
+                match.start("noun") < mention.end and mention.start < match.end() for mention in self.all)]
+            for start, end in reversed(asked_nouns):
+                unread = unread[:start] + unread[end:]
             unread = table_words.HAN_GENERIC.sub("", unread)
         generic_stems = {word for type_name in self._index.browsing.types for word in content_words(type_name)}
         generic_stems |= self.subjects(unread=True) | {stem(word) for word in table_words.GENERIC}
@@ -301,12 +307,13 @@ def _label_stems(label: str) -> list[list[str]]:
 
 def _find_runs(stems: Sequence[str], tokens: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
     """Yield (start, end), in characters, of each run of neighbouring tokens that have these stems."""
-    for first in range(len(tokens) - len(stems) + 1):
-        if tokens[first][2] != stems[0]:  # a fast check, which nearly all places fail
+    first_stem = stems[0]
+    for first, (start, _, token_stem) in enumerate(tokens):
+        if token_stem != first_stem:  # a fast check, which nearly all places fail
             continue
         run = tokens[first:first + len(stems)]
-        if [token_stem for _, _, token_stem in run] == list(stems):
-            yield run[0][0], run[-1][1]
+        if [run_stem for _, _, run_stem in run] == list(stems):
+            yield start, run[-1][1]
 
 
 def singular(word: str) -> str:

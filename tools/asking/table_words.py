@@ -87,6 +87,9 @@ WHICH_BEFORE = _form(r"\b(?:which|what|whose)\s+(?:\w+\s+)?$", "哪(?:一|几)?[
 ASKED = _form(r"\b(?:how many(?: different| distinct)?|which|what|of the|list(?: all| every)?|name(?: all| every)?|all|"
               r"every|each|are there more)\s+(?:of the |the )?(?=\w)")
 """What stands before the noun that a question calls the rows."""
+HAN_ASKED = re.compile("(?:哪|几|多少)[一几些]?[个位名家部本件种项条份只张篇台款座所次期道间]?"
+                       r"(?P<noun>[\u4e00-\u9fff]{1,2}?)(?=[的最是有在，,、？?\s]|$)")
+"""The same in Chinese, with the noun: 哪道菜."""
 IN_TURN = _form(r"\bdirectly or (?:indirectly|through)\b", r"\bindirectly\b", r"\bin turn\b", r"\bchain\b",
                 r"\ball that (?:follow|depend)", r"\b(?:followed|came|resulted) from\b", "间接|依次|由此")
 
@@ -96,6 +99,8 @@ NO_FIELD = words("count number name value total list field row record item entry
 """Fields of these names are in every question about rows, and asked for by none."""
 ENDINGS = frozenset(stem(word) for word in ("date", "year", "name", "number", "time", "place", "day"))
 """Words at the end of a field's name that questions leave out: "date" in "birth date"."""
+FLAGS = words("yes no true false y n 0 1 是 否 有 无")
+"""The values of fields that say yes or no, of which nobody asks how many there are."""
 GENERIC = words("""
     go gone here reach reaches reached be become became been turn turned stand stands end ended up still now today yet
     currently present moment

@@ -19,7 +19,7 @@ from .graph_seeds import community_scores
 Scores = NDArray[np.float32]
 
 # Against vectors, where those can be trusted wholly.
-_LEXICAL_SHARE = 0.5
+_LEXICAL_SHARE = 0.6
 # A passage rarely repeats what its document is about, and a long document has words of every question somewhere.
 _DOCUMENT_SHARE = 0.25
 _COMMUNITY_SHARE = 0.5

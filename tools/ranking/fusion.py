@@ -6,8 +6,8 @@ chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk 
 UniAI-GraphRAG eq. 8 and 9 weighs the two channels before the walk, where the paper adds two finished scores.
 
 A sub-query that waits for the answer of another ("Who won the election in {answer 1}?") is not held up until
-that is answered: the entities to which the other's walk leads stand in for the answer.
-They restart this walk too, and a chunk counts by what it has to do with them times its own score.
+that is answered: the entities to which the other's walk leads stand in for the answer, and a chunk counts by what it
+has to do with them times its own score.
 
 Everything that rests on vectors is weighted by the trust in them (graph_store/vectors/reliability.py), so
 that an embedding model that is blind to a script does not drag a sound lexical channel down.
@@ -20,18 +20,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...graph_store.bounding.grounding import words
+from ...graph_store.bounding.words import words
 from ...schemas.retrieval import EVERYTHING, Switches
 from ..best import best_rows
 from ..index import RetrievalIndex
 from ..query import Query
-from ..spreading import Seeds, Walkable
+from ..spreading import Seeds
 from .chunk_scores import Scores, chunk_scores
 from .graph_seeds import entity_seeds
 
 # All values here, in chunk_scores.py and in graph_seeds.py were chosen on questions of our own
 # (benchmarks/questions), where benchmarks/fusion_sweep.py varies each by itself.
-_LEAD_SHARE = 0.5
+# Added to where the walk leads, against its best chunk: the walk alone decides at the top, the chunks' own scores among
+# the many that it hardly reaches.
+_OWN_SHARE = 0.05
 # Only the best chunks restart the walk, and by a power of their score: the many that fit a little would else outweigh
 # the few that fit.
 _CHUNK_SEEDS = 200
@@ -52,27 +54,33 @@ _ABSTRACTION_WEIGHT = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """Where what speaks for a sub-query leads: weights of shapes (entities,) and (chunks,)."""
+    """Where what speaks for a sub-query leads: weights of shapes (entities,) and (chunks,).
+
+    Attributes:
+        entities: the walk's weights of entities.
+        chunks: the walk's weights of chunks.
+        own: the chunks' own scores.
+    """
 
     entities: Scores
     chunks: Scores
+    own: Scores
+
+    def scores(self) -> Scores:
+        """Return the chunks' scores for the sub-query, about 1 for the best, shape (chunks,)."""
+        return _to_one(self.chunks) + np.float32(_OWN_SHARE) * self.own
 
 
 def walk(index: RetrievalIndex, query: Query, switches: Switches = EVERYTHING, before: Sequence[Walk] = ()) -> Walk:
     """Spread what speaks for entities and chunks over the entity-chunk graph."""
     graph_weight = beta(query) if switches.beta is None else switches.beta
-    weights = defaultdict(float, entity_seeds(index, query, switches.routes, graph_weight))
+    entities = _seeds(entity_seeds(index, query, switches.routes, graph_weight))
     scores = chunk_scores(index, query, graph_weight, switches, _CHUNK_SEEDS)
-    lead = _lead(index, query, before)
-    for row, value in zip(lead.nodes.tolist(), lead.weights, strict=True):
-        weights[row] += _LEAD_SHARE * float(value)
-    entities, own = _seeds(weights), _sharpen(scores, _CHUNK_SHARPNESS)
-    # How far the lead reaches the chunks is seen only where both are walked.
-    part = index.spreading.around(_beside(index, entities, own)) if switches.spreading else None
+    lead, own = answer_seeds(index, query, before), _sharpen(scores, _CHUNK_SHARPNESS)
     if len(lead.nodes) and scores.any():
-        reach = _to_one(_spread(index, part, lead).chunks) + np.float32(_UNREACHED)
+        reach = _to_one(_spread(index, lead, switches)[1]) + np.float32(_UNREACHED)
         own = _best_seeds(reach * np.exp(_WAITING_SHARPNESS * (scores - scores.max(initial=0))))
-    return _spread(index, part, _beside(index, entities, own))
+    return Walk(*_spread(index, _beside(index, entities, own), switches), scores)
 
 
 def beta(query: Query) -> float:
@@ -106,13 +114,14 @@ def _beside(index: RetrievalIndex, entities: Seeds, chunks: Seeds) -> Seeds:
                  np.concatenate([entities.weights, chunks.weights]))
 
 
-def _spread(index: RetrievalIndex, part: Walkable | None, restart: Seeds) -> Walk:
+def _spread(index: RetrievalIndex, restart: Seeds, switches: Switches) -> tuple[Scores, Scores]:
+    """Return the weights of entities and of chunks to which a restart leads."""
     entities = len(index.entity_row)
-    if part is None:
-        weights = restart.dense(entities + len(index.chunks))
-        return Walk(weights[:entities], _handed_on(index, weights))
-    weights = part.spread(restart)
-    return Walk(weights[:entities], weights[entities:])
+    if switches.spreading:
+        weights = index.spreading.around(restart).spread(restart)
+        return weights[:entities], weights[entities:]
+    weights = restart.dense(entities + len(index.chunks))
+    return weights[:entities], _handed_on(index, weights)
 
 
 def _handed_on(index: RetrievalIndex, restart: Scores) -> Scores:
@@ -125,7 +134,7 @@ def _handed_on(index: RetrievalIndex, restart: Scores) -> Scores:
     return weights
 
 
-def _lead(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Seeds:
+def answer_seeds(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Seeds:
     """Return the entities that stand in for the answers a query waits for, weights summing to 1, or none.
 
     What the earlier query named itself is not its answer.

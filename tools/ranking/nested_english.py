@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...models.parsing.parser import Parser
 from ...models.rules.recognition.name_kinds import kind_of_noun
-from ...schemas.references import reference
+from ...schemas.retrieval import reference
 from ...text.lexicon import words
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
     doc = parser.parse(question.strip(), "en")
     if len(doc) > _LONGEST:
         return [question]
-    nested = _NestedQuestionParser(doc)
+    nested = _NestedQuestionParser(doc, parser)
     steps = nested.steps()
     return steps if 1 < len(steps) <= limit else [question]
 
@@ -58,8 +58,9 @@ def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
 class _NestedQuestionParser:
     """The steps of a nested question, and the tokens that they replace."""
 
-    def __init__(self, doc: "Doc") -> None:
-        self._doc = doc
+    def __init__(self, doc: "Doc", parser: Parser) -> None:
+        self._doc, self._parser = doc, parser
+        self._has_entities = False
         self._replaced: dict[int, tuple[int, str]] = {}
         self._asking = frozenset(token.i for token in doc if _asks(token))
 
@@ -133,7 +134,17 @@ class _NestedQuestionParser:
 
     def _names_something(self, noun: "Token", start: int, end: int) -> bool:
         """Return True if a description names something that can be looked up."""
-        return any(i in self._replaced or _is_name(self._doc[i]) for i in range(start, end) if i != noun.i)
+        places = [i for i in range(start, end) if i != noun.i]
+        # Few questions get as far as the entities, which take a while to recognise.
+        return any(i in self._replaced or _is_name(self._doc[i]) for i in places) or any(
+            self._is_entity(self._doc[i]) for i in places)
+
+    def _is_entity(self, token: "Token") -> bool:
+        """Return True for a part of a named entity that is no numeral."""
+        if not self._has_entities:
+            self._parser.recognise(self._doc)
+            self._has_entities = True
+        return token.tag_ != "CD" and bool(token.ent_type_)
 
     def _is_of_something(self, noun: "Token") -> bool:
         """Return True for a common noun that belongs to a name: 'the founder of X', 'X's founder', 'the X founder'."""
@@ -145,7 +156,8 @@ class _NestedQuestionParser:
             if child.dep_ == "prep" and child.lemma_ == "of":
                 bare = _is_person(noun) and not any(token.dep_ == "det" for token in child.subtree)
                 return _is_definite(noun) and (bare or self._names_something(noun, child.left_edge.i, _end(child)))
-            if child.dep_ == "compound" and child.i < noun.i and _is_person(noun) and _is_name(child):
+            if child.dep_ == "compound" and child.i < noun.i and _is_person(noun) and (
+                    _is_name(child) or self._is_entity(child)):
                 return True
         return False
 
@@ -226,4 +238,4 @@ def _end(token: "Token") -> int:
 def _is_name(token: "Token") -> bool:
     if token.tag_ == "CD":
         return any(letter.isdigit() for letter in token.text)
-    return token.tag_ in {"NNP", "NNPS"} or token.text in {'"', "“"} or bool(token.ent_type_)
+    return token.tag_ in {"NNP", "NNPS"} or token.text in {'"', "“"}

@@ -52,8 +52,6 @@ class NameRuns:
             parts = list(_WORD.finditer(self._text, start, end))
             while parts and (self._opens(parts[0].start()) or parts[0][0].lower().rstrip(".") in _NO_HEAD):
                 del parts[0]
-            while parts and parts[-1][0].lower() in _NO_NAME:
-                del parts[-1]
             if len(parts) > 1 and not any(part.start() in self._shut for part in parts):
                 yield parts[0].start(), parts[-1].end()
 
@@ -70,12 +68,7 @@ class NameRuns:
     def extend(self, start: int, end: int, *, of: bool = True) -> tuple[int, int]:
         """Return the complete name around a fragment, or the fragment.
 
-        Adjacent words join the fragment if only a space separates them.
-
-        Args:
-            start: the start of the fragment.
-            end: the end of the fragment.
-            of: whether "of" links a preceding noun to the name: "Diocese of La Ceiba".
+        Adjacent words join it if only a space separates them, and `of` a noun before "of": "Diocese of La Ceiba".
         """
         first, last = self._run_of.get(start), self._run_of.get(end - 1)
         if first is None or last is None or self._text[start - 1 : start] == "-":

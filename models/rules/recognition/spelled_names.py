@@ -55,14 +55,15 @@ _KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
 """What stands before the name of a kind of thing: (each, a “Gold Member”)."""
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
-_LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)")
-_EMPHASIS = re.compile(r"\*{1,3}|`{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
+_LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
+_PICTURE = "\u2600-\u27bf\U0001f000-\U0001faff"
+_EMPHASIS = re.compile(rf"\*{{1,3}}|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTURE}][{_PICTURE}\ufe0f\u200d]*")
+"""Marks of emphasis, and pictures among the letters."""
 _SYMBOL = re.compile("[=+×−%$€£]")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _OWNER = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
-_OPENING = "\n.!?:"
 _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
                            r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
 _SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
@@ -73,7 +74,7 @@ _LONGEST_NAME = 9
 
 
 def without_emphasis(text: str) -> str:
-    """Return a text with blanks for marks of emphasis, as it is recognised."""
+    """Return a text with blanks for marks of emphasis and pictures, as it is recognised."""
     return _EMPHASIS.sub(lambda marks: " " * len(marks[0]), text)
 
 
@@ -138,8 +139,6 @@ def _may_be(text: str, span: Span) -> bool:
     first, _, noun = name.rpartition(" ")
     if kind in {"person", "organization"} and (noun.lower() in THINGS or noun.lower().rpartition("-")[2] in THINGS):
         return False  # "Delta Valves Projects"
-    if kind != "person" and infer_type(name):
-        return True
     if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":
         return may_be("location", first)  # Ottawa Senators, but not Gold Members
     if kind == "person" and re.search(rf"\b{re.escape(noun.lower())}s?\b", text):
@@ -309,9 +308,6 @@ def _is_common_word(text: str, span: Span) -> bool:
     """Return True for a single word that is capitalised by its position only, or that a recogniser guessed."""
     name = text[span.start : span.end]
     before = text[max(0, span.start - _AROUND) : span.start].rstrip(" \t\"“'(*-•")
-    opens = not before or before[-1] in _OPENING
-    if opens and re.search(rf"(?<![\w.]){re.escape(name.lower())}s?\b", text):
-        return True
     if any(c.isupper() for c in name[1:]) or span.kind not in _SINGLE:
         return False
     last = before.rpartition(" ")[2].lower().rstrip(".")

@@ -24,12 +24,7 @@ export async function show(root, base) {
       ]),
       part(t("connect.mcp"), t("connect.mcp.about"), [mcpByHttp(server), mcpByCommand(name, local)]),
       part(t("connect.studio"), t("connect.studio.about"), [studio()]),
-      part(
-        t("connect.chat"),
-        t("connect.chat.about"),
-        [langserve(server, name)],
-        base && [h("a", { href: `chat/kb/${encodeURIComponent(base)}/playground/` }, t("connect.chat.playground"))],
-      ),
+      part(t("connect.chat"), t("connect.chat.about"), [langserve(server, name)]),
     ),
   );
 }

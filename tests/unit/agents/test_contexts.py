@@ -3,11 +3,10 @@
 import pytest
 from banyan.agents.construction import graph as construction
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.contexts import ContextError, check_context
-from banyan.agents.model_choice import ModelChoiceError, check_models
 from banyan.agents.retrieval import graph as retrieval
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
+from banyan.agents.run_checks import ContextError, ModelChoiceError, check_context, check_models
 from banyan.config import Settings
 
 from ... import asking, small_base

@@ -14,7 +14,7 @@ from banyan.runtime.event_loop import run
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
 
-from banyan.agents.cluster import ray_workers as pool
+from banyan.agents.cluster import ray_resources as pool
 from banyan.agents.cluster.joining import ClusterError
 from banyan.agents.cluster.worker import PACKAGE
 from ray.exceptions import GetTimeoutError, RayError, WorkerCrashedError

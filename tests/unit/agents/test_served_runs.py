@@ -4,9 +4,9 @@ import os
 
 import pytest
 from banyan.agents.construction.graph import build_graph as build_construction
-from banyan.agents.model_choice import ModelChoiceError
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
+from banyan.agents.run_checks import ModelChoiceError
 from banyan.ingest.loaders import IngestError
 from banyan.runtime.audit import entries
 

@@ -1,26 +1,16 @@
 """Ids for names: every form of an entity the same id, none left, and the way back to the byte."""
 
-import json
-
 import pytest
-from banyan.config import Settings
-from banyan.evaluation.bench.anonymous_corpus import written_tasks
-from banyan.evaluation.bench.anonymous_names import (
+from banyan.evaluation.bench.anonymising import (
     Anonymiser,
     AnonymityError,
-    AnonymityKey,
     NamedEntity,
     leaks,
     named_entities,
     revert,
 )
-from banyan.evaluation.bench.published_datasets import bench_question
-from banyan.models.llm.endpoint import Reply
-from banyan.models.llm.judging import Reteller
 from hypothesis import given
 from hypothesis import strategies as st
-
-from ... import in_memory_calls as in_memory
 
 CURIE = NamedEntity("PERSON", "Marie Curie", ("Curie", "Madame Curie", "Marie Curie"))
 SHI = NamedEntity("PERSON", "史进", ("九纹龙", "史进"))
@@ -94,38 +84,3 @@ def test_parts_of_names_stand_for_the_person_or_the_family_and_small_words_for_n
                      ("Curie", "Curie"), ("Mark", "Mark Stone III")}
     kinds = {entity.kind for entity in named_entities(graph, {"Person", "Place"}, texts)}
     assert kinds == {"PERSON", "PLACE"}
-
-
-class Author:
-    """An endpoint that retells: the facts' lines as sentences, or with a name of nobody's."""
-
-    def __init__(self, name=""):
-        self.name, self.prompts = name, []
-
-    async def send(self, messages, _json_schema, permit):
-        permit()
-        self.prompts.append(messages[1][1])
-        lines = [line[2:].replace(" | ", " ") for line in messages[1][1].splitlines() if line.startswith("- ")]
-        return Reply(json.dumps({"thought": "", "text": f"{'. '.join(lines)}. {self.name}"}), 10, 5)
-
-
-FACTS = [("PERSON#1", "born in", "LOCATION#1"), ("PERSON#2", "visited", "LOCATION#1")]
-
-
-@pytest.mark.parametrize(("name", "written"), [("", 2), ("Madame Curie", 2), ("Zoe Holm", 0)])
-def test_a_model_retells_the_facts_and_its_passages_become_tasks_where_no_name_is_left(name, written):
-    anonymiser, author = Anonymiser(NAMED), Author(name)
-    for text in ("Curie", "史进", "Warsaw"):
-        anonymiser.replace("t", text)
-    settings = Settings(_env_file=None, language="en")
-    # Its own check looks for names by other means than they were replaced by.
-    key = AnonymityKey(entities={**anonymiser.key.entities, "PERSON#3": ("Zoe Holm",)}, places={})
-    tasks = written_tasks(Reteller(settings, in_memory.InMemoryCalls(), lambda _: author), FACTS, key,
-                          lambda text: anonymiser.replace("", text), 5)
-    assert len(author.prompts) == 2
-    assert sum("- Marie Curie | born in | Warsaw" in prompt for prompt in author.prompts) == 1  # in any order
-    assert len(tasks) == written
-    if not name:
-        assert tasks[0].question.endswith("\n[PERSON#1] born in [LOCATION#1]. ")
-        assert tasks[0].answer == "PERSON#1——Marie Curie\nLOCATION#1——Warsaw"
-        assert bench_question("1", *tasks[0].model_dump().values()).kind == "reversion"

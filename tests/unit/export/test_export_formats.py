@@ -4,8 +4,7 @@ import json
 import re
 
 import networkx as nx
-from banyan.export.cypher import cypher, literal, quoted_name
-from banyan.export.export_formats import graphml, node_link
+from banyan.export.export_formats import cypher, graphml, literal, node_link, quoted_name
 from hypothesis import given
 from hypothesis import strategies as st
 

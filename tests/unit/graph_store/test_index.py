@@ -59,7 +59,7 @@ def test_other_arrays_take_another_format(opened):
         kb.save_index()
         found = array_file.load(kb.layout.index).arrays
     kinds = sorted((name, array.dtype.kind, array.ndim) for name, array in found.items())
-    assert (array_file._FORMAT, content_id(repr(kinds))) == ("banyan-index-21", "fd57ed9848ca10d8a464")
+    assert (array_file._FORMAT, content_id(repr(kinds))) == ("banyan-index-22", "fd57ed9848ca10d8a464")
 
 
 @pytest.fixture

@@ -12,15 +12,16 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.graph_store.scopes.selection import ScopeError, documents_in
-from banyan.schemas.scope import Scope
-from banyan.subagent.langchain_retriever import search
+from banyan.cli.commands.build import run_build
+from banyan.graph_store.scopes import ScopeError, documents_in
+from banyan.schemas.documents import Scope
+from banyan.subagent.tool import search
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ...hashed_embedding import HashedEmbedder
 from ...newest import newest
-from ...scripted import Shell, Workshop, run_build
+from ...scripted import Shell, Workshop
 
 PEOPLE, FIRMS, PLACES = ["Ada", "Bob", "Cem", "Dua"], ["Acme", "Beko"], ["Bonn", "Kiel", "Oslo"]
 SENTENCES = st.one_of(

@@ -10,7 +10,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.schemas.delta import Decision
-from banyan.subagent.langchain_retriever import search
+from banyan.subagent.tool import search
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

@@ -50,6 +50,12 @@ def test_links_are_followed_only_to_files_within_the_folder(tmp_path):
     assert all("link" in found.reason for found in failures)
 
 
+@pytest.mark.parametrize("name", ["table.csv", "report.pdf", "notes.md", "list.json"])
+def test_a_pointer_of_git_lfs_is_no_document(tmp_path, name):
+    pointer = write(tmp_path / name, "version https://git-lfs.github.com/spec/v1\noid sha256:f3a6\nsize 121407075\n")
+    assert "run `git lfs pull`" in failure(pointer)
+
+
 def test_unknown_formats_are_reported_with_the_known_ones(tmp_path):
     path = write(tmp_path / "a.xyz", "a")
     assert failure(path).startswith(".xyz is not a known format")
@@ -124,7 +130,7 @@ def test_markdown_is_kept_and_titled_by_its_first_heading(tmp_path):
     source = "intro\n```\n# not this\n```\n## The *tree* ##\ntext"
     document = only(write(tmp_path / "a.md", source))
     assert document.text == source
-    assert document.title == "The *tree*"
+    assert document.title == "The tree"
     assert only(write(tmp_path / "b.md", "no heading")).title == "b"
 
 

@@ -25,6 +25,8 @@ def test_a_parse_has_our_sentences_and_the_texts_offsets(parser):
     assert all(TEXT[token.idx : token.idx + len(token)] == token.text for token in doc)
     first_words = {sentence[0].idx for sentence in doc.sents}
     assert {start for start, _ in split_sentences(TEXT)} <= first_words
+    assert not doc.ents
+    parser.recognise(doc)
     assert ("Anna Brandt", "PERSON") in {(entity.text, entity.label_) for entity in doc.ents}
 
 
@@ -114,6 +116,14 @@ def test_a_wrapped_name_has_no_line_break_and_a_list_is_not_one_name(parser: Par
                "York and by Anna Keller, who had negotiated it for more than two long years.")
     assert "New York" in names(wrapped, parser)
     assert not [name for name in names("Offices:\n- Berlin\n- Oslo\n- New Delhi\n", parser) if "\n" in name]
+
+
+def test_a_picture_and_what_stands_behind_a_dash_are_no_part_of_a_name(parser: Parser) -> None:
+    text = "The hall was rebuilt by Ethan White 👨‍💻 of Alder. "
+    text += "The pairs were Paula Blum - Sarah Lee and Ida Lang - Bo Karl."
+    names = {text[span.start : span.end] for span in find_spans([text], parser)[0]}
+    assert "Ethan White" in names
+    assert not any(" - " in name or name[-1] > "\u2600" for name in names)
 
 
 def test_articles_possessives_and_markup_are_no_part_of_names(parser: Parser) -> None:

@@ -54,6 +54,13 @@ def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesR
                             ("Meeting Room Aurora", "Phone", "0123 456"), ("Meeting Room Aurora", "Fax", "0123 457")}
 
 
+@pytest.mark.parametrize("text", ["微波炉是1945年由珀西·勒巴朗·斯宾塞发明的。",
+                                  "微波炉是 1945 年由 [珀西·勒巴朗·斯宾塞](https://a.example/Spencer) 发明的。"])
+def test_all_parts_of_a_chinese_name_with_dots_are_of_it(reader: RulesReader, text: str) -> None:
+    found = read(reader, text, schema="general")
+    assert "珀西·勒巴朗·斯宾塞" in entities(found)
+
+
 def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesReader) -> None:
     form = "*Sponsor / advisor*: Ann Lee <ann@x.org>, Bo Karl\n\n*Level*: two\n*Licence*: BSD\n*Seen by*: ____\n"
     links = "Pump: https://x.org/p\nHoist: https://x.org/h\nDock: https://x.org/d\n"
@@ -68,6 +75,9 @@ def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesR
                                  ("Ann Lee", "alias", "ann@x.org"), (document, "Level", "two"),
                                  (document, "Licence", "BSD")}
     assert not of_document(links) | of_document(talks) | of_document("Level: two\nLicence: BSD\n")
+    assert of_document("A soup.\n\nRating: ★★☆\n\nEnergy: 309 kcal\n") == {
+        (document, "Rating", "★★☆"), (document, "Energy", "309 kcal")}
+    assert not of_document("Rating: ---\n\nEnergy: 309 kcal\n")
 
 
 @pytest.mark.parametrize(("text", "people"), [
@@ -77,6 +87,12 @@ def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesR
      {("attendees", "Ann Lee"), ("attendees", "Bo Karl")}),
     ("**Attendees:**\n\n- Ann Lee\n- Bo Karl\n", {("attendees", "Ann Lee"), ("attendees", "Bo Karl")}),
     ("# 出席\n- 王芳\n- 李小明（主席）\n", {("出席", "王芳"), ("出席", "李小明")}),
+    ("Present: Ann Lee, Bo van Karl and Cy Dee.\n\nRegrets: not logged, sorry\n",
+     {("present", "Ann Lee"), ("present", "Bo van Karl"), ("present", "Cy Dee")}),
+    ("* **Present:** Ann Lee, Bo\n  Karl, Cy Dee\n* Next: May\n",
+     {("present", "Ann Lee"), ("present", "Bo Karl"), ("present", "Cy Dee")}),
+    ("出席：王芳、李小明\n", {("出席", "王芳"), ("出席", "李小明")}),
+    ("Present: unfortunately, this was not logged.\nFrom: Ann Lee, Bo Karl\nPresent: Ann Lee\n", set()),
     ("## Present\n\n- Buy new pumps\n- Ann Lee\n", set()),
     ("## Present\n\n- Ann Lee\n", set()),
     ("## Docks\n\n- Ann Lee\n- Bo Karl\n", set()),

@@ -41,7 +41,6 @@ def test_threads_of_two_clients_are_two_conversations(client, resources):
     assert [text for text in earlier if text.startswith("Where")] == [f"{QUESTION} (ada)", f"{QUESTION} (bob)"]
 
 
-@pytest.mark.filterwarnings("ignore:astream_log is deprecated")
 @pytest.mark.parametrize(("error", "status", "message"), [
     (ReasonerError("the endpoint said 500: try again"), 503, "the endpoint said 500: try again"),
     (ZeroDivisionError("secret"), 500, "an internal error; search the server's log for this request_id")])
@@ -52,7 +51,7 @@ def test_what_goes_wrong_is_told_in_every_way(client, resources, error, status, 
     resources.fake.reply = fail
     answer = asked(client)
     assert (answer.status_code, answer.json()["error"]["message"]) == (status, message)
-    for way in ("stream", "stream_log", "stream_events"):
+    for way in ("stream", "stream_events"):
         answer = asked(client, way=way)
         events = [line for line in answer.text.splitlines() if line.startswith(("event: error", "data: {\"status"))]
         assert events == ["event: error", f"data: {json.dumps({'status_code': status, 'message': message})}"]

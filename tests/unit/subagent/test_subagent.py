@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import banyan
 import pytest
-from banyan.subagent.asking import answer_text, resources_for
+from banyan.subagent.tool import answer_text, resources_for
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode

@@ -1,7 +1,7 @@
 """The headings above a line, what they say of it, and the sentence that opens its list."""
 
 import pytest
-from banyan.text.section_lines import is_telling, lines_under, opening_of, section_of
+from banyan.text.section_lines import headings, is_telling, lines_under, opening_of, section_of
 
 
 def section(text, heading="", title="", known=()):
@@ -36,6 +36,18 @@ def test_headings_of_a_whole_text_end_with_the_next_one_of_their_level():
     assert section(f"{text}x") == "North hall > New pumps"
     assert section(f"{text}# South hall\nx") == "South hall"
     assert section(f"{text}```\n# South hall\n```\nx") == "North hall > New pumps"
+
+
+@pytest.mark.parametrize("heading", ["**North hall**", "*North hall*", "***North hall***", "[North hall](https://n.example)",
+                                     "North [hall](hall.md)"])
+def test_a_heading_has_no_emphasis_and_no_links(heading):
+    assert [found.title for found in headings(f"## {heading} ##\nx")] == ["North hall"]
+    assert section(f"## {heading}\nx") == "North hall"
+
+
+@pytest.mark.parametrize("heading", ["2 * 3 * 4", "f(*a, **b)", "**b", "__init__", "[1] Sources"])
+def test_marks_that_are_no_emphasis_stay_in_a_heading(heading):
+    assert [found.title for found in headings(f"# {heading}")] == [heading]
 
 
 def test_a_text_below_headings_has_none_of_its_own():

@@ -134,6 +134,22 @@ def test_what_is_said_of_rows_by_their_keys_is_no_field(index_of):
     assert (lookup.relation, lookup.tail, lookup.where) == ("kind", "Harbour", ("written=2031",))
 
 
+def test_a_field_that_says_yes_or_no_is_not_what_is_counted(index_of):
+    # "Fight" is a field, and the fight songs are the rows.
+    def put(kb):
+        for number in range(6):
+            name = f"Song {number}"
+            base.put(kb, f"{name}.md", f"| Song: {name} | League: {'Big' if number < 5 else 'Small'} | Fight: Yes |",
+                     entities={name: "Song"}, title="Fight songs",
+                     attributes=[(name, "league", "Big" if number < 5 else "Small"),
+                                 (name, "fight", "No" if number % 2 else "Yes")])
+
+    index = index_of({"name": "songs", "entity_types": [{"name": "Song"}], "relation_types": [], "attribute_types": [
+        {"name": name, "kind": "text"} for name in ("league", "fight")]}, put)
+    lookup = table_read(index, "How many fight songs are of the Big league?")
+    assert lookup.model_dump(exclude_defaults=True) == {"relation": "league", "tail": "Big", "do": "count"}
+
+
 def test_what_ties_with_the_last_group_that_is_asked_for_is_shown_as_well(resources):
     index = newest(resources, "lighthouses").index
     lookup = TripleLookup(relation="status", by="tail", do="count", limit=2)
@@ -180,7 +196,9 @@ class TestQuestionsAboutRows:
         ("Which Active lighthouse has the smallest height?", {"relation": "height", "where": ("status=Active",),
                                                               "do": "smallest"}),
         ("Which lighthouse was lit first?", {"relation": "lit", "do": "first"}),
-        ("哪本书价格最高？", {"relation": "价格", "do": "largest"})])
+        ("哪本书价格最高？", {"relation": "价格", "do": "largest"}),
+        ("价格最高的是哪部作品？", {"relation": "价格", "do": "largest"}),
+        ("哪些小说的状态是绝版？", {"relation": "状态", "tail": "绝版"})])
     def test_are_read_as_lookups(self, resources, question, lookup):
         assert arguments(resources, question) == lookup
 

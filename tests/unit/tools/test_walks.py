@@ -5,7 +5,7 @@ import pytest
 from banyan.graph_store.index.contents import step_arrays
 from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.schemas.retrieval import EVERYTHING, ROUTES, Switches
-from banyan.tools.ranking.fusion import walk
+from banyan.tools.ranking.fusion import answer_seeds, walk
 from banyan.tools.spreading import Seeds, SpreadingGraph
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,9 +78,8 @@ def test_a_chunk_that_shares_no_word_rises_with_the_entities_of_the_walk_before(
 
 
 def lead_of(index, query, before):
-    """The weights with which a walk sets out: where nothing spreads, those of its entities."""
-    weights = walk(index, query, SILENT.model_copy(update={"spreading": False}), before).entities
-    return weights / (weights.sum() or 1)
+    """The weights of the entities that stand in for an answer."""
+    return answer_seeds(index, query, before).dense(len(index.entity_row))
 
 
 def test_what_the_earlier_question_named_is_not_its_answer(index, first):

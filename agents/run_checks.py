@@ -1,16 +1,51 @@
-"""Limit what runs started through a LangGraph server may read from the disk: anyone who reaches it may start one."""
+"""Check what a run was given: its context, which LangGraph builds unchecked from what a client sent, and its models.
+
+A run that comes through a LangGraph server may read only some files: anyone who reaches the server may start one.
+"""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
+from typing import Any, cast, get_args
 
 from langgraph.config import get_config
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
 
+from ..config import LLM_STEPS, AskStep, Settings
 from ..ingest.reading import IngestError
 from ..runtime.budgets import Allowance, charge_calls
+from ..schemas.errors import BanyanError
 from ..schemas.formats.schema_loading import seed_names
 from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
+
+_STEPS = get_args(AskStep)
+
+
+class ContextError(BanyanError):
+    """A context with a value of a wrong type."""
+
+
+def check_context(context: object) -> None:
+    """Check that all values of a context have the types that it declares.
+
+    Raises:
+        ContextError: one has another type; names the field, and the type.
+    """
+    try:
+        # As JSON, in which a tuple is a list; strictly, so "false" is not a bool.
+        _adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ContextError(f"the context's {where} is {str(first['input'])[:60]!r}: {first['msg']}") from error
+
+
+@cache
+def _adapter(context: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(context)
 
 
 def is_served() -> bool:
@@ -67,3 +102,34 @@ def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
                 f"{file!r} may not be read by a run that comes through a server: give documents as text, "
                 'documents=[{"id", "title", "text"}], or name folders that every client may read in '
                 f"BANYAN_SERVER_DOCUMENTS (now {folders!r}) where the server runs")
+
+
+class ModelChoiceError(BanyanError):
+    """A model that cannot be asked for a step."""
+
+
+def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: bool) -> None:
+    """Check that a question's steps may ask these models.
+
+    Args:
+        models: the model of each step that overrides the settings.
+        settings: whether there is an endpoint, and which models it is known to have.
+        served: the question comes from a client, which may choose only among models that the settings name.
+
+    Raises:
+        ModelChoiceError: a step or model cannot be chosen; says which can.
+    """
+    if not isinstance(models, Mapping) or not all(isinstance(model, str) and model for model in models.values()):
+        raise ModelChoiceError('`models` names a model for each step, as in {"answer": "gpt-4o"}: fix the context')
+    if not models:
+        return
+    if unknown := set(models) - set(_STEPS):
+        raise ModelChoiceError(f"no model can be chosen for {', '.join(sorted(map(repr, unknown)))}: a question has "
+                               f"the steps {', '.join(_STEPS)}; a build's models are set by BANYAN_LLM_MODEL_...")
+    if not settings.uses_llm:
+        raise ModelChoiceError("no model can be chosen while the rules answer: set BANYAN_LLM_BASE_URL")
+    offered = {settings.model_of(step) for step in LLM_STEPS} | {
+        name for name in map(str.strip, settings.server_models.split(",")) if name}
+    if served and (others := set(models.values()) - offered):
+        raise ModelChoiceError(f"the server does not offer {', '.join(sorted(map(repr, others)))}: choose among "
+                               f"{', '.join(sorted(offered))}, or have it named in BANYAN_SERVER_MODELS")

@@ -1,5 +1,7 @@
-"""`banyan key`: API keys of the server and their permissions."""
+"""`banyan key`, for clients of the server, and `banyan mcp`, for agents that start a server themselves."""
 
+import asyncio
+import signal
 from typing import Annotated
 
 import typer
@@ -10,6 +12,7 @@ from ...graph_store.layout import knowledge_bases
 from ...server.security.allowances import spent_today
 from ...server.security.keys import SCOPES, Keys, Scope
 from ..console import CommandError, err, on_a_line, out, table_of
+from ..session import open_resources
 
 app = typer.Typer()
 
@@ -60,3 +63,22 @@ def _table(settings: Settings, keys: Keys) -> Table:
          "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
          known.requests_per_minute or "", known.tokens_per_day or "",
          spent.get(known.name, 0) if known.tokens_per_day else "", known.created_at) for known in keys.all()))
+
+
+@app.command()
+def mcp(
+    kb: Annotated[str, typer.Option("--kb", help="The one knowledge base to serve; without it all are.")] = "",
+    *,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer only tools that change nothing.")] = False,
+    decisions: Annotated[bool, typer.Option("--decisions", help="Let the agent decide on schema candidates.")] = False,
+) -> None:
+    """Serve search, ask, documents and schema to an agent over MCP, on standard input and output."""
+    from ...subagent.mcp_server import mcp_server  # noqa: PLC0415  (two seconds of imports)
+
+    with open_resources() as resources:
+        server = mcp_server(resources, knowledge_base=kb, writes=not read_only, decides=decisions and not read_only,
+                            sees=(lambda _, name: name == kb) if kb else None)
+        # A thread that reads standard input cannot be woken, so Ctrl-C ends the process at once, as SIGTERM does.
+        # The ledger survives this, as it survives any kill.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        asyncio.run(server.run_stdio_async())

@@ -1,21 +1,28 @@
-"""Replacement of names by ids and back, in all surface forms of each entity, and a check for names that are left.
+"""An anonymised corpus with its questions, in the form of AnonyRAG: a model cannot answer from memory.
 
-The key records the words at each place, so reverting is exact.
+Entities come from a build. Their names become ids in all surface forms, and the key records the words at each place, so
+reverting is exact. Tasks come from the facts of the graph, and the result is checked for names that are left.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
 from networkx.utils import UnionFind
 from pydantic import Field
 
+from ...agents.construction.graph import build_graph
+from ...agents.construction.state import BuildContext, BuildInput
+from ...agents.resources import Resources
 from ...graph_store.graph.resolved_graph import ResolvedGraph
+from ...prompts import language_of
+from ...runtime.event_loop import run
 from ...schemas.documents import Frozen
 from ...schemas.errors import BanyanError
-from ...schemas.naming import normalise
+from ...schemas.naming import content_id, normalise
 
 PERSON = "Person"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -28,6 +35,17 @@ _TITLES = frozenset([
 MARK = re.compile(r"\[([A-Z_]{2,40}#\d{1,9})\]")
 _SPACED = r"[^\W\u3040-\u9fff]"
 """A letter or digit of a script that puts spaces between words."""
+_FACTS = 6
+_OPTIONS = 4
+_REVERT = {
+    "en": "Read the statements below. For every anonymised person and place in them, find out from the texts which "
+          "name was replaced, and give each id with its name, as in PERSON#1——Ishmael.",
+    "zh": "请阅读下列陈述，结合文本推断其中所有被匿名化的人名和地名原本的内容，"
+          "逐一给出编号与名称，形如 PERSON#1——鲁智深。"}
+_CHOOSE = {"en": "Which is right? {head}, {relation}:", "zh": "下列哪一项正确？{head}，{relation}："}
+Anonymised = Callable[[str], str]
+Fact = tuple[str, str, str]
+"""The ids of head and tail, and the relation in words between them."""
 
 
 class NamedEntity(NamedTuple):
@@ -108,11 +126,6 @@ class AnonymityKey(Frozen):
 
     entities: dict[str, tuple[str, ...]] = Field(description="an id's names, the usual one first")
     places: dict[str, tuple[tuple[str, str], ...]]
-
-    @property
-    def usual_names(self) -> dict[str, str]:
-        """The usual name of each id."""
-        return {identifier: names[0] for identifier, names in self.entities.items()}
 
 
 class Anonymiser:
@@ -214,6 +227,109 @@ def leaks(text: str, key: AnonymityKey) -> list[str]:
     return left
 
 
-def all_leaks(texts: Iterable[tuple[str, str]], key: AnonymityKey) -> list[str]:
-    """Return the leaks of several texts as "NAME: words"."""
-    return [f"{name}: {words!r}" for name, text in texts for words in leaks(text, key)]
+class Task(Frozen):
+    """A question and its answer, as in AnonyRAG's files."""
+
+    question: str
+    answer: str
+
+
+def facts_by_ids(graph: ResolvedGraph, key: AnonymityKey, anonymised: Anonymised) -> list[Fact]:
+    """Return the graph's triples whose two ends have different ids, in the graph's order.
+
+    Args:
+        graph: the graph with the triples.
+        key: the key with the ids.
+        anonymised: replaces the names in a text.
+    """
+    facts = list[Fact]()
+    for head, relation, tail in graph.edges():
+        ends = [mark[1] for end in (head, tail) if (mark := MARK.fullmatch(anonymised(graph.name(end))))]
+        if len(ends) == 2 and ends[0] != ends[1] and key.entities.keys() >= set(ends):  # noqa: PLR2004  (of a triple)
+            facts.append((ends[0], relation.replace("_", " "), ends[1]))
+    return facts
+
+
+def tasks_from_facts(facts: Sequence[Fact], key: AnonymityKey) -> list[Task]:
+    """Create a reversion task for each entity with facts, and a multiple-choice task for its first fact."""
+    names, stated = {identifier: own[0] for identifier, own in key.entities.items()}, dict[str, list[Fact]]()
+    tails: dict[str, list[str]] = {}
+    for fact in facts:
+        stated.setdefault(fact[0], []).append(fact)
+        tails.setdefault(fact[2].partition("#")[0], []).append(fact[2])
+    return [task for identifier in sorted(stated, key=_number) for task in (
+        _reversion(stated[identifier][:_FACTS], names), *_choice(stated[identifier][0], stated, tails, names))]
+
+
+def _number(identifier: str) -> tuple[str, int]:
+    kind, _, number = identifier.partition("#")
+    return kind, int(number)
+
+
+def _reversion(facts: Sequence[Fact], names: dict[str, str]) -> Task:
+    lines = [f"- [{head}] {relation} [{tail}]" for head, relation, tail in facts]
+    asked = {identifier: names[identifier] for head, _, tail in facts for identifier in (head, tail)}
+    return Task(question="\n".join([_REVERT[language_of("".join(asked.values()))], *lines]),
+                answer="\n".join(f"{identifier}——{name}" for identifier, name in asked.items()))
+
+
+def _choice(fact: Fact, stated: dict[str, list[Fact]], tails: dict[str, list[str]], names: dict[str, str],
+            ) -> Iterator[Task]:
+    """Yield the multiple-choice task of a fact, if there are enough other entities of the tail's type."""
+    head, relation, tail = fact
+    true = {other for _, same, other in stated[head] if same == relation}
+    options = [other for other in dict.fromkeys(tails[tail.partition("#")[0]]) if other not in true | {head}]
+    if len(options) >= _OPTIONS - 1:
+        place = _number(tail)[1] % _OPTIONS  # spreads the right answers over the letters, reproducibly
+        options[place:] = [tail, *options[place:_OPTIONS - 1]]
+        lines = [f"{chr(ord('A') + number)}. [{option}]" for number, option in enumerate(options)]
+        asked = _CHOOSE[language_of(names[tail])].format(head=f"[{head}]", relation=relation)
+        yield Task(question="\n".join([asked, *lines]), answer=f"{chr(ord('A') + place)}. [{tail}]")
+
+
+class Corpus(Frozen):
+    """Anonymised texts by their names, tasks about them, the user's questions, and the key, stored separately."""
+
+    texts: dict[str, str]
+    tasks: tuple[Task, ...]
+    questions: tuple[Task, ...]
+    key: AnonymityKey
+    leaks: tuple[str, ...]
+
+
+def anonymise(resources: Resources, texts: Mapping[str, str], types: Collection[str], *, schema: str = "general",
+              questions: Collection[Task] = (), max_tokens: int | None = None) -> Corpus:
+    """Anonymise texts and the user's questions, generate tasks about them, and check for leaks.
+
+    The knowledge base that finds the entities remains, so another run pays nothing again.
+
+    Raises:
+        AnonymityError: the build stopped or failed in part, or no entity of the types was found.
+    """
+    name = f"anonymise-{content_id(schema, *(part for item in sorted(texts.items()) for part in item))[:12]}"
+    build_input: BuildInput = {"knowledge_base": name, "schema": schema,
+                               "documents": [{"id": key, "text": text} for key, text in texts.items() if text.strip()]}
+    context = BuildContext(max_tokens=max_tokens, retry_failed=True)
+    report = run(partial(build_graph(resources).ainvoke, build_input, context=context))["report"]
+    if report["stopped"] or report["chunks_failed"]:
+        why = report["stopped"] or f"{report['chunks_failed']} chunks failed"
+        raise AnonymityError(f"finding the names: {why}; run the command again to resume")
+    all_texts = [*texts.values(), *(part for task in questions for part in (task.question, task.answer))]
+    with resources.snapshot(name) as snapshot:
+        entities = named_entities(snapshot.kb.graph, types, all_texts)
+        if not entities:
+            raise AnonymityError(f"no entity of the types {', '.join(sorted(types))} was found: name others (--types), "
+                                 "or another schema (--schema)")
+        anonymiser = Anonymiser(entities)
+        changed = {key: anonymiser.replace(key, text) for key, text in texts.items()}
+        places = anonymiser.key.places
+        hide = partial(anonymiser.replace, "")
+        facts = facts_by_ids(snapshot.kb.graph, anonymiser.key, hide)
+    hidden_questions = tuple(Task(question=hide(task.question), answer=hide(task.answer)) for task in questions)
+    tasks = tasks_from_facts(facts, anonymiser.key)
+    key = AnonymityKey(entities=anonymiser.key.entities, places=places)
+    # Answers of reversion tasks contain the names, so only questions are checked.
+    asked = [("questions", task.question) for task in (*tasks, *hidden_questions)]
+    return Corpus(texts=changed, tasks=tuple(tasks), questions=hidden_questions, key=key,
+                  leaks=tuple(f"{where}: {words!r}" for where, text in [*changed.items(), *asked]
+                              for words in leaks(text, key)))

@@ -1,0 +1,264 @@
+"""What a knowledge base holds, in Python, and manual changes of its graph: `kb.edit`."""
+
+import getpass
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property, partial
+from typing import Literal, TypeAlias
+
+from ..agents.example_questions import TriedQuestions
+from ..agents.introduction import Introduction, introduce
+from ..agents.resources import Resources
+from ..agents.snapshots import Snapshot
+from ..graph_store.graph.graph_file import TreeGraph
+from ..graph_store.graph_edits import Said
+from ..graph_store.integrity.status import Status, status_of
+from ..graph_store.layout import check_name
+from ..graph_store.ledger.document_rows import DocumentEntry
+from ..schemas.documents import Scope
+from ..schemas.edits import EditDecision
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.lookups import Calculation, TripleLookup
+from ..schemas.naming import normalise
+from ..text.times import read_day
+from ..tools.openings import summarise_documents
+from ..tools.schema_names import terms_of
+from ..tools.table_results import ComputedTable, tabulate
+from .python_results import Community, Entity, Fact, community_of, entity_of, facts_of
+
+Where: TypeAlias = Mapping[str, str] | None
+
+
+class BaseContents:
+    """The contents of a knowledge base; each method sees everything that any process has written so far."""
+
+    def __init__(self, name: str, resources: Resources) -> None:
+        """Set the name; nothing is opened yet.
+
+        Args:
+            name: the knowledge base's name.
+            resources: models and open knowledge bases.
+
+        Raises:
+            KnowledgeBaseNameError: `name` cannot be a knowledge base's name.
+        """
+        self.name = check_name(name)
+        self.resources = resources
+
+    def _snapshot(self, documents: Sequence[str] | str = (), where: Where = None) -> AbstractContextManager[Snapshot]:
+        """Lease what is stored of some documents alone, or of all."""
+        return self.resources.snapshot(self.name, Scope.of(documents, where))
+
+    def documents(self) -> list[DocumentEntry]:
+        """Return the documents by id, without their texts."""
+        with self._snapshot() as snapshot:
+            return snapshot.kb.documents.entries()
+
+    def entities(self, name: str = "", *, type: str = "") -> list[Entity]:  # noqa: A002  (as entities have it)
+        """Return the entities, best connected first.
+
+        Args:
+            name: words that a name must contain; empty means all entities.
+            type: an entity type; empty means all types.
+        """
+        with self._snapshot() as snapshot:
+            kb, wanted = snapshot.kb, normalise(name)
+            graph, of_chunks = kb.graph, kb.documents.of_chunks()
+            nodes = [node for node in graph.entity_ids()
+                     if (not type or graph.type(node) == type)
+                     and (not wanted or any(wanted in normalise(known) for known in graph.names(node)))]
+            nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
+            return [entity_of(kb, node, of_chunks) for node in nodes]
+
+    def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
+              where: Where = None) -> list[Fact]:
+        """Return the facts with their sources.
+
+        Args:
+            entity: the id or name of an entity that is subject or object; empty means all.
+            relation: a relation type; empty means all.
+            at: a date, such as "2020", "2020-03" or "15 March 2020": the facts that hold at it, which is all of them
+                but those that are planned, had ended or been replaced by then, or began later. Empty means all.
+            documents: the documents that state them, as in `ask`.
+            where: their metadata, as in `ask`.
+
+        Raises:
+            ValueError: `at` is no date with a year.
+        """
+        with self._snapshot(documents, where) as snapshot:
+            kb = snapshot.kb
+            graph, wanted, day = kb.graph, normalise(entity), read_day(at) if at else None
+            about = {node for node in graph.entity_ids()
+                     if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
+            return list(facts_of(kb, graph, [key for key in graph.edges()
+                                             if (not relation or key[1] == relation)
+                                             and (not entity or key[0] in about or key[2] in about)
+                                             and (day is None or graph.validity(key).holds(*day))]))
+
+    def table(self, relation: str, *, head: str = "", tail: str = "",  # noqa: PLR0913  (all are by name)
+              where: Sequence[str] | Mapping[str, str] = (),
+              by: str = "", do: Calculation = "list", show: Sequence[str] = (), at: str = "", document: str = "",
+              limit: int = 0) -> ComputedTable:
+        """Return the rows of a relation or an attribute: filtered, counted, grouped, each with its source.
+
+        Args:
+            relation: a relation or attribute, such as "status"; `kb.fields()` lists them.
+            head: only rows whose subject has this name or a part of one; "A|B": either.
+            tail: only rows whose object or value is this or has it as a part; with a sign: "!=A", ">=2020", "5..10".
+            where: conditions on other fields of the subject, or of the object as `tail.FIELD`: "category=Core",
+                "created>=2020", "owner=" (has none), or on what stands beside rows, "network=Ropsten"; or {field:
+                value}.
+            by: group by "head", "tail", a field, "year", "month" or "decade" of the value, or `FIELD.year`.
+            do: "list", "count", "distinct", "sum", "mean", "smallest", "largest", "first" or "last".
+            show: fields of the subject to show in each row.
+            at: only what holds at this date.
+            document: only rows of documents with this part in their id or title.
+            limit: the most rows or groups; 0 means all groups, and 10,000 rows. What is computed counts all. Of
+                "smallest", "largest", "first" and "last": how many values; 0 means one.
+
+        Raises:
+            BanyanError: there is no such relation or field, or a condition cannot be read.
+            ValueError: `at` is no date with a year.
+        """
+        conditions = [f"{name}={value}" for name, value in where.items()] if isinstance(where, Mapping) else where
+        lookup = TripleLookup(relation=relation, head=head, tail=tail, where=tuple(conditions), by=by, do=do,
+                              show=tuple(show), at=at, document=document, limit=limit)
+        with self._snapshot() as snapshot:
+            return tabulate(snapshot.index, snapshot.kb.schemas.current(), lookup)
+
+    def fields(self) -> dict[str, int]:
+        """Return the relations and attributes that `table` takes, with their numbers of rows."""
+        with self._snapshot() as snapshot:
+            return {term.name: term.rows for term in terms_of(snapshot.index)}
+
+    def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
+                    ) -> list[Community]:
+        """Return the communities of the knowledge tree, largest first.
+
+        Args:
+            level: 0 for the finest communities, higher for communities of those; None for all levels.
+            documents: those of which they are made, as in `ask`.
+            where: their metadata, as in `ask`.
+        """
+        with self._snapshot(documents, where) as snapshot:
+            return [community_of(snapshot.kb.graph, community) for community in sorted(
+                snapshot.kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
+
+    @property
+    def schema(self) -> GraphSchema:
+        """The schema in force: entity types, relations with domain and range, attributes."""
+        with self._snapshot() as snapshot:
+            return snapshot.kb.schemas.current()
+
+    @property
+    def graph(self) -> TreeGraph:
+        """The graph with its tree as an independent `networkx.MultiDiGraph`, with the same content as `graph.json`."""
+        with self._snapshot() as snapshot:
+            return snapshot.kb.tree_graph()
+
+    def introduce(self) -> Introduction:
+        """Return what the documents are about, what was not read, and questions that were tried and are answered."""
+        return introduce(self.resources, self.name, partial(self._question_trials.answer, self.name))
+
+    @cached_property
+    def _question_trials(self) -> TriedQuestions:
+        return TriedQuestions(self.resources)
+
+    def summaries(self, *documents: str) -> dict[str, str]:
+        """Return of each document the sentence that says best what it is about, by its id; "" for one without any.
+
+        Args:
+            documents: their ids; none means all.
+
+        Raises:
+            UnknownDocumentError: no document has one of the ids.
+        """
+        with self._snapshot() as snapshot:
+            return {one.document: one.said for one in summarise_documents(snapshot.kb.documents, documents)}
+
+    def status(self) -> Status:
+        """Return counts of its contents, failures and spending."""
+        with self._snapshot() as snapshot:
+            return status_of(snapshot.kb, self.resources.spending.prices)
+
+
+AnyFact: TypeAlias = Fact | tuple[str, str, str]
+"""A fact from `kb.facts()`, or a tuple (subject, relation, object): an entity's id, name or "name (type)"; a relation
+or an attribute; and an entity or a value."""
+
+
+class ManualEdits:
+    """Manual changes of one knowledge base's graph, recorded with who made them and why.
+
+    They survive rebuilding and the reading of new documents, until they are undone. A change that is impossible
+    raises a `banyan.BanyanError` with the reason, and changes nothing.
+    """
+
+    def __init__(self, name: str, resources: Resources) -> None:
+        """Prepare changes of the named knowledge base."""
+        self._name = name
+        self._resources = resources
+
+    def merge(self, first: str, second: str, *, why: str = "", who: str = "") -> None:
+        """Merge two entities into one; `split` undoes it."""
+        self._pair("merge", first, second, why, who)
+
+    def split(self, first: str, second: str, *, why: str = "", who: str = "") -> None:
+        """Split an entity that was merged from two; each gets its own facts back. `merge` undoes it."""
+        self._pair("split", first, second, why, who)
+
+    def _pair(self, verdict: Literal["merge", "split"], first: str, second: str, why: str, who: str) -> None:
+        self._resources.decide_entities(self._name, verdict, (first, second), who or getpass.getuser(), why)
+
+    def rename(self, entity: str, name: str, *, why: str = "", who: str = "") -> int:
+        """Show an entity under another name; its old names still find it.
+
+        Args:
+            entity: the entity's id, one of its names, or "name (type)".
+            name: the new name.
+            why: the reason, for others to read.
+            who: the person who decides; empty means the user of this process.
+
+        Returns:
+            The number of the decision, to pass to `undo`.
+        """
+        return self._resources.edit(self._name, lambda edits: edits.rename(entity, name, who or getpass.getuser(), why))
+
+    def retype(self, entity: str, type: str, *, why: str = "", who: str = "") -> int:  # noqa: A002  (as entities have it)
+        """Give an entity another type of the schema, which decides what facts it may have; see `rename`."""
+        return self._resources.edit(self._name, lambda edits: edits.retype(entity, type, who or getpass.getuser(), why))
+
+    def reject(self, fact: AnyFact, *, why: str = "", who: str = "") -> int:
+        """Mark a fact or a value as wrong, even if a document states it; see `rename` for `why` and `who`."""
+        return self._resources.edit(self._name, lambda edits: edits.change_fact(
+            _as_said(fact), None, who or getpass.getuser(), why))
+
+    def correct(self, fact: AnyFact, *, subject: str = "", relation: str = "", object: str = "",  # noqa: A002  (as facts have it)
+                why: str = "", who: str = "") -> int:
+        """Replace a wrong fact or value with another; its source stays the same.
+
+        Args:
+            fact: the wrong fact, as in the graph.
+            subject: the right entity; empty leaves it unchanged, as for `relation` and `object`.
+            relation: the right relation.
+            object: the right entity or value.
+            why: the reason, for others to read.
+            who: the person who decides; empty means the user of this process.
+        """
+        said = _as_said(fact)
+        instead = Said(subject or said.subject, relation or said.relation, object or said.object)
+        return self._resources.edit(self._name, lambda edits: edits.change_fact(
+            said, instead, who or getpass.getuser(), why))
+
+    def undo(self, number: int, *, who: str = "") -> None:
+        """Undo a decision, as if it had never been made."""
+        self._resources.edit(self._name, lambda edits: edits.undo(number, who or getpass.getuser()))
+
+    def decisions(self) -> list[EditDecision]:
+        """Return all renames, retypings, rejections and corrections, oldest first, including undone ones."""
+        with self._resources.snapshot(self._name) as snapshot:
+            return snapshot.kb.edits.table.all()
+
+
+def _as_said(fact: AnyFact) -> Said:
+    return Said(fact.subject_id, fact.relation, fact.object_id) if isinstance(fact, Fact) else Said(*fact)
