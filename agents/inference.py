@@ -12,7 +12,7 @@ from ..graph_store.bounding.admission import Bounds, bound
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.evolution.elements import KIND_NAMES, replace_element
 from ..graph_store.evolution.growth import Thresholds, grow
-from ..graph_store.evolution.schema_candidates import Grounds
+from ..graph_store.evolution.schema_candidates import SHOWN, Grounds
 from ..graph_store.ledger.schema_requests import AskCount
 from ..graph_store.ledger.token_accounts import Calls
 from ..ingest.chunking import chunk_document
@@ -34,7 +34,6 @@ SIZE: dict[ElementKind, int] = {"entity_type": 10, "relation": 15, "attribute": 
 """The most elements of a schema that the rules infer."""
 _SUPPORT = 2
 """How many documents must support an element, if there are that many."""
-_MOST_EXAMPLES = 16
 
 
 class Inferred(Frozen):
@@ -77,9 +76,9 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
     asks = _collect_asks(reasoner, sample, progress)
     empty = GraphSchema(name=name)
     grounds = Grounds(counts=_count_asks(asks), declined=(), similar=SimilarLabels(resources.embedder, empty),
-                      embedder=resources.embedder, examples=_example_finder(asks))
+                      examples=_example_finder(asks))
     schema, decided = grow(empty, grounds, Thresholds(
-        confidence=0.0, support=min(_SUPPORT, documents), consistency=-2.0, growth=SIZE))
+        confidence=0.0, support=min(_SUPPORT, documents), growth=SIZE))
     return Inferred(graph_schema=_describe_by_example(schema, decided), decided=tuple(decided), documents=documents,
                     chunks=len(sample), files_failed=tuple(failures))
 
@@ -137,7 +136,7 @@ def _example_finder(asks: Sequence[tuple[Chunk, Ask]]) -> Callable[[Candidate], 
 
     def find_examples(candidate: Candidate) -> list[Example]:
         examples = [example for label in candidate.labels for example in by_label[candidate.kind, label]]
-        return sorted(examples, key=lambda e: (e.document, e.item, e.words))[:_MOST_EXAMPLES]
+        return sorted(examples, key=lambda e: (e.document, e.item, e.words))[:SHOWN]
 
     return find_examples
 

@@ -20,5 +20,4 @@ def support_in(kb: KnowledgeBase, settings: Settings) -> int:
 def thresholds_in(kb: KnowledgeBase, settings: Settings) -> Thresholds:
     """Return the thresholds at which a candidate joins the schema of a knowledge base without a person's decision."""
     return Thresholds(confidence=settings.schema_confidence, support=support_in(kb, settings),
-                      consistency=settings.schema_consistency,
                       growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))

@@ -1,4 +1,4 @@
-"""Threads for work that would block an event loop, and their cancellation.
+"""Threads for work that would block an event loop, their cancellation, and values that a process creates once.
 
 A thread cannot be cancelled from outside. Long work in a thread therefore checks now and then whether the task that
 waits for it was cancelled.
@@ -8,13 +8,15 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import partial
+from functools import partial, wraps
+from threading import Condition
 from typing import Any, TypeVar
 
 import anyio
 import anyio.from_thread
 import anyio.to_thread
 from anyio.lowlevel import RunVar
+from cachetools import cached
 
 _T = TypeVar("_T")
 _LIMITER: RunVar[anyio.CapacityLimiter] = RunVar("banyan_threads")
@@ -96,3 +98,37 @@ def is_cancelled() -> bool:
     except asyncio.CancelledError:
         return True
     return False
+
+
+def once(create: Callable[[], _T]) -> Callable[[], _T]:
+    """Decorate a function without arguments: it is called once, and every call returns that result.
+
+    Unlike `functools.cache`, it calls the function once even if several threads arrive at the same time.
+    """
+    return cached({}, condition=Condition())(create)
+
+
+def once_in_each_process(create: Callable[[], _T]) -> Callable[[], _T]:
+    """Do what `once` does, but call the function again in a forked child process.
+
+    This is for values that a child cannot inherit, such as threads and event loops.
+    """
+    value = once(create)
+
+    def forget() -> None:
+        """Call the function again next time.
+
+        A new `once` is needed: the lock of the old one may be held by a thread that the child does not have.
+        """
+        nonlocal value
+        value = once(create)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=forget)
+
+    @wraps(create)
+    def get() -> _T:
+        return value()
+
+    get.cache_clear = forget  # type: ignore[attr-defined]
+    return get
