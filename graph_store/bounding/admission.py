@@ -351,7 +351,8 @@ class _Bounding:
         elif self._has_types(text, owner):
             normal = parse_value(value.shown, kind, unit)
             fits = self._fits_attribute(owner, known.name)
-            if not fits or (kind != "text" and not normal):
+            is_wrong_kind = kind != "text" and not normal
+            if not fits or is_wrong_kind:
                 self._reject("wrong_kind" if fits else "domain_range", text, subject=self._type(owner))
                 self._ask(Ask(kind="attribute", label=label_key(known.name), text=text, confidence=item.confidence,
                               subject_type=self._type(owner), object_type=kind_of(value.shown), context=support))

@@ -44,7 +44,7 @@ class Bounds:
         self._decided = types or {}
         self._similar = similar
         self._names = {kind: _names(schema.elements(kind)) for kind in ELEMENT_KINDS}
-        self._found: dict[tuple[ElementKind, str], Known | None] = {}
+        self._cache: dict[tuple[ElementKind, str], Known | None] = {}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
         self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)
                           for alias in r.inverse_aliases}
@@ -54,10 +54,10 @@ class Bounds:
 
         An open schema admits every label unchanged, and a blank entity type as `ROOT_TYPE`.
         """
-        at = (kind, label)
-        if at not in self._found:
-            self._found[at] = self._find(kind, label)
-        return self._found[at]
+        key = (kind, label)
+        if key not in self._cache:
+            self._cache[key] = self._find(kind, label)
+        return self._cache[key]
 
     def remember(self, labels: Iterable[tuple[LabelKind, str]]) -> None:
         """Encode in one batch the labels that will have to be compared by embedding."""
@@ -72,9 +72,9 @@ class Bounds:
 
     def apply_decision(self, name: str, known: Known) -> Known:
         """Return the type that a person assigned to a canonical name if the schema has it, else the extracted type."""
-        wanted = self._decided.get((name, known.name))
-        given = self.find("entity_type", wanted) if wanted else None
-        return given if given and given.repair is None else known
+        decided_name = self._decided.get((name, known.name))
+        decided = self.find("entity_type", decided_name) if decided_name else None
+        return decided if decided and decided.repair is None else known
 
     def _find(self, kind: ElementKind, label: str) -> Known | None:
         """Look a label up: exactly, then among inverse aliases, inflections, more general types and similar labels."""
@@ -133,8 +133,8 @@ class Bounds:
 
     def is_type_name(self, name: str) -> bool:
         """Return True if a name is a type's name: a film extracted as "film" is not an entity."""
-        known = self._names["entity_type"]
-        return bool(known) and label_key(name) in known
+        type_names = self._names["entity_type"]
+        return bool(type_names) and label_key(name) in type_names
 
     def is_alias(self, attribute: str) -> bool:
         """Return True if an attribute label gives another name of its owner."""
@@ -230,9 +230,9 @@ def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
 
 
 def _names(elements: tuple[SchemaElement, ...]) -> dict[str, str]:
-    # An element's own name takes precedence over another's alias.
-    known: dict[str, str] = {label_key(element.name): element.name for element in elements}
+    """Return the name of the element that has each name or alias, by key; names take precedence over aliases."""
+    name_by_key: dict[str, str] = {label_key(element.name): element.name for element in elements}
     for element in elements:
-        for name in element.all_names():
-            known.setdefault(label_key(name), element.name)
-    return known
+        for label in element.all_names():
+            name_by_key.setdefault(label_key(label), element.name)
+    return name_by_key

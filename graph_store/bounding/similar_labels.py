@@ -83,6 +83,7 @@ class SimilarLabels:
     def __init__(self, embedder: Embedder, schema: GraphSchema) -> None:
         self._embedder = embedder
         self._known: dict[tuple[ElementKind, str], list[tuple[str, str]]] = defaultdict(list)
+        """By kind and script: each label in the schema as a key, with its element's name."""
         for kind in ELEMENT_KINDS:
             for element in schema.elements(kind):
                 for key in dict.fromkeys(map(label_key, element.all_names())):
