@@ -57,8 +57,8 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
     """Return the ids of the two entities that a person wants to merge or split.
 
     Raises:
-        EntityDecisionError: an entity is not found, both names are the same entity's, the two are to be split but are
-            not merged, or they are to be merged and their types exclude that.
+        EntityDecisionError: an entity is not found, both names are the same entity's, a split is asked for entities
+            that are not merged, or a merge is asked for types that exclude it.
     """
     first, second = (match_entity(graph, name) for name in names)
     if first == second:

@@ -109,7 +109,8 @@ def _words(text: str) -> list[str]:
     if len(parts) > 1 and parts[0] in _ARTICLES:
         parts = parts[1:]
     last = len(parts) - 1
-    spelled = [word_lists.LEADING_FORMS.get(part, part) if place < last else part for place, part in enumerate(parts)]
+    # "St" and "Ft" are "Saint" and "Fort" only if another word follows.
+    spelled = [word_lists.LEADING_FORMS.get(part, part) if index < last else part for index, part in enumerate(parts)]
     return _join_letters([word_lists.SHORT_FORMS.get(part, part) for part in spelled])
 
 

@@ -208,9 +208,9 @@ def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[NameLink]]
 
 
 def _weaken_ambiguous(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the ties, but score those of ambiguous names too low to merge.
+    """Return the ties; a loose tie of an ambiguous short name gets a score too low to merge.
 
-    A name is ambiguous if loose ties lead from it to several longer names that are not the same thing.
+    A short name is ambiguous if loose ties lead from it to several longer names that are not the same thing.
     """
     longer_names: dict[str, set[str]] = {}
     for pair, tie in ties.items():
@@ -244,11 +244,11 @@ def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements
 
 
 def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the ties, with the score `_UNCONFIRMED` for those that only one document supports and that are risky.
+    """Return the ties; a risky one that only one document supports gets the score `_UNCONFIRMED`.
 
-    A tie is risky if it would merge two groups of entities about which other documents have facts: if the document is
-    wrong, the facts of two things are mixed up. Whole groups are compared, because a third name may tie the two
-    entities as well. A tie between names that match needs no confirmation.
+    A tie is risky if it would merge two groups of entities, and other documents have facts about both. If the one
+    document is wrong, the facts of two things would be mixed up. Whole groups are compared, because the two entities
+    may be tied through a third name, too. A tie between names that match needs no confirmation.
     """
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
@@ -279,9 +279,9 @@ def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
 
 
 def _stating_documents(around: Surroundings, pair: Pair, tie: Tie) -> frozenset[str]:
-    """Return the documents that state a tie; for a reasoner's verdict, those that suggest it.
+    """Return the documents that state a tie; for a reasoner's verdict, the documents that suggest it.
 
-    A document suggests it if one of its facts about one entity contains the other's name.
+    A document suggests that two entities are the same if it has a fact about one that contains the other's name.
     """
     if tie.rule == "verdict":
         return around.documents_naming(*pair)

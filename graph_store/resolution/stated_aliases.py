@@ -51,7 +51,7 @@ def _longest_first(names: Collection[str]) -> list[str]:
 
 
 def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
-    """Yield the pairs of known names with a marker such as "also known as" between them.
+    """Yield the pairs of known names that have a marker such as "also known as" between them.
 
     The longest name that ends just before the marker, and the longest that begins just after it, are used.
     """
@@ -92,6 +92,6 @@ def _begins(text: str, start: int, name: str) -> bool:
 
 def _inside_word(text: str, place: int) -> bool:
     """Return True if a place is between two letters or digits of a script with spaces between words."""
-    around = text[max(place - 1, 0):place + 1]
-    return place > 0 and len(around) > 1 and around.isalnum() and not any("\u3040" <= sign <= "\u9fff"
-                                                                          for sign in around)
+    neighbours = text[max(place - 1, 0):place + 1]
+    is_unspaced_script = any("\u3040" <= character <= "\u9fff" for character in neighbours)  # Japanese or Chinese
+    return place > 0 and len(neighbours) > 1 and neighbours.isalnum() and not is_unspaced_script

@@ -239,15 +239,16 @@ class Surroundings:
                 yield pair_of(document, entity), places
 
     def guessed_types(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield the pairs of entities that have the same name, and one of which has a type that was only guessed.
+        """Yield pairs of entities of one name that are the same thing, because the type of one was a wrong guess.
 
-        Two entities of one name differ in their types. If no document states a fact of one of them, its type was a
-        guess, unless it is more special than the other's. The two are then the same in two cases:
-        - The documents of the guessed one are among those of the other, which more chunks mention.
-        - The other one has facts or is far more common, and their documents share other names: "Paris" beside London
-          and Oslo is the city, and "Paris" beside Ada may be a person.
+        Entities of one name differ in their types. The main one is that with facts in most documents, else with most
+        mentions. Another one's type counts as a guess if no document has a fact about it, and its type is not more
+        special than the main one's. It is the same thing as the main one in two cases:
+        - All its documents mention the main one, too, which more chunks mention.
+        - The main one has facts or is at least twice as common, and the documents of both share other names. "Paris"
+          beside London and Oslo is the city; "Paris" beside Ada may be a person.
 
-        With each pair come a mention of either.
+        Each pair comes with a mention of either entity.
         """
         entities_by_name: dict[str, list[str]] = {}
         for entity, name in self.names.items():
