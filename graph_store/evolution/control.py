@@ -217,9 +217,9 @@ class SchemaControl:
 
         Args:
             compared: the candidates that the model compared.
-            same: for some candidates, by their number from 1, the name that means the same. A name is ignored if no
-                element and no candidate has it, if it is the candidate's own, or if its words say the opposite of the
-                candidate's label (`are_opposed`).
+            same: for some candidates, given by their number from 1, the name that means the same. A name is ignored in
+                three cases: no element and no candidate has it, it is the candidate's own name, or its words say the
+                opposite of the candidate's label (`are_opposed`).
         """
         known = known_labels(self._history.current())
         candidate_names = {(c.kind, label_key(name)): c.name for c in compared for name in c.names()}

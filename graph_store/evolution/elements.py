@@ -152,11 +152,11 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     Raises:
         DecisionError: there is no such element, or both are the same.
     """
-    gone, target = _require(schema, kind, name), _require(schema, kind, into)
-    if gone.name == target.name:
-        raise DecisionError(f"{KIND_NAMES[kind]} {gone.name!r} cannot be merged into itself: name another one")
-    schema = replace_element(schema, kind, target, _join(target, gone, schema))
-    return _without(schema, kind, gone.name, (target.name,))
+    element, target = _require(schema, kind, name), _require(schema, kind, into)
+    if element.name == target.name:
+        raise DecisionError(f"{KIND_NAMES[kind]} {element.name!r} cannot be merged into itself: name another one")
+    schema = replace_element(schema, kind, target, _join(target, element, schema))
+    return _without(schema, kind, element.name, (target.name,))
 
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
@@ -165,11 +165,11 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     Raises:
         DecisionError: there is no such element, or a relation or attribute would lose all its types.
     """
-    gone = _require(schema, kind, name)
-    parent = gone.parent if isinstance(gone, EntityType) else None
+    element = _require(schema, kind, name)
+    parent = element.parent if isinstance(element, EntityType) else None
     if parent is not None:
-        return merge(schema, kind, gone.name, parent)
-    return _without(schema, kind, gone.name, ())
+        return merge(schema, kind, element.name, parent)
+    return _without(schema, kind, element.name, ())
 
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
@@ -178,9 +178,9 @@ def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     Raises:
         DecisionError: there is no such element, or a relation or attribute would lose all its types.
     """
-    gone = _require(schema, kind, name)
-    parent = gone.parent if isinstance(gone, EntityType) else None
-    return _without(schema, kind, gone.name, (parent,) if parent else ())
+    element = _require(schema, kind, name)
+    parent = element.parent if isinstance(element, EntityType) else None
+    return _without(schema, kind, element.name, (parent,) if parent else ())
 
 
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
@@ -189,7 +189,8 @@ def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None
     Raises:
         DecisionError: the element has no such bounds, or a type is not in the schema.
     """
-    return replace_element(schema, kind, (old := _require(schema, kind, name)), with_bounds(old, domain, range_))
+    old = _require(schema, kind, name)
+    return replace_element(schema, kind, old, with_bounds(old, domain, range_))
 
 
 def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
@@ -239,7 +240,7 @@ def _join(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> S
 
 
 def _union(types: Names, other_types: Names, schema: GraphSchema) -> Names:
-    """Return the types of both; those of `other_types` that are kinds of `types` are left out."""
+    """Return the union of two lists of types, without other types that are kinds of a type in the first list."""
     if ANY in (*types, *other_types):
         return (ANY,)
     return (*types, *(name for name in other_types if not schema.is_a(name, types)))
@@ -356,12 +357,12 @@ def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
     if before.open or after.open:
         raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "
                             "another knowledge base with the schema that you want")
-    wanted = {(kind, element.name): element for kind in ELEMENT_KINDS for element in after.elements(kind)}
+    new_elements = {(kind, element.name): element for kind in ELEMENT_KINDS for element in after.elements(kind)}
     decisions = []
     for change in diff(before, after):
         if change.change == "removed":
             decisions.append(Decision(kind=change.kind, name=change.name, verdict="reject"))
         else:
-            fields = wanted[change.kind, change.name].model_dump(mode="json", exclude={"name"})
+            fields = new_elements[change.kind, change.name].model_dump(mode="json", exclude={"name"})
             decisions.append(Decision(kind=change.kind, name=change.name, verdict="define", element=fields))
     return decisions

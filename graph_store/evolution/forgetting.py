@@ -127,6 +127,7 @@ def _without(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
         return tuple(name for name in names if name in remaining_types or name == ANY) or (ANY,)
 
     def redact_element(kind: ElementKind, element: SchemaElement) -> SchemaElement:
+        """Return an element without its removed aliases, labels and references."""
         update: dict[str, Any] = {
             "aliases": tuple(name for name in element.aliases if is_kept(kind, name)),
             "labels": {language: name for language, name in element.labels.items() if is_kept(kind, name)}}
