@@ -62,7 +62,10 @@ def _digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
 
 
 def _first_new(facts: Iterable[str], most: int, seen: set[str]) -> list[str]:
-    """Return the first `most` facts that are not among those seen, and add them; a value may repeat a triple."""
+    """Return the first `most` facts that were not seen before, and note them as seen.
+
+    Facts are compared by their words, because an attribute's value may repeat a triple.
+    """
     new_facts = list[str]()
     for fact in facts:
         key = normalise(fact.replace(":", " "))

@@ -125,12 +125,12 @@ def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
            ) -> tuple[Labels, NDArray[np.bool_], int, int]:
     """Move the active entities, then merge communities.
 
-    Only the communities of active entities, and those that entities have left, may merge.
+    Communities of active entities and communities that entities have left may merge, with any adjacent community.
 
     Returns:
         - The new labels.
-        - Which entities are active in the next round: those that moved, whose community merged, or that are linked to
-          such entities. Leiden's fast local moving does the same.
+        - Which entities are active in the next round: entities that moved, entities whose community merged, and
+          entities linked to these. Leiden's fast local moving does the same.
         - How many entities moved.
         - How many pairs of communities merged.
     """

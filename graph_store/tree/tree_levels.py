@@ -206,6 +206,6 @@ def _join(graph: KnowledgeGraph, before: TreeCommunity, children: Sequence[TreeC
     """
     members = {entity for child in children for entity in child.members}
     largest = sorted(children, key=lambda c: (-len(c.members), c.id))
-    wanted = dict.fromkeys((*before.keywords, *(keyword for child in largest for keyword in child.keywords)))
-    keywords = [entity for entity in wanted if entity in members][:settings.keywords]
+    candidates = dict.fromkeys((*before.keywords, *(keyword for child in largest for keyword in child.keywords)))
+    keywords = [entity for entity in candidates if entity in members][:settings.keywords]
     return identified(graph, before.model_copy(update={"members": tuple(sorted(members)), "keywords": tuple(keywords)}))
