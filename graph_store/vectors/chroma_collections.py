@@ -167,6 +167,6 @@ class ChromaCollections(ABC):
         """Remove the collections of all models; the next use creates them again."""
 
     def close(self) -> None:
-        """Forget what was read about the collections, because other processes may change them from now on."""
+        """Forget the opened collections and their names, because other processes may change them from now on."""
         self._opened.clear()
         self._parts.clear()

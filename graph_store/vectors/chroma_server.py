@@ -56,6 +56,7 @@ class ServerCollections(ChromaCollections):
             raise self._unable(error) from error
 
     def _silent(self, error: Exception) -> VectorServerError:
+        """Return the error to raise if the server does not answer."""
         return VectorServerError(
             f"the Chroma server at {self._server.url} does not answer ({error or type(error).__name__}): start it, or "
             "set BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. Progress is "

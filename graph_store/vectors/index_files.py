@@ -124,6 +124,7 @@ def _differs(file: Path, entry: _Entry) -> bool:
 
 
 def _checksum(file: Path) -> int:
+    """Return the CRC-32 of a file, which is read in blocks."""
     checksum = 0
     with file.open("rb") as stream:
         while block := stream.read(_BLOCK):
