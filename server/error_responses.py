@@ -166,14 +166,17 @@ def add_error_handlers(app: FastAPI) -> None:
     """Answer every error of the app in the same form."""
 
     def answer_error(request: Request, error: Exception) -> JSONResponse:
+        """Log an error, and return the response for it."""
         return error_response(status_of(error), log_and_describe(error, request), _headers_of(error))
 
     def answer_invalid_request(request: Request, error: Exception) -> JSONResponse:
+        """Return the response to a request with an invalid field."""
         assert isinstance(error, RequestValidationError)  # noqa: S101  (this handler is registered for no other)
         problem = _first_problem(error.errors())
         return error_response(422, ErrorDetail(type="ValidationError", message=problem, request_id=request_id(request)))
 
     def answer_http_error(request: Request, error: Exception) -> JSONResponse:
+        """Return the response for an error of Starlette, such as an unknown path or method."""
         assert isinstance(error, HTTPException)  # noqa: S101  (as above)
         detail = ErrorDetail(type=_TYPES.get(error.status_code, "RequestError"), message=printable(str(error.detail)),
                              request_id=request_id(request))

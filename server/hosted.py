@@ -78,7 +78,8 @@ class LangGraphGate:
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts, needs_keys: bool) -> None:
-        http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")  # LangGraph's server passes langgraph.json on so
+        """Wrap LangGraph's app, which passes the `http` settings of langgraph.json on in LANGGRAPH_HTTP."""
+        http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
         origins = (http.get("cors") or {}).get("allow_origins", ())
         self._app = app
         self._gate = Gate(self._pass_on, settings=settings, clients=clients, hosts=hosts, needs_keys=needs_keys,

@@ -85,7 +85,8 @@ def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
     with span(method, {"http.request.method": method}, SpanKind.SERVER, within=sender) as current:
 
         def finish(status: int) -> None:
-            route = route_of(scope)  # known only now, after routing
+            """Complete the span with the response's status, and with the route, which is known only after routing."""
+            route = route_of(scope)
             current.update_name(f"{method} {route}".strip())
             if route:
                 current.set_attributes({"http.route": route})
@@ -125,8 +126,8 @@ def exposition(builds: Iterable[Build]) -> bytes:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it adds itself
     states: list[str] = [build.state for build in builds]
-    # Every process sees the builds of all, so their number is written here. As gauges of each process they would be
-    # added up, and each build would count several times.
+    # The builds are counted here rather than in a gauge of each process. Every process sees all builds, so the sum of
+    # the gauges would count each build several times.
     lines = ["# HELP banyan_builds Builds that are not over.", "# TYPE banyan_builds gauge",
              *(f'banyan_builds{{state="{state}"}} {states.count(state)}.0' for state in _STATES)]
     return generate_latest(registry) + "\n".join(lines).encode() + b"\n"

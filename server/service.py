@@ -39,6 +39,7 @@ class Service:
     """The resources of the process, and the questions, builds and conversations that use them."""
 
     def __init__(self, resources: Resources, workers: int) -> None:
+        """Open the server's database; `workers` is the number of processes that serve."""
         self.resources = resources
         self.workers = workers
         self.ready = False

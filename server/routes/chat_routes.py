@@ -152,6 +152,7 @@ def _add_request_fields(config: dict[str, Any], request: Request) -> dict[str, A
 def _wrap_handler(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
     """Return a route that checks a request's body, then calls LangServe's handler, and makes its errors specific."""
     async def respond(request: Request) -> Response:
+        """Check a request's body, and return the response of LangServe's handler."""
         try:
             body = await request.json()
         except (ValueError, RecursionError) as error:

@@ -267,7 +267,7 @@ async def compute_table(  # noqa: PLR0913  (its parameters)
                                          "1 if left out")] = None,
 ) -> ComputedTable:
     """Compute a table: the rows of a relation or attribute, filtered, counted and grouped, each with its source."""
-    is_extreme = do in EXTREMES and not by
+    is_extreme = do in EXTREMES and not by  # such as the largest values, of which 0 means one
     lookup = TripleLookup(
         relation=relation, head=head, tail=tail, where=tuple(where), by=by, do=do, show=tuple(show), at=at,
         document=document, limit=limit or (0 if is_extreme else _DEFAULT_ROWS))

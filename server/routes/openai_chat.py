@@ -208,6 +208,7 @@ def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], reques
 
 
 def _citation_url(kb: str, cited: dict[str, Any], request: Request) -> str:
+    """Return the address of Banyan's page that opens the cited document at the quote."""
     place = {"kb": kb, "doc": cited["document"], "start": cited["start"], "end": cited["end"]}
     return f"{request.base_url}#/ask?{urlencode(place)}"
 
@@ -235,6 +236,7 @@ async def _chunks(completion: Completion, asked: CompletionRequest,
 
 
 def _chunk(completion: Completion, delta: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
+    """Return a chunk of OpenAI's stream; `reason` is why the answer ends, None while it goes on."""
     return _json_event(completion.part("chat.completion.chunk", choices=[
         {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}]))
 

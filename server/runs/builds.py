@@ -57,6 +57,7 @@ class Builds:
     """The builds of a server, as seen and run by one of its processes."""
 
     def __init__(self, resources: Resources, database: ServerDatabase, allowances: Allowances) -> None:
+        """Use the jobs in the server's database; none is run before `take_jobs`."""
         self._resources = resources
         self._allowances = allowances
         self._db = database

@@ -231,7 +231,8 @@ class Conversations:
         return [_turn(*row) for row in rows]
 
     def _change(self, thread: Thread, **values: str | None) -> None:
-        self.entry(thread)
+        """Change columns of a conversation's row."""
+        self.entry(thread)  # raises NotFoundError if there is no such conversation
         with self._db.transaction() as connection:
             connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
 

@@ -163,7 +163,8 @@ class Jobs:
         """
         news = News([], set(ours))  # a job is taken off `ended` when its row says that it is still this process's
         with self._exclusive_transaction() as connection:
-            running, busy = self.running(connection), set[str]()  # ids of processes; knowledge bases with a build
+            running_processes = self.running(connection)
+            busy = set[str]()  # knowledge bases of which a job is running
             for job in changed:
                 connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, JOBS.c.process == self.process)
                                    .values(record=job.model_dump_json()))
@@ -176,8 +177,8 @@ class Jobs:
                     news.ended.discard(job.build.id)
                 if state == "queued":
                     queue.append(job)
-                elif process not in running or (is_ours and job.build.id not in ours):  # nobody runs it any more
-                    self._requeue(connection, job, state)
+                elif process not in running_processes or (is_ours and job.build.id not in ours):
+                    self._requeue(connection, job, state)  # no process runs it any more
                 else:
                     busy.add(job.build.kb)
             for job in queue:
@@ -276,6 +277,7 @@ def _read(connection: Connection, *where: ColumnElement[bool]) -> list[Job]:
 
 
 def _read_one(connection: Connection, build: str) -> Job:
+    """Return the job with this id; raise NotFoundError if there is none."""
     for job in _read(connection, JOBS.c.id == build):
         return job
     raise no_build(build)
@@ -309,8 +311,8 @@ def no_build(build: str) -> NotFoundError:
 def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
     """Check that a new build may be queued besides those that have not ended.
 
-    Limited are the builds that are queued or running: in total, for each client, and for each knowledge base. Builds
-    that wait for a person are not counted, because they use no slot and each knowledge base has at most one.
+    The number of builds that are queued or running is limited: in total, for each client, and for each knowledge base.
+    Builds that wait for a person are not counted, because they use no slot and each knowledge base has at most one.
 
     Raises:
         TooManyRequestsError: too many builds are queued.

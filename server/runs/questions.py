@@ -95,6 +95,7 @@ class Questions:
     """Answers questions, as many in parallel as the settings allow."""
 
     def __init__(self, resources: Resources, conversations: Conversations) -> None:
+        """Compile the retrieval graph, and decide how many questions run at once, in total and for one client."""
         self._resources = resources
         self._conversations = conversations
         self._graph = build_graph(resources)
@@ -250,4 +251,5 @@ async def _events_of(task: asyncio.Task[None], events: MemoryObjectReceiveStream
 
 
 def _tokens(text: str) -> Iterator[Event]:
+    """Return events with the words of a text, in order."""
     return (Event("token", {"text": piece}) for piece in _PIECE.findall(text))

@@ -70,6 +70,7 @@ Seeing = Annotated[Bases, Depends(_seen_by)]
 
 
 def _check_all_bases(bases: Seeing) -> None:
+    """Raise ForbiddenError if the client's key does not cover all knowledge bases."""
     if not bases.every:
         raise ForbiddenError("the key covers some knowledge bases only, and this concerns all: ask for another key")
 
@@ -79,6 +80,7 @@ OF_ALL = Depends(_check_all_bases)
 
 
 def _check_allowance() -> None:
+    """Raise AllowanceSpent if the client has used up its model tokens for today."""
     charge().read_spending()
     charge().check()
 

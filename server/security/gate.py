@@ -256,6 +256,7 @@ class Gate:
         received_bytes = 0
 
         async def receive_on() -> Message:
+            """Receive a part of the body, and count its bytes."""
             nonlocal received_bytes
             part = await receive()
             received_bytes += len(part.get("body", b""))

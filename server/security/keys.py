@@ -126,7 +126,7 @@ class Keys:
         if settings.database is None or settings.server_keys is not None:
             return Keys(settings.server_keys or settings.home / KEYS_FILE)
         keys = SharedKeys(database or ServerDatabase.of(settings), settings.home)
-        if database is None:
+        if database is None:  # it was opened here, so it is closed when the keys are no longer used
             weakref.finalize(keys, keys.database.close)
         return keys
 
