@@ -21,15 +21,17 @@ from pydantic_settings import (
 )
 
 from .schemas.errors import BanyanError
-from .schemas.request_options import ExtraBody, check_efforts, effort_of
-from .schemas.service_addresses import (
+from .schemas.services import (
     ChromaServer,
     ChromaUrl,
     DatabaseUrl,
     EndpointUrl,
+    ExtraBody,
     HeaderName,
     HeaderToken,
     IssuerUrl,
+    check_efforts,
+    effort_of,
 )
 
 AUTO_EMBEDDING_MODEL = "auto"
@@ -158,8 +160,6 @@ class Settings(BaseSettings):
     schema_confidence: float = Field(0.8, ge=0, le=1, description="mu of eq. 3: mean confidence to accept")
     schema_support: int | None = Field(None, ge=1, description="documents that must support a new element; unset: "
                                                                "2, or 1 in a corpus of fewer than 50")
-    schema_consistency: float = Field(0.0, ge=-2, le=2, description="how much more alike a new element's contexts "
-                                                                   "must be than those of different candidates")
     schema_growth: int = Field(40, ge=0, description="most new elements of each kind that join by themselves")
 
     resolve: bool = Field(True, description="merge several names of an entity into one node")

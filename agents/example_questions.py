@@ -18,8 +18,8 @@ from langgraph.graph.state import CompiledStateGraph
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..runtime.event_loop import run
 from ..schemas.documents import Frozen
+from ..schemas.naming import has_name
 from ..text.content_words import Language, language_of
-from ..text.whole_names import has_name
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import is_named_in_text, link_by_sentences
 from .resources import Resources

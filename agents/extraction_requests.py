@@ -6,13 +6,13 @@ Several small chunks share a call of a model, as each call repeats its instructi
 from collections.abc import Mapping, Sequence
 
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.ledger.build_notes import BUILD
+from ..graph_store.ledger.notes import BUILD
 from ..graph_store.ledger.readings import add_instructions
 from ..ingest.metadata import document_name
 from ..models.reasoner import Reasoner
 from ..schemas.documents import Chunk
 from ..schemas.extraction import ExtractionRequest
-from ..text.metadata_line import metadata_line
+from ..text.titles import metadata_line
 from ..text.tokens import estimate_tokens
 
 _ABOUT_TOKENS = 40

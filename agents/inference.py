@@ -12,7 +12,7 @@ from ..graph_store.bounding.admission import Bounds, bound
 from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.evolution.elements import KIND_NAMES, replace_element
 from ..graph_store.evolution.growth import Thresholds, grow
-from ..graph_store.evolution.schema_candidates import Grounds
+from ..graph_store.evolution.schema_candidates import SHOWN, Grounds
 from ..graph_store.ledger.schema_requests import AskCount
 from ..graph_store.ledger.token_accounts import Calls
 from ..ingest.chunking import chunk_document
@@ -33,7 +33,6 @@ from .schema_proposal import choose_excerpts, propose_schema, reasons_of
 SIZE: dict[ElementKind, int] = {"entity_type": 10, "relation": 15, "attribute": 10}
 """The most elements of a schema that the rules infer."""
 _SUPPORT = 2
-_CONTEXTS = 16
 
 
 class Inferred(Frozen):
@@ -76,9 +75,9 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
     asks = _asks(reasoner, sample, progress)
     empty = GraphSchema(name=name)
     grounds = Grounds(counts=_counts(asks), declined=(), similar=SimilarLabels(resources.embedder, empty),
-                      embedder=resources.embedder, examples=_examples_of(asks))
+                      examples=_examples_of(asks))
     schema, decided = grow(empty, grounds, Thresholds(
-        confidence=0.0, support=min(_SUPPORT, documents), consistency=-2.0, growth=SIZE))
+        confidence=0.0, support=min(_SUPPORT, documents), growth=SIZE))
     return Inferred(graph_schema=_describe_by_example(schema, decided), decided=tuple(decided), documents=documents,
                     chunks=len(sample), files_failed=tuple(failures))
 
@@ -128,7 +127,7 @@ def _examples_of(asks: Sequence[tuple[Chunk, Ask]]) -> Callable[[Candidate], lis
 
     def examples(candidate: Candidate) -> list[Example]:
         all_of_them = [example for label in candidate.labels for example in by_label[candidate.kind, label]]
-        return sorted(all_of_them, key=lambda e: (e.document, e.item, e.words))[:_CONTEXTS]
+        return sorted(all_of_them, key=lambda e: (e.document, e.item, e.words))[:SHOWN]
 
     return examples
 

@@ -8,11 +8,11 @@ from pathlib import PurePosixPath
 
 from pydantic import Field
 
-from ..graph_store.ledger.build_notes import read_unread_files
+from ..graph_store.ledger.notes import read_unread_files
 from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
 from ..schemas.naming import normalise
-from ..text.metadata_line import UNREAD
+from ..text.titles import UNREAD
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import is_named_in_text
 from .estimate import ReadingEstimate, estimate_reading

@@ -17,7 +17,7 @@ from ..graph_store.evolution.elements import DecisionError, decisions_to
 from ..graph_store.graph_edits import GraphEditor
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
-from ..graph_store.ledger.instructions import Purpose, check_instructions
+from ..graph_store.ledger.notes import Purpose, check_instructions
 from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.tree.community_digests import digests
 from ..ingest.reading import MEGABYTE, Limits
@@ -26,11 +26,10 @@ from ..models.reranking.reranker import Reranker
 from ..runtime import audit
 from ..runtime.budgets import Allowance, Budget
 from ..runtime.event_loop import run
-from ..runtime.once import once
+from ..runtime.threads import once
 from ..schemas.delta import Decision
-from ..schemas.documents import Document
+from ..schemas.documents import EVERYTHING, Document, Scope
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.scope import EVERYTHING, Scope
 from ..tools.retriever import RankingModels, Retriever
 from ..tools.surveys import described_groups
 from .process_models import ProcessModels

@@ -15,14 +15,13 @@ from ..graph_store.layout import Layout, check_name
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.ledger.version import published_state
-from ..graph_store.scopes.scope_folder import ScopeFolder, make_scope, state_of
-from ..graph_store.scopes.selection import ScopeError, documents_in
+from ..graph_store.scopes import ScopeError, ScopeFolder, documents_in, make_scope, state_of
 from ..graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..runtime.budgets import charge_calls
+from ..schemas.documents import EVERYTHING, Scope
 from ..schemas.errors import BanyanError
-from ..schemas.scope import EVERYTHING, Scope
 from ..tools.index import RetrievalIndex
 from ..tools.retriever import RankingModels, Retriever
 from .thresholds import thresholds_in
@@ -288,8 +287,7 @@ class Snapshots:
     def _of_documents(self, base: Snapshot, scope: Scope) -> Iterator[Snapshot]:
         """Yield the snapshot of some documents of a snapshot, made if there is none of its state."""
         kb, settings = base.kb, self._settings
-        state = state_of(kb, settings.schema_support, settings.schema_confidence, settings.schema_consistency,
-                         settings.schema_growth)
+        state = state_of(kb, settings.schema_support, settings.schema_confidence, settings.schema_growth)
         with ExitStack() as leases:
             snapshot = self._lease_open(leases, (kb.layout.name, scope))
             if snapshot is None or snapshot.state != state:

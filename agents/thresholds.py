@@ -17,5 +17,4 @@ def support_in(kb: KnowledgeBase, settings: Settings) -> int:
 def thresholds_in(kb: KnowledgeBase, settings: Settings) -> Thresholds:
     """Return when a schema candidate of a knowledge base is accepted without a person."""
     return Thresholds(confidence=settings.schema_confidence, support=support_in(kb, settings),
-                      consistency=settings.schema_consistency,
                       growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))

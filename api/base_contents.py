@@ -10,17 +10,17 @@ from ..agents.example_questions import TriedQuestions
 from ..agents.introduction import Introduction, introduce
 from ..agents.resources import Resources
 from ..agents.snapshots import Snapshot
+from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.graph.tree_graph import TreeGraph
 from ..graph_store.graph_edits import Said
 from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.layout import check_name
 from ..graph_store.ledger.document_rows import DocumentEntry
+from ..schemas.documents import Scope
 from ..schemas.edits import EditDecision
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
-from ..schemas.scope import Scope
 from ..text.times import read_day
 from ..tools.openings import summarise_documents
 from ..tools.schema_names import terms_of

@@ -21,13 +21,13 @@ from ..agents.construction.state import BuildContext, BuildInput, BuildReport
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
-from ..graph_store.entity_mentions import EntityMentions, find_entity_mentions
 from ..graph_store.layout import knowledge_bases
+from ..graph_store.resolution.decisions import EntityMentions, find_entity_mentions
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..ingest.remote_folders import is_remote, mirror_folder
 from ..runtime.event_loop import iterate, run
+from ..schemas.documents import Scope
 from ..schemas.retrieval import Mode
-from ..schemas.scope import Scope
 from ..subagent.tool import BanyanRetriever, Subagent, as_subagent, as_tool, search
 from ..subagent.tool_answers import RetrievedPassage
 from ..tools.langchain_tools import lookup_tools
@@ -208,7 +208,7 @@ class KnowledgeBase(BaseContents):
             EntityDecisionError: no entity has this name, or several have.
         """
         with self._snapshot() as snapshot:
-            mentions = find_entity_mentions(snapshot.kb, entity)
+            mentions = find_entity_mentions(snapshot.kb.graph, snapshot.kb.documents, entity)
         if not dry_run and mentions.sentences:
             self.delete(*mentions.sentences)
         return mentions

@@ -9,15 +9,15 @@ from pydantic import Field
 
 from ..agents.retrieval.state import AskOutput
 from ..agents.snapshots import Snapshot
+from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
-from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import communities as ledger
 from ..schemas.documents import Chunk, Citation, Frozen, Span
 from ..schemas.inquiry import TraceStep
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
-from ..text.visible_text import visible
+from ..text.cleaning import visible
 from ..tools.index import RetrievalIndex
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ Cited = CitedPlace | Citation
 
 
 class CitedFacts(NamedTuple):
-    """The statements of cited text: sorted keys of facts, and ids of the entities named there."""
+    """What cited text states: the keys of facts, sorted, and the ids of the entities that it names."""
 
     facts: list[EdgeKey]
     entities: set[str]
@@ -155,9 +155,9 @@ def stated_by(index: RetrievalIndex, cited: Sequence[Cited]) -> CitedFacts:
     facts: set[EdgeKey] = set()
     entities: set[str] = set()
     for chunk, citations in _cited_chunks(index.store, cited):
-        facts.update(fact for fact, *place in index.graph.stated_in(chunk.id) if _overlaps(chunk, place, citations))
-        entities.update(entity for entity, _, *place in index.graph.mentioned_in(chunk.id)
-                        if _overlaps(chunk, place, citations))
+        facts.update(fact for fact, *span in index.graph.stated_in(chunk.id) if _overlaps(chunk, span, citations))
+        entities.update(entity for entity, _, *span in index.graph.mentioned_in(chunk.id)
+                        if _overlaps(chunk, span, citations))
     return CitedFacts(sorted(facts), entities)
 
 
@@ -172,12 +172,9 @@ def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Cited]) -> Iterator[tuple[C
             yield chunk, citations
 
 
-def _overlaps(chunk: Chunk, place: Sequence[int], cited: Iterable[Cited]) -> bool:
-    """Return True if a place in a chunk, its start and end, overlaps one of the citations.
-
-    The place is counted from the chunk's start, citations from the document's.
-    """
-    start, end = (chunk.start + offset for offset in place)
+def _overlaps(chunk: Chunk, span: Sequence[int], cited: Iterable[Cited]) -> bool:
+    """Return True if a span of a chunk, (start, end) in the chunk's characters, overlaps cited text."""
+    start, end = (chunk.start + offset for offset in span)
     return any(citation.start < end and citation.end > start for citation in cited)
 
 

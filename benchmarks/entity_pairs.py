@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.facts import AdmittedRows, rows_of
+from banyan.graph_store.ledger.extractions import AdmittedRows, rows_of
 from banyan.graph_store.resolution import same_entities as resolution
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.stated_aliases import statements

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from banyan.schemas.references import references, replace_references
+from banyan.schemas.retrieval import references, replace_references
 
 Json = dict[str, Any]
 

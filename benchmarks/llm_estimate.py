@@ -22,8 +22,8 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.llm import wire
 from banyan.models.llm.chat_model import ChatClient
+from banyan.models.llm.extraction_reply import NumberedLines
 from banyan.models.llm.llm_reasoner import extraction_prompt
-from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.text.tokens import estimate_tokens

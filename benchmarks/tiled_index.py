@@ -23,8 +23,7 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.graph.row_columns import distinct_triples
 from banyan.graph_store.index import array_file, columns
-from banyan.graph_store.index.contents import IndexSource, contents
-from banyan.graph_store.index.stored_graph import stored_graph
+from banyan.graph_store.index.contents import IndexSource, contents, stored_graph
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.vectors.vector_store import Kind, VectorStore
 from banyan.schemas.documents import Chunk

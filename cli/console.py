@@ -28,7 +28,7 @@ from rich.table import Table
 from ..config import Settings
 from ..graph_store.store_errors import DatabaseError, UnknownKnowledgeBaseError
 from ..schemas.errors import BanyanError
-from ..text.visible_text import ACTING, code_point, visible
+from ..text.cleaning import ACTING, code_point, visible
 
 __all__ = [
     "CommandError",

@@ -73,9 +73,8 @@ def _ask_types(side: str, observed: Sequence[str]) -> tuple[str, ...]:
 
 def print_evidence(candidate: Candidate, indent: str = "  ") -> None:
     """Print what supports a candidate."""
-    consistency = "" if candidate.consistency is None else f", consistency {candidate.consistency:+.2f}"
     counts = f"{candidate.documents} documents, {candidate.occurrences} times"
-    lines = [f"{counts}, confidence {candidate.confidence:.2f}{consistency}"]
+    lines = [f"{counts}, confidence {candidate.confidence:.2f}"]
     if candidate.subject_types or candidate.object_types:
         lines.append(f"observed: {'|'.join(candidate.subject_types) or '?'} -> "
                      f"{'|'.join(candidate.object_types) or '?'}")

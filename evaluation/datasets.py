@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
 from ..schemas.formats.small_files import json_records, validate_record
-from ..schemas.references import escape_references, reference
+from ..schemas.retrieval import escape_references, reference
 
 _Item = TypeVar("_Item")
 _HASH = re.compile(r"#([0-9]{1,3})(?![0-9])")
@@ -30,7 +30,7 @@ class GoldPassage(Frozen):
 
 
 class GoldStep(Frozen):
-    """A step of the dataset's decomposition; it may refer to earlier answers (`schemas/references.py`)."""
+    """A step of the dataset's decomposition; it may refer to earlier answers (`schemas/retrieval.py`)."""
 
     question: str
     answer: str

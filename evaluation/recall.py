@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..agents.resources import Resources
 from ..schemas.documents import Chunk, Frozen
-from ..schemas.references import escape_references, replace_references
-from ..schemas.retrieval import EVERYTHING, ROUTES, SubQuery, Switches
+from ..schemas.retrieval import EVERYTHING, ROUTES, SubQuery, Switches, escape_references, replace_references
 from ..tools.retriever import Retriever
 from .baselines import Baseline, baselines
 from .datasets import DatasetError, DatasetQuestion, GoldPassage, is_gold

@@ -36,8 +36,6 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     if of_all:
         kb.schema_control.drop_outdated_verdicts()
     _change_schema(kb, thresholds)
-    if kb.documents.is_deleting():  # nothing says which documents the cached vectors of texts are of
-        kb.vectors.drop("texts", kb.vectors.ids("texts"))
     kb.refresh()
     if of_all:
         kb.resolution.drop_outdated_verdicts()

@@ -17,7 +17,7 @@ from .evolution.elements import find_element
 from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
 from .ledger.database import Database
-from .ledger.edit_rows import EditTable
+from .ledger.entity_rows import EditTable
 from .resolution.decisions import match_node
 from .store_errors import EntityDecisionError
 

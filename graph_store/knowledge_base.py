@@ -12,36 +12,33 @@ from pydantic import SecretStr
 
 from ..models.embedding.embedder import Embedder, Vectors
 from ..models.embedding.embedding_models import EmbeddingModels
-from ..schemas.service_addresses import ChromaServer
+from ..schemas.services import ChromaServer
 from .evolution.control import SchemaControl
 from .graph import graph_file
+from .graph.graph_file import NodeLink, TreeGraph, node_link
 from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
-from .graph.tree_graph import NodeLink, TreeGraph, node_link
 from .graph_edits import GraphEditor
 from .index.array_file import Arrays
-from .index.contents import IndexSource, contents
+from .index.contents import IndexSource, contents, stored_graph
 from .index.index_store import IndexStore
-from .index.stored_graph import stored_graph
 from .index.vector_rows import vectors_of
 from .layout import Layout
-from .ledger.aliases import AliasTable
 from .ledger.communities import CommunityTable
 from .ledger.database import AdvisoryLock, Database
 from .ledger.document_rows import Documents
-from .ledger.edit_rows import EditTable
+from .ledger.entity_rows import AliasTable, EditTable
 from .ledger.extractions import Extractions
-from .ledger.instructions import Instructions
-from .ledger.overview import Overview
+from .ledger.notes import Instructions
 from .ledger.schema_history import SchemaHistory
 from .ledger.token_accounts import Calls
-from .ledger.version import Version, begin_epoch, ledger_state, publish, published_state, version_of
+from .ledger.version import Overview, Version, begin_epoch, ledger_state, publish, published_state, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
-from .vectors.vector_store import CachedEmbedder, Kind
+from .vectors.vector_store import Kind
 from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
@@ -108,8 +105,7 @@ class KnowledgeBase:
         self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.ledger_graph,
                                                       self.extractions, embedder)
         self.vectors = self.vector_synchroniser.store
-        self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder,
-                                            CachedEmbedder(self.vectors, embedder))
+        self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder)
         self.edits = GraphEditor(self.database, edits, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,

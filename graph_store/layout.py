@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from ..config import Settings
 from ..runtime.safe_files import sweep_folders
-from ..schemas.service_addresses import ChromaServer
+from ..schemas.services import ChromaServer
 from .postgresql_bases import LedgerSchema, ledgers, open_connection
 from .store_errors import (
     DatabaseError,

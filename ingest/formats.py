@@ -44,7 +44,7 @@ PARSED = {
     ".xlsx": "spreadsheets.read_spreadsheet", ".xlsm": "spreadsheets.read_spreadsheet",
     ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "web_pages.read_epub",
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
-    ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "rich_text.read_rtf",
+    ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "word_files.read_rtf",
     **dict.fromkeys((".odt", ".odp"), "open_documents.read_open_document"), ".xml": "xml_files.read_xml",
     ".rst": "restructured_text.read_rst", ".org": "org_files.read_org"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""

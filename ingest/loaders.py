@@ -13,8 +13,7 @@ from pathspec import GitIgnoreSpec
 from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document
 from ..text.cleaning import clean_text
-from ..text.metadata_line import UNREAD
-from ..text.titles import document_title
+from ..text.titles import UNREAD, document_title
 from .decoding import read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN, suffix_of

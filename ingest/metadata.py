@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 
 from ..schemas.naming import UNSEEN
 from ..text.cleaning import clean_text
-from ..text.metadata_line import UNREAD
 from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
+from ..text.titles import UNREAD
 from .reading import UnreadableError
 
 CREATED = "created"

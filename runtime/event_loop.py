@@ -14,8 +14,7 @@ import anyio
 import anyio.from_thread
 from anyio.from_thread import BlockingPortalProvider
 
-from .once import once_in_each_process
-from .threads import is_worker
+from .threads import is_worker, once_in_each_process
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")

@@ -1,4 +1,4 @@
-"""Threads for work that would block an event loop, and their cancellation.
+"""Threads for work that would block an event loop, their cancellation, and values that a process creates once.
 
 A thread cannot be cancelled. Long work therefore checks now and then whether the task that waits for it was.
 """
@@ -7,13 +7,15 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import partial
+from functools import partial, wraps
+from threading import Condition
 from typing import Any, TypeVar
 
 import anyio
 import anyio.from_thread
 import anyio.to_thread
 from anyio.lowlevel import RunVar
+from cachetools import cached
 
 _T = TypeVar("_T")
 _LIMITER: RunVar[anyio.CapacityLimiter] = RunVar("banyan_threads")
@@ -90,3 +92,30 @@ def is_cancelled() -> bool:
     except asyncio.CancelledError:
         return True
     return False
+
+
+def once(create: Callable[[], _T]) -> Callable[[], _T]:
+    """Call a function without arguments once, and return that result on every call.
+
+    Unlike `functools.cache`, it calls the function once even if several threads arrive at the same time.
+    """
+    return cached({}, condition=Condition())(create)
+
+
+def once_in_each_process(create: Callable[[], _T]) -> Callable[[], _T]:
+    """Like `once`, for what a forked child cannot use, such as threads and event loops: it creates its own."""
+    value = once(create)
+
+    def forget() -> None:
+        nonlocal value
+        value = once(create)  # the old one's lock may be held by a thread that the child does not have
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=forget)
+
+    @wraps(create)
+    def get() -> _T:
+        return value()
+
+    get.cache_clear = forget  # type: ignore[attr-defined]
+    return get

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple, get_args
 
-from pydantic import Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue
 
 from .documents import Frozen
 from .naming import label_key
@@ -25,6 +25,8 @@ class Example(Frozen):
 class Candidate(Frozen):
     """An element that occurs in the documents but not in the schema, with its evidence."""
 
+    model_config = ConfigDict(extra="ignore")  # ledgers of earlier versions have further evidence
+
     kind: ElementKind
     name: str = Field(description="its commonest label, as `label_key` writes it")
     labels: tuple[str, ...] = Field(default=(), description="all labels taken for the same, `name` among them")
@@ -34,9 +36,6 @@ class Candidate(Frozen):
     occurrences: int
     rows: int = Field(default=0, description="how many rows of tables have it as their column")
     confidence: float = Field(description="mean confidence of its occurrences, 0 to 1")
-    consistency: float | None = Field(
-        default=None, description="how much more alike its contexts are than those of different candidates, as a "
-                                  "difference of mean cosines; none: not compared")
     subject_types: tuple[str, ...] = Field(default=(), description="observed domain, or attribute owners")
     object_types: tuple[str, ...] = Field(default=(), description="observed range, or the kind of the values")
     examples: tuple[Example, ...] = ()

@@ -7,7 +7,7 @@ text is transliterated, and no letter is removed.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, wraps
 from typing import TypeVar
 
@@ -27,6 +27,10 @@ LONGEST_KEPT = 300
 """The longest cached text in characters: nearly all names and labels are shorter."""
 
 T = TypeVar("T")
+_NAMES = frozenset(["alias", "aliases", "title", "name", "标题", "名称"])
+_SECTIONS = frozenset(["section", "section name", "section id", "section code", "section number"])
+_CODE = re.compile(r"[A-Za-z]{0,2}\d{1,3}(?:\.\d{1,3})*|[A-Z]")
+_JOINED = re.compile(r"[\W_]+")
 
 
 def cached_if_short(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
@@ -114,3 +118,58 @@ def triple_id(head: str, relation: str, tail: str) -> str:
 def relation_id(relation: str) -> str:
     """Return the id of a relation's vector."""
     return content_id("relation", relation)
+
+
+def has_name(text: str, name: str) -> bool:
+    """Return True if a text contains a whole name, regardless of case and width; Chinese has no word boundaries."""
+    return has_any_name(text, [name])
+
+
+def has_any_name(text: str, names: Iterable[str]) -> bool:
+    """Return True if a text contains one of several names; see `has_name`."""
+    folded = normalise(text)
+    return any(_has_whole_word(folded, canonical_name(name)) for name in names)
+
+
+def _has_whole_word(folded: str, name: str) -> bool:
+    """Return True if a folded text has a name that is not a part of a longer word; an empty name is in no text."""
+    start = folded.find(name)
+    while name and start >= 0:
+        end = start + len(name)
+        before, after = folded[start - 1 : start], folded[end : end + 1]
+        begins_word = not (_is_word_letter(before) and _is_word_letter(name[0]))
+        ends_word = not (_is_word_letter(name[-1]) and _is_word_letter(after))
+        if begins_word and ends_word:
+            return True
+        start = folded.find(name, start + 1)
+    return False
+
+
+def _is_word_letter(character: str) -> bool:
+    """Return True for a letter or digit of a script with spaces between words: any but Chinese characters."""
+    return character.isalnum() and not "\u3400" <= character <= "\u9fff"
+
+
+def is_descriptive(name: str, attribute: str, value: str) -> bool:
+    """Return False for a part of an entity's name, and for the code of the section that its row stands in.
+
+    Such values are still found, listed and counted by those who ask for them.
+
+    Args:
+        name: the entity's name, such as "RFC-20: Oslo Pumps".
+        attribute: the value's attribute.
+        value: a value, such as "Oslo Pumps" as its title or "20" as its rfc.
+    """
+    key, named = label_key(attribute), _words(name)
+    if key in _SECTIONS and _CODE.fullmatch(value):
+        return False
+    if key in _NAMES:
+        return _words(value) not in named
+    # Few names have the attribute in them, so that hardly any value is looked at: this runs for each of a graph.
+    return _words(key) not in named or _words(f"{key} {value}") not in named
+
+
+@cached_if_short(4096)
+def _words(text: str) -> str:
+    """Return the folded words of a text, with a blank before and after each."""
+    return f" {_JOINED.sub(' ', normalise(text)).strip()} "

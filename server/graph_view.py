@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..api.python_results import Source
+from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.graph.tree_graph import Sources
 from ..graph_store.index.columns import LazySequence, Rows, distinct
 from ..schemas.documents import Chunk
-from ..schemas.naming import triple_id
+from ..schemas.naming import has_any_name, has_name, triple_id
 from ..text.times import read_day
-from ..text.whole_names import has_any_name, has_name
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import link_by_sentences, prose_sentences
 from .responses import Edge, Node, Subgraph, Together

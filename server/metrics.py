@@ -20,8 +20,8 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from ..models.llm import observing
-from ..runtime.once import once
 from ..runtime.telemetry import mark_failed, span
+from ..runtime.threads import once
 from .responses import Build
 
 _FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.ledger.extractions import Extractions
-from banyan.graph_store.ledger.facts import AdmittedRows, rows_of
+from banyan.graph_store.ledger.extractions import AdmittedRows, Extractions, rows_of
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
 

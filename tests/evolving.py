@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 from .admitted import admitted
 from .hashed_embedding import HashedEmbedder
 
-THRESHOLDS = Thresholds(confidence=0.8, support=2, consistency=-2.0,
+THRESHOLDS = Thresholds(confidence=0.8, support=2,
                         growth={"entity_type": 5, "relation": 5, "attribute": 5})
 
 SCHEMA = GraphSchema(
@@ -67,7 +67,7 @@ class LedgerOnly:
         self.documents = Documents(self.database)
         self.extractions = Extractions(self.database)
         self.history = SchemaHistory(self.database)
-        self.control = SchemaControl(self.database, self.documents, self.extractions, embedder, embedder)
+        self.control = SchemaControl(self.database, self.documents, self.extractions, embedder)
         self.history.append(schema, (), "seed")
 
     def put(self, said: Mapping[str, tuple[str, Extraction]], *, at_once: int = 100) -> None:
@@ -83,7 +83,7 @@ class LedgerOnly:
                 self.extractions.save(chunk.id, "test", extraction)
                 batch.append(chunk.id)
             for name in self.documents.revisions.find_ready():
-                self.documents.put_in_service(name)
+                self.documents.revisions.put_in_service(name)
             self.control.write(batch)
 
     def grow(self, thresholds: Thresholds = THRESHOLDS) -> GraphSchema:

@@ -6,7 +6,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.snapshots import Snapshot
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.schemas.scope import EVERYTHING, Scope
+from banyan.schemas.documents import EVERYTHING, Scope
 
 
 def newest(resources: Resources, name: str = "kb", scope: Scope = EVERYTHING) -> Snapshot:

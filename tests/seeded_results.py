@@ -14,7 +14,7 @@ import numpy as np
 import scripted
 from admitted import graph_of
 from banyan.graph_store.tree.detection import CommunitySettings
-from banyan.graph_store.tree.whole_tree import find_tree
+from banyan.graph_store.tree.tree_levels import find_tree
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from hashed_embedding import HashedEmbedder

@@ -13,7 +13,7 @@ from typing import cast
 import networkx as nx
 from banyan.graph_store import derive
 from banyan.graph_store.derive import refresh_graph_and_vectors
-from banyan.graph_store.graph.tree_graph import NodeLink
+from banyan.graph_store.graph.graph_file import NodeLink
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.ingest.chunking import chunk_document

@@ -16,9 +16,8 @@ from ..models.parsing.parser import Parser
 from ..models.reranking.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.references import escape_references
-from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches
-from ..text.metadata_line import metadata_line
+from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches, escape_references
+from ..text.titles import metadata_line
 from .best import best_rows
 from .index import RetrievalIndex
 from .query import EmbeddedQuery, Query, compare_queries, strip_placeholders

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.build_notes import OpenBatch, read_open_batches, write_open_batches
+from ...graph_store.ledger.notes import OpenBatch, read_open_batches, write_open_batches
 from ...models.llm.batch_endpoint import BatchEndpoint, BatchState, NotAtEndpoint
 from ...models.llm.batched_extraction import BatchedCall, BatchedExtraction
-from ...models.llm.breaker import EndpointDown, EndpointFailed
+from ...models.llm.failures import EndpointDown, EndpointFailed
 from ...models.reasoner import ReasonerError
 from ...runtime.budgets import Budget, charge, charge_calls
 from ..estimate import estimate_extraction

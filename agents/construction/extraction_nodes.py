@@ -7,10 +7,10 @@ from typing import NamedTuple, TypeVar
 
 from ...config import Settings
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.build_notes import read_open_batches
+from ...graph_store.ledger.notes import read_open_batches
 from ...graph_store.ledger.readings import is_same_reading
 from ...ingest.metadata import document_name
-from ...models.llm.breaker import EndpointDown, EndpointFailed
+from ...models.llm.failures import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls

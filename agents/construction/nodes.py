@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from ...graph_store.derive import derive, refresh_graph_and_vectors
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
-from ...graph_store.ledger.build_notes import note_unread_files
+from ...graph_store.ledger.notes import note_unread_files
 from ...graph_store.ledger.readings import find_outdated, is_same_reading
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
@@ -28,7 +28,7 @@ from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
-from ...text.metadata_line import UNREAD
+from ...text.titles import UNREAD
 from ..extraction_requests import MOST_CHUNKS, calls_of, reading_fingerprint
 from ..run_checks import (
     charged_to_client,

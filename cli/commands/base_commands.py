@@ -11,13 +11,13 @@ from rich.tree import Tree
 from ...agents.resources import Resources
 from ...api.progress import track
 from ...export.export_formats import ExportFormat, export_pieces
-from ...graph_store.entity_mentions import EntityMentions, find_entity_mentions
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.restore import restore as restore_ledger
 from ...graph_store.integrity.verify import damages_on_disk
 from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
-from ...graph_store.ledger.instructions import Purpose
+from ...graph_store.ledger.notes import Purpose
+from ...graph_store.resolution.decisions import EntityMentions, find_entity_mentions
 from ...graph_store.store_errors import StoreError
 from ..console import err, escape, format_count, on_a_line, out, print_json, table_of, write_file
 from ..session import AsJson, Kb, NewKb, open_resources
@@ -124,7 +124,7 @@ def forget(
     """Delete every document that mentions an entity, by any of its names; shows them and asks first."""
     with open_resources(reasons=False) as resources:
         with resources.snapshot(kb) as snapshot:
-            mentions = find_entity_mentions(snapshot.kb, entity)
+            mentions = find_entity_mentions(snapshot.kb.graph, snapshot.kb.documents, entity)
         if as_json:
             print_json({"kb": kb, "entity": mentions.name, "documents": mentions.sentences, "deleted": not dry_run})
         else:

@@ -19,7 +19,6 @@ All else is rejected with the reason; what an unknown label keeps out is also an
 
 import re
 from functools import cached_property
-from typing import NamedTuple
 
 from ...schemas.documents import Chunk, Span
 from ...schemas.extraction import (
@@ -40,10 +39,10 @@ from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.quantities import kind_of, parse_value
 from ...text.section_lines import Line, lines_under
-from .grounding import Grounded, SourceText, words
-from .label_words import stems
-from .labels import Bounds, Known, extracted_labels, extracted_names
-from .type_inference import TypeWishes
+from .chunk_entities import End, NamedEnds, TypedEnd, TypeWishes
+from .grounding import SourceText
+from .labels import Bounds, Known, extracted_labels
+from .words import stems, words
 
 __all__ = ["Bounds", "bound"]
 
@@ -56,21 +55,6 @@ def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtrac
     return _Bounding(extraction, chunk, bounds).run()
 
 
-class _End(NamedTuple):
-    """An entity as one chunk names it: `key` tells entities of the chunk apart."""
-
-    key: str
-    name: str
-    span: Span
-
-
-class _TypedEnd(NamedTuple):
-    """An end of a fact by its key, with its type so far: "" while its label is unknown, None if none was said."""
-
-    key: str
-    type: str | None
-
-
 class _Bounding:
     """The work on one chunk."""
 
@@ -80,9 +64,8 @@ class _Bounding:
         self._bounds = bounds
         self._source = SourceText(chunk.text, chunk.title, chunk.heading, chunk.opening, chunk.document_id,
                                   *extraction.elsewhere)
-        self._keys: dict[str, str] = {}
-        """Of each name said that is in the source: the key of its entity."""
-        self._ends: dict[str, _End] = {}
+        named = NamedEnds(extraction, self._source, bounds)
+        self._keys, self._ends = named.keys, named.ends
         self._types: dict[str, Known] = {}
         self._waiting: dict[str, str] = {}
         """Of each entity of unknown type: the key of the type's label."""
@@ -91,11 +74,10 @@ class _Bounding:
         self._attributes: dict[tuple[str, str, str, str], AttributeFact] = {}
         self._rejections: set[Rejection] = set()
         self._asks: dict[tuple[str, ...], Ask] = {}
-        self._repairs: set[tuple[RepairKind, str]] = set()
+        self._repairs: set[tuple[RepairKind, str]] = {("normalised_value", name) for name in named.respelled}
 
     def run(self) -> BoundedExtraction:
         self._bounds.remember(extracted_labels(self._extraction))
-        self._find_names()
         self._declare()
         self._infer_types()
         self._types = {key: self._bounds.apply_decision(key, known) for key, known in self._types.items()}
@@ -114,35 +96,7 @@ class _Bounding:
             asks=tuple(self._asks[key] for key in sorted(self._asks)),
             repairs={kind: repaired.count(kind) for kind in dict.fromkeys(repaired)})
 
-    # What was said, looked up in the source and in the schema.
-
-    def _find_names(self) -> None:
-        spellings: dict[str, set[str]] = {}
-        for name in extracted_names(self._extraction):
-            spellings.setdefault(canonical_name(name), set()).add(name)
-        for key in sorted(spellings):
-            if key:
-                self._find_name(key, spellings[key])
-
-    def _find_name(self, key: str, spellings: set[str]) -> None:
-        name = self._source.best_spelling(spellings) if len(spellings) > 1 else next(iter(spellings))
-        grounded = self._source.ground(name) or self._ground_alias(key)
-        if grounded is None:
-            return
-        if grounded.quoted and parse_value(name, "date"):
-            self._repairs.add(("normalised_value", name))
-        shown = one_line(grounded.shown)
-        end = _End(canonical_name(shown), shown, grounded.span)
-        self._keys.update(dict.fromkeys(spellings, end.key))
-        known = self._ends.get(end.key, end)
-        self._ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
-
-    def _ground_alias(self, key: str) -> Grounded | None:
-        """Another name that the extraction gives of an entity: it is stored under the name that the source has."""
-        others = sorted(a.value for a in self._extraction.attributes
-                        if canonical_name(a.entity) == key and self._bounds.is_alias(a.attribute))
-        return next((grounded for other in others if (grounded := self._source.ground(other))
-                     and not self._bounds.is_type_name(grounded.shown)), None)
+    # What was said, looked up in the schema.
 
     def _declare(self) -> None:
         choices: dict[str, list[tuple[bool, float, bool, int, Known]]] = {}
@@ -172,16 +126,7 @@ class _Bounding:
             self._declare_ends()
             return
         wishes = TypeWishes(self._bounds)
-        for triple in self._extraction.triples:
-            relation = self._bounds.find("relation", triple.relation)
-            head, tail = self._typed_end(triple.head), self._typed_end(triple.tail)
-            if relation and head and tail and head != tail:
-                wishes.wish_ends(*((tail, relation.name, head) if relation.backward else (head, relation.name, tail)))
-        for attribute in self._extraction.attributes:
-            known, owner = self._bounds.find("attribute", attribute.attribute), self._typed_end(attribute.entity)
-            element = self._bounds.schema.attribute_type(known.name) if known else None
-            if element and owner and owner.type is None:
-                wishes.wish(owner.key, element.owners, (element.name, canonical_name(attribute.value)))
+        wishes.read(self._extraction, self._typed_end)
         for key, name in wishes.infer():
             if key not in self._waiting:
                 self._types[key] = Known(name, "inferred_type")
@@ -211,15 +156,15 @@ class _Bounding:
             elif key not in self._waiting:
                 self._reject("unknown_entity_type", self._ends[key].name)
 
-    def _typed_end(self, name: str) -> _TypedEnd | None:
+    def _typed_end(self, name: str) -> TypedEnd | None:
         """Return the end that a name refers to, without rejecting anything; None if it cannot be in a fact."""
         key = self._keys.get(name)
         if key is None or self._bounds.is_type_name(name):
             return None
         known = self._types.get(key)
-        return _TypedEnd(key, known.name if known else "" if key in self._waiting else None)
+        return TypedEnd(key, known.name if known else "" if key in self._waiting else None)
 
-    def _end(self, name: str, text: str) -> _End | None:
+    def _end(self, name: str, text: str) -> End | None:
         """Return the entity that a name refers to, or reject `text` if it refers to none."""
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
@@ -244,11 +189,11 @@ class _Bounding:
         if relation and relation.backward:
             head, tail = tail, head
         if relation is None:
-            self._reject_unknown_relation(item, text, head, tail)
+            self._reject_unknown(item, text, self._support(item), head, tail)
         elif self._has_types(text, head, tail):
             self._admit_fact(item, text, relation, head, tail)
 
-    def _relation(self, label: str, head: _End, tail: _End) -> Known | None:
+    def _relation(self, label: str, head: End, tail: End) -> Known | None:
         """Return the relation that a label leads to; by repair only where it can hold of these ends."""
         known = self._bounds.find("relation", label)
         if known is None or known.repair is None or not {head.key, tail.key} <= self._types.keys():
@@ -258,7 +203,11 @@ class _Bounding:
         symmetric = element is not None and element.symmetric
         return known if (as_given != swapped or (as_given and (symmetric or not known.one_way))) else None
 
-    def _has_types(self, text: str, *ends: _End) -> bool:
+    def _support(self, item: ExtractedTriple) -> Span:
+        """Return the words that state a fact."""
+        return self._source.support(item.evidence, item.head, item.relation, item.tail)
+
+    def _has_types(self, text: str, *ends: End) -> bool:
         """Return True if the types of a fact's ends are known; else it waits or is rejected."""
         waiting = next((self._waiting[end.key] for end in ends if end.key in self._waiting), None)
         if waiting is not None:
@@ -269,29 +218,31 @@ class _Bounding:
             return False
         return True
 
-    def _admit_fact(self, item: ExtractedTriple, text: str, relation: Known, head: _End, tail: _End) -> None:
+    def _admit_fact(self, item: ExtractedTriple, text: str, relation: Known, head: End, tail: End) -> None:
         name = relation.name
         if not self._fits(head, name, tail):
             if not self._is_reversed(item, relation, head, tail):
                 self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
                 self._ask(Ask(kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
                               object_type=self._type(tail), confidence=item.confidence,
-                              context=self._source.support(item.evidence, item.head, item.relation, item.tail)))
+                              context=self._support(item)))
                 return
             head, tail = tail, head
             self._repairs.add(("swapped", text))
         if relation.repair:
             self._repairs.add((relation.repair, text))
-        head, name, tail = self._one_way(head, name, tail)
+        first = self._bounds.stored_relation(name, self._type(head), self._type(tail), is_sorted=head.key <= tail.key)
+        if first is not None:
+            head, name, tail = tail, first, head
         time = self._time(item.time, text)
         key = (head.key, name, tail.key, time)
         fact = RelationFact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
                     tail_type=self._type(tail), time=time, confidence=item.confidence,
-                    span=self._source.support(item.evidence, item.head, item.relation, item.tail))
+                    span=self._support(item))
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
         self._note_use(head, tail)
 
-    def _is_reversed(self, item: ExtractedTriple, relation: Known, head: _End, tail: _End) -> bool:
+    def _is_reversed(self, item: ExtractedTriple, relation: Known, head: End, tail: End) -> bool:
         """Return True if a fact fits with its ends exchanged, and nothing says that it holds as it was said.
 
         Types leave doubt where one that does not fit may only be too general: a concept may be a feature. A label that
@@ -306,35 +257,33 @@ class _Bounding:
 
         "The team uses a vote" does not say that the vote uses the team, whatever the schema's types are.
         """
-        place = self._source.support(item.evidence, item.head, item.relation, item.tail)
+        place = self._support(item)
         said, head, relation, tail = (stems(" ".join(words(label_key(text)))) for text in (
             place.quote, item.head, item.relation, item.tail))
         start = _place_of(head, said, 0)
         end = _place_of(tail, said, start + len(head)) if start >= 0 else -1
         return end >= 0 and bool(relation) and set(relation) <= set(said[start + len(head):end])
 
-    def _one_way(self, head: _End, relation: str, tail: _End) -> tuple[_End, str, _End]:
-        """Return a fact in the one of its two forms in which it is stored."""
-        element, first = self._bounds.schema.relation_type(relation), self._bounds.first_of_pair(relation)
-        if first and self._fits(tail, first, head):
-            return tail, first, head
-        if element and element.symmetric and tail.key < head.key and self._fits(tail, relation, head):
-            return tail, relation, head
-        return head, relation, tail
-
-    def _reject_unknown_relation(self, item: ExtractedTriple, text: str, head: _End, tail: _End) -> None:
-        types = [self._would_be(end) for end in (head, tail)]
+    def _reject_unknown(self, item: ExtractedTriple | ExtractedAttribute, text: str, support: Span, *ends: End,
+                        kind: str = "") -> None:
+        """Reject a fact of a relation or attribute that the schema does not have, and ask for it."""
+        types = [self._would_be(end) for end in ends]
         if None in types:
             self._reject("undeclared_entity", text)
             return
-        subject, target = (str(name) for name in types)
-        self._reject("unknown_relation", text, label=item.relation, subject=subject, target=target,
-                     confidence=item.confidence)
-        self._ask(Ask(kind="relation", label=label_key(item.relation), text=text, subject_type=subject,
-                      object_type=target, confidence=item.confidence,
-                      context=self._source.support(item.evidence, item.head, item.relation, item.tail)))
+        subject, target = (*map(str, types), "")[:2]
+        if isinstance(item, ExtractedTriple):
+            self._reject("unknown_relation", text, label=item.relation, subject=subject, target=target,
+                         confidence=item.confidence)
+            ask = Ask(kind="relation", label=label_key(item.relation), text=text, subject_type=subject,
+                      object_type=target, confidence=item.confidence, context=support)
+        else:
+            self._reject("unknown_attribute", text, label=item.attribute, subject=subject, confidence=item.confidence)
+            ask = Ask(kind="attribute", label=label_key(item.attribute), text=text, subject_type=subject,
+                      object_type=kind, confidence=item.confidence, context=support)
+        self._ask(ask)
 
-    def _would_be(self, end: _End) -> str | None:
+    def _would_be(self, end: End) -> str | None:
         """Return the type that an end has or waits for, or would be given by a relation between any types."""
         if end.key in self._types:
             return self._type(end)
@@ -355,7 +304,7 @@ class _Bounding:
         if value is None:
             self._reject("ungrounded", text)
         elif known is None:
-            self._reject_unknown_attribute(item, text, owner, kind_of(value.shown), support)
+            self._reject_unknown(item, text, support, owner, kind=kind_of(value.shown))
         elif self._has_types(text, owner):
             normal = parse_value(value.shown, kind, unit)
             fits = self._fits_attribute(owner, known.name)
@@ -372,23 +321,13 @@ class _Bounding:
                     entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
                     normal=normal, time=self._time(item.time, text), span=support, confidence=item.confidence), owner)
 
-    def _admit_attribute(self, fact: AttributeFact, owner: _End) -> None:
+    def _admit_attribute(self, fact: AttributeFact, owner: End) -> None:
         if self._bounds.is_alias(fact.attribute) and canonical_name(fact.value) == owner.key:
             self._reject("self_loop", f"({fact.entity}; {fact.attribute}: {fact.value})")
             return
         key = (owner.key, fact.attribute, fact.normal or canonical_name(fact.value), fact.time)
         self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
         self._note_use(owner)
-
-    def _reject_unknown_attribute(self, item: ExtractedAttribute, text: str, owner: _End, kind: str,
-                                  support: Span) -> None:
-        subject = self._would_be(owner)
-        if subject is None:
-            self._reject("undeclared_entity", text)
-            return
-        self._reject("unknown_attribute", text, label=item.attribute, subject=subject, confidence=item.confidence)
-        self._ask(Ask(kind="attribute", label=label_key(item.attribute), text=text, subject_type=subject,
-                      object_type=kind, context=support, confidence=item.confidence))
 
     def _time(self, said: str, text: str) -> str:
         """Return the source's words for when a fact holds; a time that it has not is dropped."""
@@ -425,18 +364,18 @@ class _Bounding:
     def _lines(self) -> list[Line]:
         return list(lines_under(self._source.text, self._chunk.heading))
 
-    def _type(self, end: _End) -> str:
+    def _type(self, end: End) -> str:
         return self._types[end.key].name
 
-    def _fits(self, head: _End, relation: str, tail: _End) -> bool:
+    def _fits(self, head: End, relation: str, tail: End) -> bool:
         return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
-    def _fits_attribute(self, owner: _End, attribute: str) -> bool:
+    def _fits_attribute(self, owner: End, attribute: str) -> bool:
         schema = self._bounds.schema
         element = schema.attribute_type(attribute)
         return element is None or schema.open or schema.is_a(self._type(owner), element.owners)
 
-    def _note_use(self, *ends: _End) -> None:
+    def _note_use(self, *ends: End) -> None:
         for end in ends:
             self._mentioned.add(end.key)
             self._note_repair(end.key)

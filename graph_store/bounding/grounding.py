@@ -1,18 +1,15 @@
-"""Finding in a source what was extracted from it.
+"""Finding in a source what was extracted from it, by the words (`words.py`).
 
-Comparison is word by word on a folded form (NFKD without accents, case-folded). Text is folded character by
-character, and every word leads back to its place in the source. What comes between words, and
-where a word is cut ("hip-hop", "hip hop"), does not matter; that the words follow each other does. Only a name may be
-composed of words that stand apart, in the text and in what stands above it: "2026 council election" of results under
-the title "Council election, term of 2026". Without a word from above, words of the text would make names of their own.
+Only a name may be composed of words that stand apart, in the text and in what stands above it: "2026 council election"
+of results under the title "Council election, term of 2026". Without a word from above, words of the text would make
+names of their own.
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from ...schemas.documents import Span
@@ -26,24 +23,28 @@ from ...text.scripts import CJK
 from ...text.sentences import split_sentences
 from ...text.table_rows import NUMBER_OF
 from ...text.times import LONGEST, read_time, split_qualifiers
+from .words import (
+    ASIDE,
+    JoinedWords,
+    cjk_runs,
+    fold_text,
+    inflections,
+    is_cjk,
+    join_words,
+    singular,
+    without_aside,
+    without_markup,
+    word_places,
+    words,
+    written_words,
+)
 
-# Vowel signs and the like belong to the word they are in; accents are folded away before.
-_MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xAC00)) for code in codes
-                 if unicodedata.category(chr(code)).startswith("M"))
-# Letters and digits of any script; CJK characters each count as a word of their own, because words
-# there are not separated by spaces. A decimal is one word, and "C++" is not "C".
-_WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_ACCENTS = range(0x300, 0x370)
-_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)")
-_MARKUP = re.compile(r"`+|\*\*|(?<!\w)__|__(?!\w)|\](?:\([^()\s]{0,1000}\)?)|(?<!\w)\[(?=\w[^\[\]]*$)")
 _ARTICLES = frozenset({"the", "a", "an"})
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Words of a time that a text may have otherwise."""
 _YEAR_DIGITS = 4
 _APART = 8
 """How many words further the next word of a time is at most."""
-_ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|(?<=\])\([^()\s]{1,1000}\)|:[a-z]{2,12}:(?=`)"
                      rf"|<[a-z/][^<>\n]{{0,200}}>|{NUMBER_OF}(?=[:：] )")
 """What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain", markup, and what
@@ -59,132 +60,7 @@ _PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), 
 _CONDITION = re.compile(r"(?:on|in|at|for|if|under|during|when|with|within|per|by|until|after|before|unless|only)\b|"
                         "在|于|若|如|当|按|经|仅", re.IGNORECASE)
 """How words begin that say under which condition something holds."""
-_HAN = re.compile(f"[{CJK}]")
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
-_INFLECTED = re.compile(r"[a-z]{4,}")
-
-
-def without_aside(name: str) -> str:
-    """Return a name without the note in brackets that it ends with: "Ulm" of "Ulm (city)"."""
-    return _ASIDE.sub("", name)
-
-
-def without_markup(text: str) -> str:
-    """Return a stretch of a text without the signs of Markdown in it, of which it may have only one of two."""
-    return _MARKUP.sub("", _LINK.sub(r"\1", text)).strip()
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text, folded: runs of letters and digits, and single CJK characters."""
-    return _WORD.findall(text.lower() if text.isascii() else _fold(text)[0])
-
-
-def word_places(text: str) -> list[tuple[str, int, int]]:
-    """Return the words as `words` gives them, each with where it starts and ends in the text as it is written."""
-    if text.isascii():
-        return [(match[0], *match.span()) for match in _WORD.finditer(text.lower())]
-    folded, offsets = _fold(text)
-    return [(match[0], offsets[match.start()], _after_accents(text, offsets[match.end() - 1] + 1))
-            for match in _WORD.finditer(folded)]
-
-
-def _fold(text: str) -> tuple[str, list[int]]:
-    """Return the folded text and, for each of its characters, the offset in `text` that it came from."""
-    folded = [_folded_character(character) for character in text]
-    return "".join(folded), [offset for offset, parts in enumerate(folded) for _ in parts]
-
-
-@lru_cache(maxsize=10_000)
-def _folded_character(character: str) -> str:
-    if "가" <= character <= "힣":
-        return character  # a Hangul syllable counts as a separate word, and its letters do not
-    parts = unicodedata.normalize("NFKD", character).casefold()
-    return "".join(part for part in parts if ord(part) not in _ACCENTS)
-
-
-class _Words:
-    """The words of a text written together, with the places where words begin and end in the text."""
-
-    def __init__(self, places: Sequence[tuple[str, int, int]]) -> None:
-        parts = _glue([word for word, _, _ in places])
-        ends = list(accumulate(map(len, parts)))
-        begins = [end - len(part) + (part[0] == "|") for end, part in zip(ends, parts, strict=True)]
-        # "¼" is folded to two words, and neither is in the text by itself.
-        before = [0, *(end for _, _, end in places)]
-        after = [*(start for _, start, _ in places[1:]), math.inf]
-        self._starts = {begin: start for begin, (_, start, _), last in zip(begins, places, before, strict=False)
-                        if start >= last}
-        self._ends = {end: place for end, (_, _, place), following in zip(ends, places, after, strict=False)
-                      if place <= following}
-        self.text = "".join(parts)
-
-    def find(self, wanted: str) -> tuple[int, int] | None:
-        """Return the offsets of the first place where the text has these words as whole words, or None."""
-        at = self.text.find(wanted) if wanted else -1
-        while at >= 0:
-            start, end = self._starts.get(at), self._ends.get(at + len(wanted))
-            if start is not None and end is not None:
-                return start, end
-            at = self.text.find(wanted, at + 1)
-        return None
-
-
-def _after_accents(text: str, end: int) -> int:
-    """Return the end of a letter with the accents written after it."""
-    while end < len(text) and ord(text[end]) in _ACCENTS:
-        end += 1
-    return end
-
-
-def _glue(tokens: list[str]) -> list[str]:
-    """Words as they are written together: two numbers do not become one."""
-    parts: list[str] = []
-    for word in tokens:
-        part = word
-        if word[0].isdigit():
-            if _THOUSANDS.fullmatch(word):
-                part = word.replace(",", "")
-            if parts and parts[-1][-1].isdigit():
-                part = f"|{part}"
-        parts.append(part)
-    return parts
-
-
-def _together(tokens: list[str]) -> str:
-    joined = "".join(tokens)
-    return joined if joined.isalpha() else "".join(_glue(tokens))
-
-
-def _inflections(word: str) -> Iterator[str]:
-    """Yield a word in the plural or the singular, as English forms them."""
-    if _INFLECTED.fullmatch(word):
-        yield from (f"{word}s", f"{word}es")
-        if word.endswith("y"):
-            yield f"{word[:-1]}ies"
-        if word.endswith("ies"):
-            yield f"{word[:-3]}y"
-        if word.endswith("s") and not word.endswith("ss"):
-            yield word[:-1]
-        if word.endswith("es"):
-            yield word[:-2]
-
-
-def _singular(word: str) -> str:
-    """Return a word without the ending of a plural."""
-    if not _INFLECTED.fullmatch(word) or not word.endswith("s") or word.endswith("ss"):
-        return word
-    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
-
-
-def _han_runs(tokens: Sequence[str]) -> list[str]:
-    """Return the characters of a name that follow each other as one text each, with the words between them."""
-    runs = [""]
-    for token in tokens:
-        if runs[-1] and (_HAN.match(token) or _HAN.match(runs[-1][-1])):
-            runs[-1] += token
-        else:
-            runs.append(token)
-    return runs[1:]
 
 
 class Grounded(NamedTuple):
@@ -212,7 +88,7 @@ class SourceText:
 
     def find(self, name: str) -> Span | None:
         """Return the first place where the text has these words one after the other, or None."""
-        place = self._words.find(_together(words(canonical_name(name))))
+        place = self._words.find(join_words(words(canonical_name(name))))
         return self._span(*place) if place else None
 
     def verbatim(self, quote: str) -> Span | None:
@@ -240,9 +116,9 @@ class SourceText:
         if not tokens:
             return self._in_its_words(name, self.verbatim(name))
         shorter = [part for part in (tokens[1:] if tokens[0] in _ARTICLES else [],
-                                     words(without_aside(name)) if _ASIDE.search(name) else []) if part]
+                                     words(without_aside(name)) if ASIDE.search(name) else []) if part]
         for part in (tokens, *shorter):
-            place = self._words.find(_together(part))
+            place = self._words.find(join_words(part))
             if place:
                 return self._in_its_words(name, self._span(*place))
         for part in (tokens, *shorter):
@@ -250,10 +126,11 @@ class SourceText:
                 place = self._words.find(variant)
                 if place:
                     return Grounded(name.strip(), self._span(*place))
-        place = self._plain_words.find(_together([word for word in tokens if word not in _ARTICLES]))
+        place = self._plain_words.find(join_words([word for word in tokens if word not in _ARTICLES]))
         if place:
             return Grounded(name.strip(), self._span(*place))
-        if self.text and any(title.find(_together(part)) for title in self._title_words for part in (tokens, *shorter)):
+        wanted = [join_words(part) for part in (tokens, *shorter)]
+        if self.text and any(title.find(part) for title in self._title_words for part in wanted):
             return Grounded(name.strip(), self.sentence(name))
         return self._ground_otherwise(name, tokens)
 
@@ -275,10 +152,10 @@ class SourceText:
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not 1 < len(content) <= _MOST_CONTENT:
             return False
-        if any(map(_HAN.match, content)):
+        if any(map(is_cjk, content)):
             return any(first + second in self._folded_above for first, second in pairwise(content)) and all(
-                map(self._is_pieced, _han_runs(content)))
-        forms = [{word, f"{word}s", *_inflections(word)} for word in content]
+                map(self._is_pieced, cjk_runs(content)))
+        forms = [{word, f"{word}s", *inflections(word)} for word in content]
         above = {word for title in self._titles for word in words(title)}
         return all(map(self._all_words.intersection, forms)) and any(map(above.intersection, forms)) and any(
             map(self._common_words.intersection, forms))
@@ -294,9 +171,9 @@ class SourceText:
     @staticmethod
     def _inflect(tokens: list[str]) -> Iterator[str]:
         if len(tokens) > 1 and tokens[-1] == "s":
-            yield _together(tokens[:-1])
-        for last in _inflections(tokens[-1]):
-            yield _together([*tokens[:-1], last])
+            yield join_words(tokens[:-1])
+        for last in inflections(tokens[-1]):
+            yield join_words([*tokens[:-1], last])
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value, in any spelling; `unit` is that of a number that names none."""
@@ -304,8 +181,7 @@ class SourceText:
         exact = self.verbatim(value)
         literal = exact or self.find(value)
         if not normal:
-            found = literal if literal or words(value) else self.verbatim(value)
-            return self._in_its_words(value, found) or self._ground_text(value)
+            return self._in_its_words(value, literal) or self._ground_text(value)
         same = [(span, other) for span in self._values
                 if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
         if same:
@@ -325,13 +201,13 @@ class SourceText:
 
         Of a text with words left out it is the source's own words: what is between them may say more, or deny it.
         """
-        singular = [_singular(word) for word in words(value) if word not in _ARTICLES]
-        wanted = _together(singular)
+        tokens = [singular(word) for word in words(value) if word not in _ARTICLES]
+        wanted = join_words(tokens)
         if place := self._singular_words.find(wanted):
             return Grounded(value.strip(), self._span(*place))
-        if len(singular) >= _SHORTEST_CONTRACTION and (stretch := self._shortest_stretch(words(value))):
+        if len(tokens) >= _SHORTEST_CONTRACTION and (stretch := self._shortest_stretch(words(value))):
             return Grounded(without_markup(stretch.quote), stretch, quoted=True)
-        above = (_Words([(_singular(word), start, end) for word, start, end in word_places(title)])
+        above = (JoinedWords([(singular(word), start, end) for word, start, end in word_places(title)])
                  for title in self._titles)
         return Grounded(value.strip(), self.sentence(value)) if self.text and any(
             title.find(wanted) for title in above) else None
@@ -466,21 +342,21 @@ class SourceText:
         return word_places(self.text)
 
     @cached_property
-    def _words(self) -> _Words:
-        return _Words(self._places)
+    def _words(self) -> JoinedWords:
+        return JoinedWords(self._places)
 
     @cached_property
-    def _plain_words(self) -> _Words:
+    def _plain_words(self) -> JoinedWords:
         """The text's words without articles and asides."""
         bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)
         places = self._places if bare == self.text else word_places(bare)
-        return _Words([place for place in places if place[0] not in _ARTICLES])
+        return JoinedWords([place for place in places if place[0] not in _ARTICLES])
 
     @cached_property
-    def _singular_words(self) -> _Words:
+    def _singular_words(self) -> JoinedWords:
         """The text's words without articles, asides and plurals."""
         bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)
-        return _Words([(_singular(word), start, end) for word, start, end in word_places(bare)
+        return JoinedWords([(singular(word), start, end) for word, start, end in word_places(bare)
                        if word not in _ARTICLES])
 
     @cached_property
@@ -491,22 +367,22 @@ class SourceText:
     @cached_property
     def _common_words(self) -> frozenset[str]:
         """Those of them that are written in small letters, and the numbers."""
-        return frozenset(word for text in (self.text, *self._titles) for word in _WORD.findall(text)
+        return frozenset(word for text in (self.text, *self._titles) for word in written_words(text)
                          if word.islower() or word[0].isdigit())
 
     @cached_property
     def _folded_above(self) -> str:
         """What stands above the text, folded."""
-        return "\n".join(_fold(text)[0] for text in self._titles)
+        return "\n".join(fold_text(text)[0] for text in self._titles)
 
     @cached_property
     def _folded(self) -> str:
         """The text and what stands above it, folded."""
-        return f"{_fold(self.text)[0]}\n{self._folded_above}"
+        return f"{fold_text(self.text)[0]}\n{self._folded_above}"
 
     @cached_property
-    def _title_words(self) -> list[_Words]:
-        return [_Words(word_places(title)) for title in self._titles]
+    def _title_words(self) -> list[JoinedWords]:
+        return [JoinedWords(word_places(title)) for title in self._titles]
 
     def _span(self, start: int, end: int) -> Span:
         return Span(start=start, end=end, quote=self.text[start:end])

@@ -9,8 +9,8 @@ from ...schemas.edits import Types
 from ...schemas.extraction import Extraction, RepairKind
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema, SchemaElement
 from ...schemas.naming import label_key
-from .label_words import head_endings, stems, without_voice
 from .similar_labels import SimilarLabels
+from .words import head_endings, stems, without_voice
 
 ALIAS = "alias"
 """An attribute with this name or label gives another name of its owner."""
@@ -148,6 +148,17 @@ class Bounds:
         inverse = element.inverse or next((r.name for r in relations if r.inverse == relation), None)
         first = next(r.name for r in relations if r.name in {relation, inverse})
         return None if first == relation else first
+
+    def stored_relation(self, relation: str, head_type: str, tail_type: str, *, is_sorted: bool) -> str | None:
+        """Return the relation under which a fact is stored with its ends exchanged; None if it is stored as it is.
+
+        `is_sorted`: the ends are in the order in which those of a symmetric relation are stored.
+        """
+        element, first = self.schema.relation_type(relation), self.first_of_pair(relation)
+        if first and self.schema.fits(tail_type, first, head_type):
+            return first
+        is_turned = element and element.symmetric and not is_sorted and self.schema.fits(tail_type, relation, head_type)
+        return relation if is_turned else None
 
     @cached_property
     def last_resort(self) -> str | None:

@@ -12,7 +12,7 @@ from ...schemas.delta import ELEMENT_KINDS, ElementKind
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.scripts import script_of
-from .label_words import stems
+from .words import stems
 
 FLOOR = 0.92
 """Labels with a lower cosine similarity never count as the same.

@@ -25,22 +25,20 @@ from ..bounding.labels import Bounds, extracted_labels
 from ..bounding.similar_labels import SimilarLabels, are_opposed
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
-from ..ledger.edit_rows import EditTable
+from ..ledger.entity_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks, Label, SameAs
 from .elements import KIND_NAMES, discard, find_element, known_labels, remove, sort_elements, types_of
 from .forgetting import named_by_people, redact, without_unused_proposals
 from .growth import Thresholds, decide, grow, still_asked, waiting
-from .schema_candidates import Grounds, with_evidence
+from .schema_candidates import SHOWN, Grounds, with_evidence
 
 Policy = Literal["auto", "review", "off"]
 """How the schema grows: by thresholds, by a person's decisions, or not at all."""
 
 _LABELS_KEPT = 20_000  # 30 MB
 _BOUNDED_AT_ONCE = 256
-_CONTEXTS = 16
-"""The number of contexts compared per candidate: more hardly change the mean cosine, but cost more."""
 
 
 class _PreparedBounds(local):
@@ -57,12 +55,10 @@ class _PreparedBounds(local):
 class SchemaControl:
     """Bounds extractions by the schema in force, and changes that schema."""
 
-    def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder,
-                 cached: Embedder) -> None:
-        """Control the schema of a ledger; `cached` is the embedder with vectors cached across builds, for writers."""
+    def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder) -> None:
+        """Control the schema of a ledger."""
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
-        self._cached = RememberingEmbedder(cached, _LABELS_KEPT)
         self._documents = documents
         self._extractions = extractions
         self._history = SchemaHistory(database)
@@ -122,7 +118,7 @@ class SchemaControl:
         """
         for document_id in self._documents.revisions.find_ready():
             with self._db.transaction():
-                self.write(self._documents.put_in_service(document_id))
+                self.write(self._documents.revisions.put_in_service(document_id))
 
     def write_all(self) -> None:
         """Bound again every chunk in the graph."""
@@ -179,7 +175,7 @@ class SchemaControl:
 
         Args:
             support: documents that must show a pair of types for it to count as observed.
-            most: how many, with all their evidence; None returns all, without examples and consistency.
+            most: how many, with all their evidence; None returns all, without examples.
         """
         grounds = self._grounds()
         candidates = waiting(self._history.current(), grounds, support)
@@ -286,7 +282,7 @@ class SchemaControl:
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
-        grown, decided = grow(base, self._grounds(self._cached), thresholds)
+        grown, decided = grow(base, self._grounds(), thresholds)
         before = [find_element(current, d.decision.kind, d.decision.name) for d in decided]
         news = [d for d, was in zip(decided, before, strict=True) if was is None or (
             d.decision.verdict == "edit" and was != find_element(grown, d.decision.kind, d.decision.name))]
@@ -374,11 +370,10 @@ class SchemaControl:
                 touched.add(chunk)
         return touched
 
-    def _grounds(self, embedder: Embedder | None = None) -> Grounds:
-        embedder = embedder or self._embedder
+    def _grounds(self) -> Grounds:
         return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
-                       similar=SimilarLabels(embedder, self._history.base()), embedder=embedder, same=self.asks.same(),
+                       similar=SimilarLabels(self._embedder, self._history.base()), same=self.asks.same(),
                        examples=lambda candidate: self.asks.examples(
-                           candidate.kind, (*candidate.labels, *candidate.inverse_labels), _CONTEXTS))
+                           candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
 
 

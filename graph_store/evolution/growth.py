@@ -17,7 +17,6 @@ from . import elements
 from .elements import DecisionError
 from .schema_candidates import Grounds, collect, unify, with_evidence, with_schema_types
 
-_COMPARED = 20
 _COLUMNS = 5
 """Up to this many times as many table columns as sentence labels may join, because a table may have dozens."""
 # Elements are added and widened before others refer to them or are removed.
@@ -32,8 +31,6 @@ class Thresholds:
     """Minimum mean confidence (mu of eq. 3)."""
     support: int
     """Minimum number of documents."""
-    consistency: float
-    """Minimum contextual consistency (see `schema_candidates.with_evidence`)."""
     growth: Mapping[ElementKind, int]
     """Maximum number of elements of each kind added to the base schema, which keeps it compact."""
 
@@ -73,29 +70,25 @@ def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Gro
               ) -> list[Candidate]:
     strong = [c for c in collect(counts, base, grounds.similar, thresholds.support, supported=True)
               if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
-    widening = with_evidence([c for c in strong if c.widens], grounds)
-    strong = [c for c in strong if not c.widens]
-    # The consistency of table columns says nothing: all columns of a table have the same rows as contexts.
-    declared = with_evidence([c for c in strong if c.rows >= thresholds.support], grounds)
-    consistent = [c for c in with_evidence([c for c in strong if c.rows < thresholds.support], grounds)
-                  if c.consistency is None or c.consistency >= thresholds.consistency]
-    joining = [candidate for kind in ELEMENT_KINDS for candidates, most in ((consistent, 1), (declared, _COLUMNS))
+    widening = [c for c in strong if c.widens]
+    said, declared = ([c for c in strong if not c.widens and (c.rows >= thresholds.support) == of_columns]
+                      for of_columns in (False, True))
+    joining = [candidate for kind in ELEMENT_KINDS for candidates, most in ((said, 1), (declared, _COLUMNS))
                for candidate in [c for c in candidates if c.kind == kind][:most * thresholds.growth[kind]]]
-    return [*widening, *joining]
+    return with_evidence([*widening, *joining], grounds)
 
 
 def _why(candidate: Candidate, thresholds: Thresholds) -> str:
     rows = f" and {candidate.rows} table rows" if candidate.rows else ""
     return (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
-            f"documents{rows} >= {thresholds.support}, consistency {candidate.consistency:+.2f} >= "
-            f"{thresholds.consistency:+.2f}")
+            f"documents{rows} >= {thresholds.support}")
 
 
 def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
     """Return the candidates that a schema does not have yet, strongest support first, for a person to review.
 
     Returns:
-        Candidates without examples and consistency, which `with_evidence` adds.
+        Candidates without examples, which `with_evidence` adds.
     """
     counts = [c for c in still_asked(schema, grounds.counts) if (c.kind, c.label) not in grounds.declined]
     candidates = collect(unify(counts, grounds.same, schema), schema, grounds.similar, support)
@@ -186,13 +179,11 @@ def _order(decision: Decision) -> tuple[int, int, str]:
 
 def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: Sequence[Decision],
                 ) -> dict[tuple[ElementKind, str], Candidate]:
-    """Return the waiting candidates that decisions name, and the strongest others, by kind and label."""
+    """Return the waiting candidates that decisions name, by kind and label."""
     meant = {(d.kind, label_key(d.name)) for d in decisions}
-    candidates = waiting(schema, grounds, support)
-    # The strongest candidates are included because consistency compares contexts with those of others.
-    shown = [c for i, c in enumerate(candidates)
-             if i < _COMPARED or any((c.kind, label_key(name)) in meant for name in c.names())]
-    return {(c.kind, label_key(name)): c for c in with_evidence(shown, grounds) for name in c.names()}
+    named = [c for c in waiting(schema, grounds, support)
+             if any((c.kind, label_key(name)) in meant for name in c.names())]
+    return {(c.kind, label_key(name)): c for c in with_evidence(named, grounds) for name in c.names()}
 
 
 def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate | None) -> SchemaOutcome:

@@ -4,14 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from ...models.embedding.embedder import Embedder, Vectors
 from ...schemas.delta import Candidate, ElementKind, Example
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
-from ..bounding.label_words import stems, without_voice
 from ..bounding.similar_labels import SimilarLabels
+from ..bounding.words import stems, without_voice
 from ..ledger.schema_requests import AskCount, SameAs
 from .elements import find_element
 
@@ -19,7 +16,8 @@ _MOSTLY = 0.8
 """The share of an attribute's values that must be numbers, or dates, to give the attribute that kind."""
 
 _Label = tuple[ElementKind, str]
-_SHOWN = 3
+SHOWN = 3
+"""Examples of a candidate."""
 _OFTEN = 2
 """The number of facts between other types, or of another value kind, that widen an element without a person."""
 
@@ -32,7 +30,6 @@ class Grounds:
     declined: Collection[tuple[ElementKind, str]]
     """Kind and label of what a person declined."""
     similar: SimilarLabels
-    embedder: Embedder
     examples: Callable[[Candidate], list[Example]]
     same: Mapping[tuple[ElementKind, str], SameAs] = field(default_factory=dict)
     """A model's verdicts on which labels mean the same."""
@@ -117,7 +114,7 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
         supported: leave out asks between pairs of types without that support, as they would not be admitted.
 
     Returns:
-        Candidates without examples and consistency (see `with_evidence`).
+        Candidates without examples (see `with_evidence`).
     """
     by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
     for count in counts:
@@ -226,37 +223,10 @@ def _passives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
 
 
 def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
-    """Return the candidates with examples, the nearest known element and their contextual consistency.
-
-    Consistency is the mean cosine between a candidate's contexts, minus the mean cosine between contexts
-    of different candidates of its kind. The difference cancels what all texts of the domain have in
-    common, and the uniformly high cosines of a model that does not know their language.
-    """
-    occurrences = [grounds.examples(candidate) for candidate in candidates]
-    texts = sorted({example.words for own in occurrences for example in own})
-    index = {text: i for i, text in enumerate(texts)}
-    vectors = grounds.embedder.encode(texts) if texts else np.zeros((0, grounds.embedder.dimension), np.float32)
-    contexts = [vectors[sorted({index[example.words] for example in own})] for own in occurrences]
-    margins: dict[int, float] = {}
-    for kind in sorted({candidate.kind for candidate in candidates}):
-        of_kind = [i for i, candidate in enumerate(candidates) if candidate.kind == kind]
-        margins.update(zip(of_kind, _margins([contexts[i] for i in of_kind]), strict=True))
+    """Return the candidates with examples and the nearest known element."""
     return [candidate.model_copy(update={
-        "consistency": margins[i], "examples": tuple(occurrences[i][:_SHOWN]),
-        "nearest": (grounds.similar.nearest(candidate.kind, candidate.name) or ("",))[0]})
-        for i, candidate in enumerate(candidates)]
-
-
-def _margins(contexts: Sequence[Vectors]) -> list[float]:
-    """Return each group's mean cosine minus the mean between groups; 0 without a pair. Rows are unit vectors."""
-    sums = np.array([group.sum(axis=0, dtype=np.float64) for group in contexts])
-    sizes = np.array([len(group) for group in contexts])
-    squares = (sums**2).sum(axis=1)
-    pairs_between = float(sizes.sum()) ** 2 - float((sizes**2).sum())
-    between = (float((sums.sum(axis=0) ** 2).sum()) - float(squares.sum())) / pairs_between if pairs_between else 0.0
-    within = [(square - size) / (size * (size - 1)) if size > 1 else between
-              for square, size in zip(squares, sizes, strict=True)]
-    return [round(float(value - between), 4) if pairs_between else 0.0 for value in within]
+        "examples": tuple(grounds.examples(candidate)),
+        "nearest": (grounds.similar.nearest(candidate.kind, candidate.name) or ("",))[0]}) for candidate in candidates]
 
 
 def with_schema_types(counts: Iterable[AskCount], named: Callable[[str], str | None]) -> list[AskCount]:

@@ -6,7 +6,7 @@ numbers sorts texts, entities or triples, and equal graphs have equal columns.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -72,6 +72,8 @@ class ValueTimeTable(NamedTuple):
 
 _Table = TypeVar("_Table", MentionTable, SupportTable, TripleTimeTable, ValueTable, ValueTimeTable)
 _TEXT_COLUMNS = frozenset({"name", "chunk", "words", "attribute", "value"})
+ValueKey = tuple[int, int, int]
+"""An entity's row, and the numbers of an attribute and a value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +186,14 @@ class GraphColumns:
         return replace(self, texts=texts, types=number[self.types], names=number[self.names], triples=triples,
                        **{of: _renumber(getattr(self, of), number)
                           for of in ("mentions", "support", "triple_times", "values", "value_times")})
+
+
+@dataclass(frozen=True)
+class LaterDates:
+    """The dates at which facts are followed by a later one, sorted: by a triple's row, or by an attribute value."""
+
+    triples: dict[int, Sequence[str]] = field(default_factory=dict)
+    values: dict[ValueKey, Sequence[str]] = field(default_factory=dict)
 
 
 def _renumber(table: _Table, number: Numbers) -> _Table:

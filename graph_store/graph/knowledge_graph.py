@@ -5,7 +5,6 @@ text. The graph is made whole and never changes, so it is a function of the rows
 (`graph_columns`): what derives something from all of it reads these, everybody else asks by ids.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,22 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.documents import Frozen
-from ...schemas.naming import cached_if_short, canonical_name, label_key, normalise
+from ...schemas.naming import canonical_name, is_descriptive
 from ...text.times import Validity
-from ..ledger.facts import AdmittedRows
-from .graph_columns import GraphColumns, Numbers, Rows, find_firsts, sort_rows
+from ..ledger.extractions import AdmittedRows
+from .graph_columns import GraphColumns, LaterDates, Numbers, Rows, find_firsts, sort_rows
 from .key_links import link_keys
 from .row_columns import read_columns
-from .superseding import LaterDates
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""
 Places = dict[str, list[Any]]
 """Places by the id of their chunk: [start, end], for a triple with its confidence."""
-_NAMES = frozenset(["alias", "aliases", "title", "name", "标题", "名称"])
-_SECTIONS = frozenset(["section", "section name", "section id", "section code", "section number"])
-_CODE = re.compile(r"[A-Za-z]{0,2}\d{1,3}(?:\.\d{1,3})*|[A-Z]")
-_JOINED = re.compile(r"[\W_]+")
 
 
 class GraphEntity(Frozen):
@@ -383,28 +377,3 @@ def _rows_of(table: Sequence[NDArray[Any]], part: slice) -> Iterable[tuple[Any, 
 def relation_text(relation: str) -> str:
     """Return a relation's name as words."""
     return relation.replace("_", " ")
-
-
-def is_descriptive(name: str, attribute: str, value: str) -> bool:
-    """Return False for a part of an entity's name, and for the code of the section that its row stands in.
-
-    Such values are still found, listed and counted by those who ask for them.
-
-    Args:
-        name: the entity's name, such as "RFC-20: Oslo Pumps".
-        attribute: the value's attribute.
-        value: a value, such as "Oslo Pumps" as its title or "20" as its rfc.
-    """
-    key, named = label_key(attribute), _words(name)
-    if key in _SECTIONS and _CODE.fullmatch(value):
-        return False
-    if key in _NAMES:
-        return _words(value) not in named
-    # Few names have the attribute in them, so that hardly any value is looked at: this runs for each of a graph.
-    return _words(key) not in named or _words(f"{key} {value}") not in named
-
-
-@cached_if_short(4096)
-def _words(text: str) -> str:
-    """Return the folded words of a text, with a blank before and after each."""
-    return f" {_JOINED.sub(' ', normalise(text)).strip()} "

@@ -3,8 +3,7 @@
 import threading
 from typing import NamedTuple
 
-from ..ledger.aliases import AliasTable
-from ..ledger.edit_rows import EditTable
+from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from .knowledge_graph import KnowledgeGraph

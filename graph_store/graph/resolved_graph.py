@@ -6,8 +6,9 @@ these are changes with aliases and types, so it is looked up again whenever the 
 there rest. Where a subject has one value at a time, later ones end those before (`supersede`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -15,19 +16,22 @@ import numpy as np
 from ...schemas.edits import Edit, FactEdit, FactRef, Rename, ValueEdit, decided_types, ids_after
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
+from ...text.times import Validity, later_values
 from .graph_columns import (
     GraphColumns,
+    LaterDates,
     Numbers,
     Rows,
+    ValueKey,
     ValueTable,
     ValueTimeTable,
     distinct_rows,
+    find_firsts,
     select_rows,
     surest_rows,
 )
 from .knowledge_graph import EdgeKey, KnowledgeGraph
 from .row_columns import distinct_triples
-from .superseding import supersede
 
 _Values = TypeVar("_Values", ValueTable, ValueTimeTable)
 
@@ -239,3 +243,37 @@ def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, pla
             else:
                 values[rows] = columns.number_of(instead)
     return select_rows(table._replace(value=values), holds)
+
+
+def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
+    """Find out at which dates facts and values of a graph are followed by a later one."""
+    relations, attributes = schema.one_at_a_time()
+    triples: dict[tuple[int, int, bool], dict[int, Validity]] = {}
+    for (row,), words in _group_words(columns, (columns.triple_times.triple,), columns.triple_times.words):
+        head, relation, tail = columns.triples[row].tolist()
+        of_head, of_tail = relations.get(columns.texts[relation], (False, False))
+        if of_head:
+            triples.setdefault((head, relation, True), {})[row] = Validity.of(words)
+        if of_tail:
+            triples.setdefault((tail, relation, False), {})[row] = Validity.of(words)
+    values: dict[tuple[int, int], dict[ValueKey, Validity]] = {}
+    times = columns.value_times
+    for key, words in _group_words(columns, (times.entity, times.attribute, times.value), times.words):
+        entity, attribute, value = key
+        if columns.texts[attribute] in attributes:
+            values.setdefault((entity, attribute), {})[entity, attribute, value] = Validity.of(words)
+    found: dict[int, set[str]] = {}
+    for of_subject in triples.values():
+        for row, dates in later_values(of_subject).items():
+            found.setdefault(row, set()).update(dates)
+    return LaterDates({row: sorted(dates) for row, dates in found.items()},
+                      {key: sorted(dates) for of_attribute in values.values()
+                       for key, dates in later_values(of_attribute).items()})
+
+
+def _group_words(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers,
+                 ) -> Iterator[tuple[Sequence[int], list[str]]]:
+    """Yield the distinct keys of a sorted table of times, each with the words that say when it holds."""
+    starts = np.flatnonzero(find_firsts(*keys)).tolist()
+    for start, end in pairwise([*starts, len(words)]):
+        yield [int(key[start]) for key in keys], [columns.texts[number] for number in words[start:end].tolist()]

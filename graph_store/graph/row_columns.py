@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.naming import entity_id
-from ..ledger.facts import AdmittedRows
+from ..ledger.extractions import AdmittedRows
 from ..store_errors import LedgerDamagedError
 from .graph_columns import (
     GraphColumns,

@@ -17,17 +17,25 @@ from ...models.embedding.embedder import Vectors
 from ...schemas.documents import Chunk
 from ...schemas.naming import normalise, relation_id, triple_id
 from ...text.titles import plain_title
-from ..bounding.grounding import without_aside, words
-from ..graph.graph_columns import find_firsts
+from ..bounding.words import without_aside, words
+from ..graph.graph_columns import (
+    GraphColumns,
+    LaterDates,
+    MentionTable,
+    SupportTable,
+    TripleTimeTable,
+    ValueTable,
+    ValueTimeTable,
+    find_firsts,
+)
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import Kind, VectorStore
 from . import columns
 from .array_file import Arrays
-from .browsing import browsing
+from .browsing import NameTrie, browsing, trie
+from .columns import Ids, LazySequence, Rows, Texts
 from .lexical import postings, terms
-from .name_trie import NameTrie, trie
-from .stored_graph import graph_arrays
 from .vector_rows import StoredVectors, find_vectors
 
 NewArrays = dict[str, NDArray[Any]]
@@ -36,6 +44,8 @@ _ALL_STORED: tuple[Kind, ...] = ("entities", "relations")
 """The kinds of which those without a vector are stored, too: they are never near to anything."""
 _WORDS_OF_A_VALUE = 8
 """The most words, or Chinese characters, of a value by which its entities are found; longer ones are sentences."""
+_TABLES: dict[str, Any] = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable,
+                           "values": ValueTable, "value_times": ValueTimeTable}
 
 
 class IndexSource(NamedTuple):
@@ -284,3 +294,33 @@ def _direction(triples: Vectors, keywords: Vectors) -> Vectors:
 
 def _rows_of(rows: _Rows, keys: Iterable[str]) -> list[int]:
     return [rows.entities[key] for key in keys if key in rows.entities]
+
+
+def graph_arrays(graph: KnowledgeGraph, triples: Rows, chunks: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Build the arrays of `stored_graph`.
+
+    Args:
+        graph: the graph.
+        triples: the rows of its triples that are stored, ascending.
+        chunks: True for the chunks whose facts and values are stored, by the numbers of their ids, shape (texts,).
+    """
+    part, number = graph.columns.part(triples, chunks), {int(row): place for place, row in enumerate(triples)}
+    later = {"triples": [(number[row], dates) for row, dates in graph.later.triples.items() if row in number],
+             "values": list(graph.later.values.items())}
+    return {**columns.ids("entities", part.ids), **columns.texts("graph.texts", part.texts),
+            "graph.types": part.types, "graph.names": part.names, "graph.triples": part.triples,
+            "graph.later": np.frombuffer(orjson.dumps(later), np.uint8),
+            **{f"{name}.{column}": values for name in _TABLES
+               for column, values in getattr(part, name)._asdict().items()}}
+
+
+def stored_graph(arrays: Arrays) -> KnowledgeGraph:
+    """Return the graph that an index has."""
+    ids, later = Ids(arrays, "entities"), orjson.loads(arrays["graph.later"].tobytes())
+    tables: dict[str, Any] = {name: table(*(arrays[f"{name}.{column}"] for column in table._fields))
+                              for name, table in _TABLES.items()}
+    entities: Sequence[str] = LazySequence(len(ids), ids.at)
+    return KnowledgeGraph(
+        GraphColumns(Texts(arrays, "graph.texts"), entities, arrays["graph.types"], arrays["graph.names"],
+                     arrays["graph.triples"], **tables),
+        LaterDates(dict(later["triples"]), {tuple(key): dates for key, dates in later["values"]}), ids)

@@ -19,8 +19,6 @@ from ..vectors.vector_store import Kind, VectorStore
 from .array_file import Arrays
 from .columns import Ids, Rows
 
-COMPARED: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
-"""The kinds of vectors that retrieval compares."""
 _STEPS = 127
 _AT_ONCE = 8192
 

@@ -27,8 +27,7 @@ from ..ledger.sqlite import address_of
 from ..ledger.version import published_state
 from ..store_errors import LedgerDamagedError, StoreError, display_path
 from ..vectors.ledger_embedder import recorded_model
-from .verify import unsound
-from .verify_rows import foreign_objects
+from .verify import foreign_objects, unsound
 
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
 LEDGER = "ledger.sqlite"

@@ -1,14 +1,19 @@
 """Report the status of a knowledge base in numbers."""
 
 from collections.abc import Sequence
+from contextlib import closing
 
+from ...config import Settings
 from ...schemas.documents import Frozen
 from ...schemas.prices import Prices
-from ...text.metadata_line import UNREAD
+from ...text.titles import UNREAD
 from ..knowledge_base import KnowledgeBase
-from ..ledger.facts import count_from_sentences
+from ..layout import Layout
+from ..ledger.database import Database
+from ..ledger.extractions import count_from_sentences
 from ..ledger.readings import count_by_reader
 from ..ledger.token_accounts import Spent, StepTokens, total
+from ..ledger.version import Overview, ledger_state
 from ..vectors.ledger_embedder import recorded_model
 
 DEAREST = 10
@@ -88,3 +93,14 @@ def _dearest(documents: Sequence[Spent]) -> list[Spent]:
     priced = all(spent.cost is not None for spent in named)
     return sorted(named, key=lambda spent: (-(spent.cost or 0.0) if priced else 0.0,
                                             -spent.prompt - spent.completion, spent.name))[:DEAREST]
+
+
+def read_overview(settings: Settings, name: str) -> Overview | None:
+    """Return the sizes of a knowledge base, from its ledger alone; None if no run has noted them.
+
+    Raises:
+        StoreError: there is no such knowledge base, or its ledger cannot be read.
+    """
+    with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
+        noted = ledger_state(database).overview
+    return Overview(*noted) if noted else None

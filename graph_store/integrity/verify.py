@@ -1,22 +1,190 @@
-"""Check a knowledge base against its invariants."""
+"""Check a knowledge base against its invariants: a ledger's rows here, what is derived from them in `verify_derived`.
 
+Each check yields a line for each problem.
+"""
+
+import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import islice
+from pathlib import Path
 
+from ...ingest.chunking import chunk_id
 from ...schemas.documents import Frozen
+from ...text.section_lines import opening_of
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
-from ..store_errors import DatabaseError, StoreError
+from ..ledger.database import Database
+from ..ledger.extractions import chunk_rows, rows_by_table
+from ..ledger.schema_requests import ask_rows
+from ..ledger.tables import SCHEMA_REQUESTS
+from ..ledger.version import ledger_state
+from ..store_errors import DatabaseError, LedgerDamagedError, StoreError
+from ..vectors.ledger_embedder import recorded_model
 from . import verify_derived as derived
-from . import verify_rows as rows
+from .status import status_of
 
+_AT_ONCE = 256
+_WHAT = {"rejections": "its rejected facts", "repairs": "its repairs",
+         "schema_requests": "the facts that wait for the schema"}
 __all__ = ["Problem", "damages_on_disk", "unsound", "verify"]
 
 RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it again"
 REINDEX = "run `banyan reindex`"
-BUILD = "run `banyan build` again"
 _SHOWN = 20
+
+
+def file(kb: KnowledgeBase) -> Iterator[str]:
+    """Run SQLite's checks of pages, indexes and foreign keys; in PostgreSQL, compare the tables' columns."""
+    for line in kb.database.problems():
+        yield f"the ledger: {line}"
+
+
+def tables(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that tables and indexes are those of the format, and that no view or trigger was added."""
+    for line in foreign_objects(kb.database) if kb.layout.database is None else ():
+        yield f"the ledger: {line}"
+
+
+def foreign_objects(database: Database) -> list[str]:
+    """Return the differences of a ledger's columns, tables, indexes, views and triggers from a new one's."""
+    with closing(Database(Path(":memory:"))) as fresh:
+        expected, actual = _objects(fresh), _objects(database)
+    return [*(f"the {kind} {name} is missing or of another kind" for kind, name, _ in sorted(expected - actual)),
+            *(f"the {kind} {name} is not of this format" for kind, name, _ in sorted(actual - expected))]
+
+
+def _objects(database: Database) -> set[tuple[str, str, str]]:
+    """Return kind and name of what a ledger consists of; columns have their types and constraints as well."""
+    named = "m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    return {(row[0], row[1], row[2]) for row in database.rows(
+        "SELECT 'column', m.name || '.' || c.name, c.type || ' ' || (c.\"notnull\" AND NOT c.pk) || ' ' || c.pk "  # noqa: S608
+        f"FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND {named} "
+        f"UNION ALL SELECT m.type, m.name, '' FROM sqlite_master m WHERE {named}")}
+
+
+def chunks(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that each chunk's text matches its id, and that a document's chunks are numbered without gaps."""
+    occurrences: Counter[tuple[str, str, str]] = Counter()
+    ordinals: Counter[str] = Counter()
+    for chunk in kb.documents.chunks():
+        where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
+        key = (chunk.document_id, chunk.heading, chunk.text)
+        if chunk.id != chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key],
+                                chunk.opening):
+            yield f"{where}: its text is not the one that its id was made from"
+        if chunk.ordinal != ordinals[chunk.document_id]:
+            yield f"{where}: chunk {ordinals[chunk.document_id]} was expected"
+        occurrences[key] += 1
+        ordinals[chunk.document_id] += 1
+
+
+def waiting(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that each revision has the chunks it was split into, and that no other chunk waits."""
+    known: set[str] = set()
+    for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
+        occurrences: Counter[tuple[str, str]] = Counter()
+        for chunk, ordinal, start, end in json.loads(row.chunks):
+            known.add(chunk)
+            where = f"the new content of document {row.document!r}, chunk {ordinal}"
+            heading = kb.database.scalar("SELECT heading FROM chunks WHERE id = :chunk AND document = :document",
+                                         chunk=chunk, document=row.document)
+            if heading is None:
+                yield f"{where} is missing"
+                continue
+            text = row.text[start:end]
+            occurrence = occurrences[str(heading), text]
+            opening = opening_of(row.text, start)
+            if chunk != chunk_id(row.document, row.title, str(heading), text, occurrence, opening):
+                yield f"{where}: its text is not the one that its id was made from"
+            occurrences[str(heading), text] += 1
+    for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):
+        if row.id not in known:
+            yield f"a chunk of document {row.document!r} waits for new content that is not there"
+
+
+def reports(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that accounts, candidates, decisions, verdicts and edits can be read; if not, this raises an error."""
+    if kb.schemas.version():
+        status_of(kb)
+        kb.schema_control.waiting(1)
+    kb.schemas.declined_labels()
+    kb.documents.entries()
+    kb.entities.decisions()
+    kb.entities.verdicts()
+    kb.edits.table.all()
+    yield from ()
+
+
+def vector_settings(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that the ledger names the embedding model of its vectors, and how far these can be trusted."""
+    if kb.communities.count() and not recorded_model(kb.database)[0]:
+        yield "the ledger does not say which embedding model its vectors come from"
+    try:
+        shares = ledger_state(kb.database).reliability.values()
+        sound = all(0 <= share <= 1 for share in shares)
+    except (ValueError, AttributeError, TypeError):
+        sound = False
+    if not sound:
+        yield "how far vectors can be trusted is not a share for each script"
+
+
+_STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "
+          "LEFT JOIN failures f ON f.chunk = c.id")
+_STAGES = (
+    ("was extracted, but its extraction is not there",
+     "c.status IN ('extracted', 'done') AND e.chunk IS NULL"),
+    ("waits to be extracted, but was", "c.status = 'pending' AND e.chunk IS NOT NULL"),
+    ("failed, but nothing says why", "c.status = 'failed' AND f.chunk IS NULL"),
+    ("is not done, but adds to the graph",
+     "c.status <> 'done' AND EXISTS (SELECT 1 FROM mentions m WHERE m.chunk = c.id)"),
+)
+
+
+def stages(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that each chunk's rows match its stage in the build."""
+    for what, condition in _STAGES:
+        for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
+            yield f"document {row[0]!r}, chunk {row[1]} {what}"
+
+
+def history(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that there is a schema if there are chunks, and that its versions can be read and are without gaps."""
+    versions = kb.schemas.versions()
+    if not versions and kb.documents.count():
+        yield "there are chunks and no schema"
+    for number, version in enumerate(versions, 1):
+        if version.version != number:
+            yield f"version {number} of the schema is missing"
+            return
+        kb.schemas.base(number)
+
+
+def extractions(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that each chunk's extraction can be read."""
+    for chunk in kb.documents.chunks():
+        try:
+            kb.extractions.get(chunk.id)
+        except LedgerDamagedError as error:
+            yield f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {error}"
+
+
+def bounding(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that each chunk's facts, rejections, repairs and asks are those of its extraction, bounded again.
+
+    Bounding finds the words of each fact in the source and admits only what fits the schema.
+    """
+    done = kb.documents.done() if kb.schemas.version() else []
+    for start in range(0, len(done), _AT_ONCE):
+        for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
+            wanted = rows_by_table(chunk, current) | {SCHEMA_REQUESTS: ask_rows(chunk, base)}
+            wrong = [_WHAT.get(table.name, "its facts") for table, rows in wanted.items()
+                     if chunk_rows(kb.database, table, [chunk.id]).get(chunk.id, []) != sorted(rows)]
+            for what in dict.fromkeys(wrong):
+                yield (f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {what} are not what the schema admits "
+                       "of the extraction")
 
 
 class Problem(Frozen):
@@ -27,18 +195,16 @@ class Problem(Frozen):
 
 
 _CHECKS: tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...] = (
-    ("the ledger's file", rows.file, RESTORE),
-    ("the tables", rows.tables, RESTORE),
-    ("documents and chunks", rows.chunks, RESTORE),
-    ("new content that waits", rows.waiting, RESTORE),
-    ("what reports show", rows.reports, RESTORE),
-    ("the stages of chunks", rows.stages, RESTORE),
-    ("the settings of vectors", rows.vector_settings, REINDEX),
-    ("the accounts", rows.accounts, RESTORE),
-    ("the schema's history", rows.history, RESTORE),
-    ("the schema's growth", rows.growth, BUILD),
-    ("the extractions of chunks", rows.extractions, RESTORE),
-    ("what waits for the schema", rows.bounding, REINDEX),
+    ("the ledger's file", file, RESTORE),
+    ("the tables", tables, RESTORE),
+    ("documents and chunks", chunks, RESTORE),
+    ("new content that waits", waiting, RESTORE),
+    ("what reports show", reports, RESTORE),
+    ("the stages of chunks", stages, RESTORE),
+    ("the settings of vectors", vector_settings, REINDEX),
+    ("the schema's history", history, RESTORE),
+    ("the extractions of chunks", extractions, RESTORE),
+    ("what waits for the schema", bounding, REINDEX),
     ("the graph", derived.graph, REINDEX),
     ("the names of entities", derived.aliases, REINDEX),
     ("the model's verdicts", derived.verdicts, REINDEX),

@@ -9,11 +9,10 @@ import orjson
 from ...models.embedding.embedder import Vectors
 from ..graph import graph_file
 from ..index import array_file, columns
-from ..index.vector_rows import COMPARED
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.communities import TreeCommunity
-from ..vectors.vector_store import Kind
+from ..vectors.vector_store import KINDS, Kind
 from ..vectors.vector_synchroniser import embedded
 
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
@@ -63,7 +62,7 @@ def index(kb: KnowledgeBase) -> Iterator[str]:
         yield "the index that retrieval reads is not what the graph gives"
         return
     texts = _texts(kb)
-    for kind in COMPARED:
+    for kind in KINDS:
         ids, vectors = columns.Ids(written, kind), written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
         if other := _count_mismatches(kb, [texts[kind][ids.at(row)] for row in range(len(vectors))], vectors):
             yield (f"the index that retrieval reads: {other} of {len(vectors)} vectors of the {kind} that were looked "
@@ -127,9 +126,7 @@ def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: 
 
 
 def communities(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that every tree level and every view partitions the entities, levels are nested and all are described."""
-    if kb.tree.is_described() and (lost := len(kb.communities.find_undescribed())):
-        yield f"{lost} communities have lost their description"
+    """Check that every tree level and every view partitions the entities, and that levels are nested."""
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
     yield from _tree(kb)

@@ -48,7 +48,7 @@ class Documents:
         """Store a document with all its chunks, or its new content under the same id; return True if anything changed.
 
         Chunks that are stored under the same ids stay as they are. Facts of chunks that are gone stay in service until
-        the new chunks are extracted: the new content then waits as a revision (see `put_in_service`).
+        the new chunks are extracted: the new content then waits as a revision (see `Revisions`).
         """
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
@@ -72,10 +72,6 @@ class Documents:
                          **dict(zip(DOCUMENTS.columns.keys(), row, strict=True)))
         self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in gone])
         self._db.execute_many(PLACE, places_of(document.id, chunks, revision=0))
-
-    def put_in_service(self, document_id: str) -> list[str]:
-        """Replace a document's content by its revision (see `Revisions.put_in_service`)."""
-        return self.revisions.put_in_service(document_id)
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
         """Return which of some chunks are of content in service, in their order."""

@@ -10,7 +10,7 @@ from ...schemas.extraction import BoundedExtraction
 from ...schemas.graph_schema import MAX_ELEMENT_NAME
 from ...schemas.naming import is_readable_label
 from .database import Database
-from .facts import Rows, replace_rows
+from .extractions import Rows, replace_rows
 from .tables import SCHEMA_REQUESTS, among
 
 _VERDICTS = "label_verdicts"

@@ -34,14 +34,23 @@ class TreeState(NamedTuple):
         position, resolution: the state of the ledger that they were found in.
         drift: how many entities came or went since all of them were found anew.
         revision: how often they were found or described.
-        is_described: whether all of them were described since they were found, 1 or 0.
     """
 
     position: int = 0
     resolution: int = 0
     drift: int = 0
     revision: int = 0
-    is_described: int = 0
+
+
+class Overview(NamedTuple):
+    """What a list of knowledge bases shows of one; noted when a run has ended well, so that listing opens none."""
+
+    documents: int
+    chunks: int
+    entities: int
+    triples: int
+    communities: int
+    schema_version: int
 
 
 class LedgerState(NamedTuple):
@@ -72,7 +81,8 @@ def ledger_state(database: Database) -> LedgerState:
     """Return the state of what a connection to a ledger reads."""
     noted = database.notes(_STATE)
     numbers = {name: int(noted.get(name, 0)) for name in ("position", "resolution", "epoch", "runs")}
-    return LedgerState(**{**noted, **numbers, "tree": TreeState(*map(int, noted.get("tree", ())))})
+    tree = map(int, noted.get("tree", ())[:len(TreeState._fields)])
+    return LedgerState(**{**noted, **numbers, "tree": TreeState(*tree)})
 
 
 def note_state(database: Database, **changes: object) -> None:

@@ -1,13 +1,15 @@
-"""Match the entities that a person names, and check whether a decision on two of them can be carried out."""
+"""Match the entities that a person names, find where documents mention them, and check decisions on two of them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.naming import canonical_name
+from ...schemas.naming import canonical_name, has_name, normalise
 from ...schemas.resolution import AliasRow
+from ...text.sentences import split_sentences
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
+from ..ledger.document_rows import Documents
 from ..store_errors import EntityDecisionError
 from .surroundings import Surroundings
 
@@ -86,3 +88,35 @@ def check_carried_out(graph: ResolvedGraph, aliases: Mapping[str, AliasRow], ver
         done = "made one" if verdict == "merge" else "split"
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} cannot be {done}: an earlier decision on other "
                                   "names of theirs says otherwise; take that back first (`banyan entities decisions`)")
+
+
+class EntityMentions(NamedTuple):
+    """An entity's name, and the sentences of each document that mention it, by the document's id."""
+
+    name: str
+    sentences: dict[str, list[str]]
+
+
+def find_entity_mentions(graph: ResolvedGraph, documents: Documents, entity: str) -> EntityMentions:
+    """Return the sentences that have one of an entity's names, also where nothing was extracted from them.
+
+    Args:
+        graph: the graph that has the entity.
+        documents: the documents.
+        entity: the entity's name, "name (type)" or id.
+
+    Raises:
+        EntityDecisionError: no entity has this name, or several have.
+    """
+    node = match_node(graph, entity)
+    names = graph.names(node)
+    folded = [normalise(name) for name in names]
+    found = dict[str, list[str]]()
+    for document, text in documents.whole_texts():
+        within = normalise(text)
+        if any(name in within for name in folded):
+            sentences = [" ".join(text[start:end].split()) for start, end in split_sentences(text)
+                         if any(has_name(text[start:end], name) for name in names)]
+            if sentences:
+                found[document] = sentences
+    return EntityMentions(graph.name(node), found)

@@ -10,10 +10,9 @@ from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPa
 from ...text.scripts import script_of
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.ledger_graph import LedgerGraph
-from ..ledger.aliases import AliasTable
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
-from ..ledger.edit_rows import EditTable
+from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.schema_history import SchemaHistory
 from ..vectors.reliability import ReliabilityRecord
 from ..vectors.vector_store import VectorStore

@@ -11,8 +11,7 @@ from ..ledger.version import TreeState, ledger_state, note_state
 from ..vectors.vector_store import VectorStore
 from .community_digests import all_texts, digests
 from .detection import CommunitySettings
-from .local_update import update_tree
-from .whole_tree import find_tree
+from .tree_levels import find_tree, update_tree
 
 _LOG = logging.getLogger("banyan")
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
@@ -94,14 +93,9 @@ class TreeSynchroniser:
                 self._communities.describe(zip([community.id for community in some], summaries, strict=True))
                 self._revise(ledger_state(self._db).tree)
 
-    def is_described(self) -> bool:
-        """Return True if all communities were described since they were detected."""
-        return bool(ledger_state(self._db).tree.is_described)
-
     def _revise(self, state: TreeState) -> None:
-        """Tell readers that the tree is another one, and the next run whether it is whole."""
-        note_state(self._db, tree=state._replace(
-            revision=state.revision + 1, is_described=int(not self._communities.has_undescribed())))
+        """Tell readers that the tree is another one."""
+        note_state(self._db, tree=state._replace(revision=state.revision + 1))
 
 
 def _needs_a_level(communities: Sequence[TreeCommunity], settings: CommunitySettings) -> bool:

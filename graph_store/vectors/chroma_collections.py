@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from chromadb.config import Settings
 
 _T = TypeVar("_T")
-Kind = Literal["entities", "triples", "relations", "chunks", "texts"]
+Kind = Literal["entities", "triples", "relations", "chunks"]
 KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
-"""The kinds of vectors that are synchronised with the graph; "texts" are cached (see `CachedEmbedder`)."""
+"""The kinds of vectors."""
 
 INDEX: "CreateHNSWConfiguration" = {"space": "cosine", "ef_construction": 8, "max_neighbors": 8}
 """The settings of Chroma's indexes. Retrieval compares vectors directly and never searches them, so they have few links
@@ -134,7 +134,7 @@ class ChromaCollections(ABC):
 
     def drop_others(self) -> None:
         """Remove the collections of other models, and of what is no longer stored."""
-        self._drop(self._names() - {self._name(part) for kind in (*KINDS, "texts") for part in self.parts(kind)})
+        self._drop(self._names() - {self._name(part) for kind in KINDS for part in self.parts(kind)})
 
     def _drop(self, names: set[str]) -> None:
         def drop(client: "ClientAPI") -> None:
@@ -144,16 +144,11 @@ class ChromaCollections(ABC):
         if names:
             self._change(drop)
 
-    @abstractmethod
-    def check(self) -> None:
-        """Check that vectors can be stored."""
-
     def was_interrupted(self) -> bool:
         """Return True if a writer was killed while it wrote, or none has written: what is there may be anything."""
         return False
 
-    @abstractmethod
-    def settle(self) -> None:
+    def settle(self) -> None:  # noqa: B027  (files of a server are its own)
         """Note that all that was written is whole."""
 
     @abstractmethod

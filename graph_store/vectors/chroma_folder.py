@@ -163,9 +163,6 @@ class FolderCollections(ChromaCollections):
         with suppress(NoAnswer):  # the client is abandoned
             self._within(close_locked)
 
-    def check(self) -> None:
-        """See `ChromaCollections.check`; the folder is created at first use."""
-
     def was_interrupted(self) -> bool:
         """See `ChromaCollections.was_interrupted`."""
         return self._checksums is None and not index_files.are_noted(self.folder)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import httpx
 
-from ...schemas.service_addresses import ChromaServer
+from ...schemas.services import ChromaServer
 from ..store_errors import StoreError, VectorServerError
 from .chroma_collections import ChromaCollections, chroma, client_settings, retry
 
@@ -63,13 +63,6 @@ class ServerCollections(ChromaCollections):
     def _unable(self, error: Exception) -> StoreError:
         return StoreError(f"the Chroma server at {self._server.url} cannot do what was asked ({error}): see its log, "
                           "and run the command again; `banyan reindex` makes all vectors anew")
-
-    def check(self) -> None:
-        """See `ChromaCollections.check`."""
-        self.write("entities", lambda _: None)
-
-    def settle(self) -> None:
-        """Do nothing: files are the server's."""
 
     def remove(self) -> None:
         """See `ChromaCollections.remove`."""

@@ -18,7 +18,7 @@ from ...text.sentences import split_sentences
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.version import ledger_state, note_state
-from .vector_store import CachedEmbedder, VectorStore
+from .vector_store import VectorStore
 
 # 128 samples put the standard error of a share below 0.045.
 SAMPLE = 128
@@ -76,7 +76,7 @@ class ReliabilityRecord:
         self._db = database
         self._documents = documents
         self._vectors = vectors
-        self._embedder = CachedEmbedder(vectors, as_queries(embedder))
+        self._embedder = as_queries(embedder)
 
     def current(self) -> Reliability:
         """Return the last measured reliability."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
+from ...models.embedding.embedder import Embedder, Vectors
 from ...runtime.threads import check_cancelled
 from ...schemas.naming import content_id
 from ..layout import Layout
@@ -185,23 +185,3 @@ def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
     """Yield ids in lists that are small enough for one call."""
     for start in range(0, len(ids), _PAGE):
         yield list(ids[start:start + _PAGE])
-
-
-class CachedEmbedder(WrappedEmbedder):
-    """An `Embedder` that caches its vectors in Chroma, under ids made from model and text. For writers only.
-
-    It is for texts that each build looks at again: labels that wait for the schema, the words around them, and the
-    sentences by which the model is measured.
-    """
-
-    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
-        """Cache what an embedder makes in the vectors of a knowledge base."""
-        super().__init__(embedder)
-        self._store = store
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of some texts; those that Chroma has not are made and stored; see `Embedder.encode`."""
-        text = {content_id("text", self.fingerprint, text): text for text in texts}
-        self._store.put("texts", list(text), lambda page: self._embedder.encode([text[key] for key in page]))
-        self._store.collections.settle()  # minutes may pass until others are written
-        return self._store.get("texts", [content_id("text", self.fingerprint, text) for text in texts])

@@ -101,13 +101,13 @@ class VectorSynchroniser:
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
 
     def prepare(self) -> None:
-        """Check that the vectors of a new knowledge base can be stored, before anything is paid for.
+        """Check that a server can store the vectors of a new knowledge base, before anything is paid for.
 
         Raises:
-            StoreError: the vector server cannot be used.
+            StoreError: it cannot be used.
         """
-        if not self._extractions.position():
-            self.store.collections.check()
+        if not self.is_local and not self._extractions.position():
+            self.store.collections.write("entities", lambda _: None)
 
     @property
     def is_local(self) -> bool:

@@ -1,4 +1,4 @@
-"""Word files (docx): mammoth converts the visible text to HTML, which is read as a page."""
+"""Word files (docx), which mammoth converts to HTML that is read as a page, and rich text (rtf)."""
 
 import re
 import zipfile
@@ -7,8 +7,9 @@ from io import BytesIO
 from xml.etree import ElementTree as ET  # see `archives`
 
 import mammoth
+from striprtf.striprtf import rtf_to_text
 
-from ..reading import Content, Limits, list_counts
+from ..reading import Content, Limits, UnreadableError, list_counts
 from .archives import count_new_charts, local_name, not_of_kind, open_archive, parse_xml, properties, read_charts
 from .web_pages import read_html
 
@@ -20,6 +21,9 @@ _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _SCRIPTS = {"sSup": "^", "sSub": "_"}
 _SEPARATED = {"mr": ", ", "m": "; ", "eqArr": "; ", "func": " "}
 _ATOM = re.compile(r"\w+|\W")
+_LEFT_OUT = {"picture": b"{\\pict", "header": b"{\\header", "footer": b"{\\footer", "footnote": b"{\\footnote",
+             "comment": b"\\annotation"}
+"""What striprtf leaves out, and the mark with which it begins."""
 
 
 def read_docx(data: bytes, limits: Limits) -> Content:
@@ -133,3 +137,15 @@ def _replace(archive: zipfile.ZipFile, name: str, content: bytes) -> bytes:
         for entry in archive.namelist():
             copy.writestr(entry, content if entry == name else archive.read(entry))
     return changed.getvalue()
+
+
+def read_rtf(data: bytes, _: Limits) -> Content:
+    """Read the text of an RTF file without its control words.
+
+    Raises:
+        UnreadableError: the file does not begin like RTF.
+    """
+    if not data.startswith(b"{\\rtf"):
+        raise UnreadableError("not a rich text file: save it again as RTF")
+    text = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
+    return Content(text, omitted=list_counts({name: data.count(mark) for name, mark in _LEFT_OUT.items()}))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from ...config import Settings
 from ...runtime.event_loop import run
-from ...schemas.request_options import effort_of
+from ...schemas.services import effort_of
 from ..reasoner import ReasonerError
 from .capability import FORMS, Form, Refusals
 

@@ -16,7 +16,7 @@ import openai
 
 from ...config import Settings
 from ...runtime.event_loop import close_with_loop
-from ...runtime.once import once
+from ...runtime.threads import once
 from .failures import NO_KEY, ResponseRefused, find_cause
 
 MAX_BODY = 32 * 1024 * 1024

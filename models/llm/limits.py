@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary
 import anyio
 
 from ...config import Settings
-from ...runtime.once import once_in_each_process
+from ...runtime.threads import once_in_each_process
 from ...text.tokens import estimate_tokens
-from .breaker import Breaker, EndpointFailed
 from .capability import Capability, Refusals
 from .endpoint import Messages, Reply, SendIn, host_of, name_of
+from .failures import Breaker, EndpointFailed
 from .observing import observed_call
 
 _T = TypeVar("_T")

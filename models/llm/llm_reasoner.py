@@ -30,8 +30,8 @@ from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ...text.tokens import estimate_tokens
 from . import wire
 from .endpoint import Endpoint
+from .extraction_reply import NumberedLines
 from .model_calls import ModelCalls, prompt_language
-from .numbered_lines import NumberedLines
 
 COMMUNITIES_PER_CALL = 8
 """Few enough that the model forgets no community, many enough that the fixed prompt hardly counts."""

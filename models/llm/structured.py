@@ -14,9 +14,8 @@ from ...schemas.naming import content_id
 from ...schemas.prices import batched
 from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError
-from .breaker import EndpointDown
 from .endpoint import Endpoint, Messages, Reply
-from .failures import Filtered, TooLong
+from .failures import EndpointDown, Filtered, TooLong
 from .observing import observed_step
 from .parsing import UnusableAnswer, json_objects
 from .wire import Shape

@@ -21,8 +21,7 @@ from ...schemas.inquiry import Judgement
 from ...schemas.lookups import LOOKUPS, TOOLS, Lookup
 from ...schemas.resolution import PairVerdict
 from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, DraftAnswer
-from .extraction_reply import ExtractionReply, bounds_of
-from .numbered_lines import NumberedLines
+from .extraction_reply import ExtractionReply, NumberedLines, bounds_of
 
 T = TypeVar("T")
 _M = TypeVar("_M", bound=BaseModel)

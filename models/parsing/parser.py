@@ -124,10 +124,6 @@ class Parser:
 def _language_of(text: str, languages: Iterable[str]) -> str:
     """Return the language whose function words are most common in a text.
 
-    Args:
-        text: any text.
-        languages: spaCy's codes of the languages to choose from.
-
     Returns:
         One of them; English if no language has more such words.
     """

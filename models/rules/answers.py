@@ -33,10 +33,6 @@ class Answers:
     def answer(self, question: str, passages: Sequence[Passage]) -> DraftAnswer:
         """Return the best quotes as claims, with the short answer if the passages state one.
 
-        Args:
-            question: the question.
-            passages: the context, best first.
-
         Returns:
             A draft of quotes; an overview where the context begins with reports. The confidence is `STATED` with a
             short answer, and `QUOTED` if the first quote covers most of a question without one (why, how). Otherwise
@@ -65,11 +61,11 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
         claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in units]
         claims[0] = Claim(text=line, quotes=claims[0].quotes)
         return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=words)
-    if short := short_answer(question, found, finder):
-        unit = short.unit
+    if stated := short_answer(question, found, finder):
+        short, unit = stated
         # A list is quoted whole, and an answer with its question.
-        claim = _quote(question, unit, finder, whole=len(short.words) > len(unit.text) or bool(unit.asked))
-        return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short.words)
+        claim = _quote(question, unit, finder, whole=len(short) > len(unit.text) or bool(unit.asked))
+        return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
     claims = [_quote(question, item.unit, finder) for item in finder.quotes(found)]
     covered = found[0].covered
     answers = not question.has_form and covered >= _COVERED
@@ -100,11 +96,7 @@ def _claim(unit: Unit, text: str, words: str) -> Claim:
 
 
 def _draft_overview(items: Sequence[Passage]) -> DraftAnswer:
-    """Return the openings of the documents as claims if there are any, else the facts behind the reports.
-
-    Args:
-        items: documents' openings and reports; any other item is left out.
-    """
+    """Return the openings of the documents as claims if there are any, else the facts behind the reports."""
     openings = [(item.statement, number) for number, item in enumerate(items, 1) if item.kind == "opening"]
     claims = [Claim(text=text, quotes=[Quote(item=number, words=items[number - 1].text)])
               for text, number in openings or list(_reports(items))[:_MOST_REPORTS]]

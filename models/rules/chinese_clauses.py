@@ -7,8 +7,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from .recognition.spans import VALUES
+
 Cell = tuple[str, str]
 """A character of a sentence, which may stand for a name or a value, and the words it stands for."""
+_KINDS = ("person", "organization", "location", "event", "work", "product", "date", "number", "name", "award")
+CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
+"""The characters that stand for names and values of some kind."""
+ANY_NAME = "".join(character for kind, character in CHARACTERS.items() if kind not in VALUES)
 
 _END = frozenset("，,；;。！!：:")
 _OPENING = re.compile(
@@ -22,86 +28,69 @@ _PRONOUNS = re.compile(
     r"(?P<person>[他她](?![们的]))|(?P<thing>它(?![们的]))|"
     r"(?P<organization>(?:[本该我](?:公司|集团|校|行|院|馆)|公司|集团|这[家所][^，。]{0,2}(?:公司|企业|机构|大学|学校))"
     r"(?![股司团治员]))|(?P<work>[本该](?:法|条例|办法|规定|通知|细则|协议|合同|制度|规范|标准|书))")
+_DATE, _PERSON = CHARACTERS["date"], CHARACTERS["person"]
+_PLAIN = f"[^{ANY_NAME}{_DATE}的在由于与和是接替向被对给把让请见访命]"
+_DATED = re.compile(rf"[于在自从]?(?:[今去明]年)?{_DATE}(?:起|开始|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
+_OWN = re.compile(
+    rf"(?:{_PLAIN}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌](?<!^任)(?<![聘委选现历担出就兼升今曾]任)|"
+    rf"{_PLAIN}{{1,7}}[部处科室系组]的)?(?P<own>[{ANY_NAME}](?:[、和与及同][{ANY_NAME}])*)")
+_DESCRIBED = re.compile(
+    rf"(?P<said>(?:总部)?(?:位于|设在|坐落[于在]|地处|在(?=.的))[{ANY_NAME}]+|(?:创建|成立|创[立办]|始建|设立)|"
+    rf"(?:出?生于|毕业于|[就任供]职于|隶属于)[{ANY_NAME}]+[^，的]{{0,4}}|由[^，的{ANY_NAME}]{{0,8}}{_PERSON}[^，的]{{2,4}})的"
+    rf"{_PLAIN}{{0,6}}?(?P<own>[{ANY_NAME}])")
+_MADE = re.compile(rf"成[{ANY_NAME}]$")
 
 
-class ClauseSplitter:
-    """A splitter of sentences into the clauses that are said to hold."""
+def split_clauses(cells: Sequence[Cell], subject: Cell | None, kind: str) -> Iterator[list[Cell]]:
+    """Yield the clauses of a sentence, until one is doubted; pronouns refer to its subject, of some kind."""
+    topic, standing, before = list[Cell](), list[Cell](), list[Cell]()
+    # A line under a rule's title: "2007年12月14日 国务院令第514号公布".
+    ruled = [subject] if subject is not None and kind == "work" and cells[0][0] == _DATE else []
+    for clause in _split(cells):
+        if _DOUBT.search(_typed(clause)):
+            return
+        if _DENIED.search(_typed(clause)):
+            continue
+        dates, said = _take_date(clause)
+        if not said:
+            standing = dates
+            continue
+        when = (dates or standing) if len(dates) < 2 else []  # noqa: PLR2004
+        if ruled:
+            yield [*ruled, *when, *said]
+        if described := _DESCRIBED.match(_typed(said)):  # "创建于2005年的绿舟基金会"
+            own = said[described.start("own")]
+            yield [own, *when, *said[slice(*described.span("said"))]]
+            said, when = said[described.start("own") :], []
+        topic, rest = _subject(said, topic, subject, kind)
+        if before and topic:  # "从复旦大学毕业后，郑洁加入东海银行"
+            yield [*topic, *before]
+        before = [] if topic or said[-1][0] != "后" else [*when, *said]
+        yield [*topic, *when, *rest] if topic else [*said, *when]  # "由法务部负责解释"
+        if _MADE.search(_typed(said)):  # "两江汇合成甬江，流入东海"
+            topic = said[-1:]
 
-    def __init__(self, names: str, person: str, date: str) -> None:
-        """Compile the expressions with the characters that stand for names, and with those for persons and dates."""
-        plain = f"[^{names}{date}的在由于与和是接替向被对给把让请见访命]"
-        self._date = date
-        self._dated = re.compile(
-            rf"[于在自从]?(?:[今去明]年)?{date}(?:起|开始|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
-        self._own = re.compile(
-            rf"(?:{plain}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌](?<!^任)(?<![聘委选现历担出就兼升今曾]任)|"
-            rf"{plain}{{1,7}}[部处科室系组]的)?(?P<own>[{names}](?:[、和与及同][{names}])*)")
-        self._posted = re.compile(
-            rf"[{names}]的?{plain}{{0,7}}[长监理裁任席官记授员家人](?P<person>{person})(?![的和、与])")
-        self._described = re.compile(
-            rf"(?P<said>(?:总部)?(?:位于|设在|坐落[于在]|地处|在(?=.的))[{names}]+|(?:创建|成立|创[立办]|始建|设立)|"
-            rf"(?:出?生于|毕业于|[就任供]职于|隶属于)[{names}]+[^，的]{{0,4}}|由[^，的{names}]{{0,8}}{person}[^，的]{{2,4}})的"
-            rf"{plain}{{0,6}}?(?P<own>[{names}])")
-        self._made = re.compile(rf"成[{names}]$")
 
-    def split(self, cells: Sequence[Cell], subject: Cell | None, kind: str) -> Iterator[list[Cell]]:
-        """Yield the clauses of a sentence, until one is doubted.
+def _take_date(clause: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """Return the dates of a clause, and the clause without a single date and without its opening."""
+    found = list(_DATED.finditer(_typed(clause)))
+    dates = [clause[match.start() + match[0].index(_DATE)] for match in found]
+    said = list(clause)
+    if len(found) == 1 and _typed(clause[found[0].start() - 1 : found[0].start()]) not in {"至", "到"}:
+        said[slice(*found[0].span())] = []
+    opening = _OPENING.match(_typed(said))
+    return dates, said[opening.end() if opening else 0 :]
 
-        Args:
-            cells: the sentence.
-            subject: what pronouns refer to.
-            kind: its kind, or "".
-        """
-        topic, standing, before = list[Cell](), list[Cell](), list[Cell]()
-        # A line under a rule's title: "2007年12月14日 国务院令第514号公布".
-        ruled = [subject] if subject is not None and kind == "work" and cells[0][0] == self._date else []
-        for clause in _split(cells):
-            if _DOUBT.search(_typed(clause)):
-                return
-            if _DENIED.search(_typed(clause)):
-                continue
-            dates, said = self._take_date(clause)
-            if not said:
-                standing = dates
-                continue
-            when = (dates or standing) if len(dates) < 2 else []  # noqa: PLR2004
-            if ruled:
-                yield [*ruled, *when, *said]
-            if described := self._described.match(_typed(said)):  # "创建于2005年的绿舟基金会"
-                own = said[described.start("own")]
-                yield [own, *when, *said[slice(*described.span("said"))]]
-                said, when = said[described.start("own") :], []
-            topic, rest = self._subject(said, topic, subject, kind)
-            if before and topic:  # "从复旦大学毕业后，郑洁加入东海银行"
-                yield [*topic, *before]
-            before = [] if topic or said[-1][0] != "后" else [*when, *said]
-            yield [*topic, *when, *rest] if topic else [*said, *when]  # "由法务部负责解释"
-            if posted := self._posted.match(_typed(said)):  # "东海银行行长赵倩"
-                topic = [said[posted.start("person")]]
-                yield [*topic, *when, *said[posted.end("person") :]]
-            if self._made.search(_typed(said)):  # "两江汇合成甬江，流入东海"
-                topic = said[-1:]
 
-    def _take_date(self, clause: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
-        """Return the dates of a clause, and the clause without a single date and without its opening."""
-        found = list(self._dated.finditer(_typed(clause)))
-        dates = [clause[match.start() + match[0].index(self._date)] for match in found]
-        said = list(clause)
-        if len(found) == 1 and _typed(clause[found[0].start() - 1 : found[0].start()]) not in {"至", "到"}:
-            said[slice(*found[0].span())] = []
-        opening = _OPENING.match(_typed(said))
-        return dates, said[opening.end() if opening else 0 :]
-
-    def _subject(self, said: list[Cell], topic: list[Cell], subject: Cell | None,
-                 kind: str) -> tuple[list[Cell], list[Cell]]:
-        """Return what a clause is about, by default what the one before it is about, and the rest of it."""
-        pronoun, own = _PRONOUNS.match(_typed(said)), self._own.match(_typed(said))
-        if pronoun is not None:
-            fits = pronoun.lastgroup == kind or (pronoun.lastgroup == "thing" and kind != "person")
-            return [subject] if subject is not None and fits else [], said[pronoun.end() :]
-        if own is not None:
-            return said[slice(*own.span("own"))], said[own.end() :]
-        return topic, said
+def _subject(said: list[Cell], topic: list[Cell], subject: Cell | None, kind: str) -> tuple[list[Cell], list[Cell]]:
+    """Return what a clause is about, by default what the one before it is about, and the rest of it."""
+    pronoun, own = _PRONOUNS.match(_typed(said)), _OWN.match(_typed(said))
+    if pronoun is not None:
+        fits = pronoun.lastgroup == kind or (pronoun.lastgroup == "thing" and kind != "person")
+        return [subject] if subject is not None and fits else [], said[pronoun.end() :]
+    if own is not None:
+        return said[slice(*own.span("own"))], said[own.end() :]
+    return topic, said
 
 
 def _typed(cells: Sequence[Cell]) -> str:

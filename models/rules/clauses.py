@@ -31,7 +31,7 @@ _DOUBT = words("deny doubt dispute suggest propose recommend require request hop
                "whether think believe claim allege rumour rumor imagine pretend wonder speculate guess deem "
                "intend want offer decline refuse reject seek consider plan block oppose cancel abandon prevent forbid "
                "mistake myth misconception belief rumors rumours allegation suggestion speculation theory legend lie "
-               "false untrue wrong incorrect unlikely doubtful possible unclear uncertain likely probable "
+               "help false untrue wrong incorrect unlikely doubtful possible unclear uncertain likely probable "
                "allegedly supposedly reportedly possibly perhaps maybe probably hardly proposed planned alleged "
                "attempted supposed potential rumoured rumored hypothetical failed possibility idea risk chance")
 """Words that govern what is not said to hold, or that are said of it: "the claim that", "the proposed takeover of"."""
@@ -42,11 +42,7 @@ _NAMED = frozenset({"NNP", "NNPS"})
 
 
 def roles(predicate: "Token") -> Roles:
-    """Return the tokens that head the phrases of a verb, a noun or an adjective, by role.
-
-    Args:
-        predicate: a token of a parse.
-    """
+    """Return the tokens that head the phrases of a verb, a noun or an adjective, by role."""
     found: dict[str, list[Token]] = defaultdict(list)
     if predicate.pos_ in {"VERB", "AUX"}:
         _add_verb(predicate, found)
@@ -76,9 +72,6 @@ def is_stated(predicate: "Token", *, planned: bool) -> bool:
                     child.dep_ in {"mark", "advmod", "" if predicate.dep_ == "attr" else "amod"} and (
                         child.lower_ in _DOUBT)):
                 return False
-    intended = verb.dep_ == "conj" and verb.head.lemma_ in _DOUBT and any(c.dep_ == "meta" for c in verb.children)
-    if intended or (verb.dep_ == "ccomp" and verb.head.lemma_ == "help"):
-        return False  # "intends to: (a) sell pumps; (b) make valves", "helps Acme make valves"
     if verb.dep_ == "conj" and verb.head.pos_ in {"VERB", "AUX"} and not any(c.dep_ == "nsubj" for c in verb.children):
         return is_stated(verb.head, planned=planned)
     affected = predicate is not verb and _office(predicate).dep_ in {"dobj", "nsubjpass", "oprd"}
@@ -112,8 +105,6 @@ def _is_doubtful(governor: "Token") -> bool:
 def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
     subjects = _subject(verb)
     passive = _is_passive(verb)
-    if verb.dep_ == "ccomp" and verb.head.lemma_ == "be":  # "It was in 1970 that ..."
-        _add_prepositions(verb.head, found)
     found["obj" if passive else "subj"] += subjects
     for child in verb.children:
         if child.dep_ == "dobj":
@@ -148,8 +139,6 @@ def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
     if noun.dep_ != "conj" and not any(child.lower_ == "of" for child in noun.children):
         for other in noun.conjuncts[:1]:  # "the capital and largest city of Norway"
             _add_prepositions(other, found)
-    if noun.dep_ == "compound":  # "Acme chief Ada Blum"
-        found["of"] += [one for one in noun.head.children if one.dep_ in {"compound", "poss"} and one.i < noun.i]
 
 
 def _described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...schemas.naming import canonical_name
+from ...schemas.naming import canonical_name, has_any_name, has_name
 from ...schemas.retrieval import Passage
 from ...text.content_words import spoken_words, stem
 from ...text.dates import parse_date, spell_dates
@@ -23,7 +23,6 @@ from ...text.lexicon import words
 from ...text.quantities import find_numbers, find_values
 from ...text.section_lines import mark_length
 from ...text.titles import plain_title
-from ...text.whole_names import has_any_name, has_name
 from ..parsing.parser import Parser
 from .likeness import likeness
 from .question import Question, tells_time
@@ -49,8 +48,6 @@ _REFERS = re.compile(r"(?:This|It|They|These|He|She|Its|Their|其|它|该|这)(?
 """The beginning of a sentence that speaks of what the one before names."""
 _TRUST, _TYPED = 0.2, 0.15
 """The bonus for the best passage's rank, and for a span of the expected kind."""
-_DEFINES = 0.5
-"""The bonus for a sentence that says what a thing is, if that is asked: all that name it have the question's words."""
 _TYPED_UNITS = 8
 """The number of units of a question that are searched for spans, best first."""
 _MOST = 3
@@ -118,8 +115,6 @@ class Finder:
         covered, least, scores, says = self._cover(question)
         scores = scores + _TRUST * self._trust
         spans: dict[int, tuple[Span, ...]] = {}
-        if defines := question.definition:
-            scores = scores + _DEFINES * np.array([bool(defines.match(unit.text)) for unit in self.units])
         if question.has_form:
             scores = scores + _TYPED / 2 * np.array([unit.row is not None for unit in self.units])
             best = [int(at) for at in np.argsort(-scores, kind="stable")[:_TYPED_UNITS] if self.units[at].row is None]
@@ -258,14 +253,7 @@ def _values(text: str, question: Question) -> list[Span]:
 
 
 def _says(question: Question, asked: Sequence[str], stems: Sequence[str], texts: Mapping[str, Set[str]]) -> Scores:
-    """Return the certainty that each text says each word: 1 for its stem, else in English the best cosine of a word.
-
-    Args:
-        question: the question.
-        asked: its words.
-        stems: the stem of each.
-        texts: texts with the words of each as `Question.words_of` has them.
-    """
+    """Return the certainty that each text says each word: 1 for its stem, else in English the best cosine of a word."""
     exact: Scores = np.array([[float(word in own) for word in stems] for own in texts.values()]
                              ).reshape(len(texts), len(stems))
     return np.maximum(exact, likeness(asked, [*texts]).astype(np.float64)) if question.language == "en" else exact

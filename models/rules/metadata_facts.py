@@ -49,8 +49,8 @@ _LISTED = re.compile(
     r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
 """An item of a list: a name of two to five words, and a handle; what follows says more of the person."""
 _ON_A_LINE = re.compile(
-    rf"^(?:{ITEM_MARK.pattern})?\*{{0,2}}(?P<said>[^\W\d_][^\n:：*]{{1,30}}?)[ \t]?\*{{0,2}}[:：]\*{{0,2}}[ \t]{{0,4}}"
-    rf"(?P<people>[^\s*][^\n]{{2,500}}(?:\n[ \t]{{1,8}}(?![-*+•])[^\s:：][^\n:：]{{0,200}}){{0,8}})$", re.MULTILINE)
+    r"^(?:[ \t]{0,8}[-*+•][ \t]{1,4})?\*{0,2}(?P<said>[^\W\d_][^\n:：*]{1,30}?)[ \t]?\*{0,2}[:：]\*{0,2}[ \t]{0,4}"
+    r"(?P<people>[^\s*][^\n]{2,500}(?:\n[ \t]{1,8}(?![-*+•])[^\s:：][^\n:：]{0,200}){0,8})$", re.MULTILINE)
 """A field of people in a text, and the indented lines that go on with it."""
 _AND = re.compile(r",? and ")
 _MAIL = words("from to cc 发件人 收件人 抄送")
@@ -63,34 +63,28 @@ class _Person(NamedTuple):
     contacts: tuple[str, ...]
 
 
-class DocumentTypes(NamedTuple):
-    """The types of documents and of people; without one for people, these are values."""
-
-    document: str
-    person: str
-
-
-def facts_of_metadata(row: Row, types: DocumentTypes, evidence: str, time: str, relation: Callable[[str], str],
-                      ) -> Iterator[Extraction]:
+def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time: str,
+                      relation: Callable[[str], str]) -> Iterator[Extraction]:
     """Yield the facts of a document's row.
 
     Args:
         row: the row; its first cell names the document.
-        types: the types of documents and people.
+        own_type: the type of documents.
+        person: the type of people; without one, these are values.
         evidence: the row's words.
         time: when it holds, as its field of a date says.
         relation: returns the schema's relation for a field's name, or the name.
     """
     document = row.cells[0].value
-    yield Extraction(entities=(ExtractedEntity(name=document, type=types.document),),
+    yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),),
                      attributes=tuple(_aliases(document, evidence)) if document in evidence else ())
     for cell in row.cells[1:]:
         if _tells_nothing(cell, document):
             continue
-        people = read_people(cell) if types.person else []
+        people = read_people(cell) if person else []
         for one in people:
             yield Extraction(
-                entities=(ExtractedEntity(name=one.name, type=types.person),),
+                entities=(ExtractedEntity(name=one.name, type=person),),
                 triples=(ExtractedTriple(head=document, relation=relation(cell.header), tail=one.name,
                                          evidence=evidence, time=time),),
                 attributes=tuple(ExtractedAttribute(entity=one.name, attribute=ALIAS, value=contact, evidence=evidence)

@@ -14,18 +14,19 @@ The examples are run as tests: (sentence, head, tail).
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...schemas.graph_schema import GraphSchema
 from ...text.lexicon import words
 from ..parsing.parser import Parser
 from .clauses import Roles, is_stated, roles
 from .prose_sentence import LONGEST_SENTENCE, PatternEnd, ProseSentence, ShownSentence
 from .recognition.name_kinds import kind_of_noun
 from .recognition.spans import VALUES
-from .stated_facts import Mention, Stated
+from .stated_facts import Mention, Stated, labels_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -97,12 +98,13 @@ def _nouns(text: str) -> _Nouns | None:
 class ProseFacts:
     """The patterns of a schema's relations and attributes."""
 
-    def __init__(self, labelled: Iterable[tuple[str, ProsePattern]]) -> None:
-        """Index patterns, each with the schema's name for what it says, by their words."""
+    def __init__(self, schema: GraphSchema, patterns: Sequence[ProsePattern]) -> None:
+        """Index the patterns whose relation or attribute the schema has by their words; an open schema has all."""
         self._by_word: dict[str, list[tuple[str, ProsePattern]]] = {}
-        for label, pattern in labelled:
-            for word in pattern.words:
-                self._by_word.setdefault(word, []).append((label, pattern))
+        label_of = labels_of(schema)
+        for pattern in patterns:
+            for word in pattern.words if label_of(pattern.says) else ():
+                self._by_word.setdefault(word, []).append((label_of(pattern.says), pattern))
 
     def find(self, parser: Parser, text: str, sentences: Sequence[tuple[int, int]], mentions: Sequence[Mention],
              subject: Mention | None) -> Iterator[Stated]:
@@ -146,8 +148,7 @@ def _ends(sentence: "ProseSentence", token: "Token", by_role: Roles, pattern: Pr
 
 def _keys(token: "Token") -> Iterator[str]:
     """Yield what patterns call a word: its lemma, with the particle of a verb, or the kind that a noun refers to."""
-    general = token.dep_ == "compound" and token.head.lower_ == "general"  # Governor General
-    if general or token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
+    if token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
         return
     particle = next((f"_{one.lower_}" for one in token.children if one.dep_ == "prt" or one.lower_ == "away"), "")
     lemma = token.lemma_.lower()

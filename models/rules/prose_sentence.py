@@ -21,9 +21,6 @@ _UNSAID = re.compile(r"\]\([^()\s]{0,300}\)|<[^<>\s]{1,300}>|[\[\]*`_#>|•\\]|\
                      r"|\A[\s*•>-]*(?:\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})[.)]\s)?\s*")
 """Marks, numbering and spaces that are no part of a sentence."""
 _ROAD = re.compile(r"\b(?:Route|Highway|Interstate|Freeway|Motorway|Rd)s?\b")
-_STAFF = words("staff lead head team group board")
-_AGENTS = ("er", "or", "ee", "ist", "ian", "ant", "man", "woman", "lord", "lady")
-"""Nouns for who does something, and the endings of others."""
 _TIMES = ("in", "on", "since", "from", "until", "before", "after", "during")
 _FORMER = words("former late")
 _ARTICLES = words("the a an its his her their our")
@@ -137,7 +134,7 @@ class ProseSentence:
                 token.dep_ in {"nsubj", "nsubjpass"} and self._mention(token) is not None)
             fits = {"text": own or token is not predicate or " " in words_, "phrase": several,
                     "goods": several and token.tag_ == "NNS",
-                    "stuff": token.tag_ == "NN" and " " not in words_ and _is_bare(token)}[end.kinds[0]]
+                    "stuff": token.tag_ == "NN" and " " not in words_}[end.kinds[0]]
             fits = fits and not (own and token.tag_ == "NNS")  # "anthropologists Ada Blum and Karl Blum"
             return Mention(0, 0, "", words_) if fits and words_ and _BRACKETS.isdisjoint(words_) else None
         if VALUES & set(end.kinds):
@@ -147,16 +144,10 @@ class ProseSentence:
     def _name(self, predicate: "Token", token: "Token", kinds: Sequence[str]) -> Mention | None:
         """Return the name, or the idea or office without one, at a token."""
         mention = self._mention(token)
-        if kinds[0] == "place" and not (
-                self.covering(token) or token.lower_ in PRONOUNS or kind_of_noun(token.lemma_) == "location"):
-            return None
         if words_ := self._unnamed(predicate, token, kinds):
             return Mention(0, 0, "thing", words_)
         if mention is None or mention is self.covering(predicate) or mention.name.rpartition(" ")[2].lower() in POSTS:
             return None  # the "Director" of "Executive Director", "Commercial Officer"
-        if mention.kind == "name" and "organization" in kinds and _is_field(token, mention.name) and (
-                kind_of_noun(predicate.lemma_) == "person"):
-            return None
         nouns = {kind_of_noun(one.lemma_) for one in (token, *token.children) if one.pos_ == "NOUN"}
         if mention.kind in kinds and mention.kind in nouns:
             return mention  # the band Quiet Harbour
@@ -176,7 +167,7 @@ class ProseSentence:
 
     def _unnamed(self, predicate: "Token", token: "Token", kinds: Sequence[str]) -> str:
         """Return the words of an idea or an office without a name, if an end of a fact takes one; else ""."""
-        if "office" in kinds and not self.covering(token) and _is_office(token) and not token.is_ancestor(predicate):
+        if "office" in kinds and not self.covering(token) and not token.is_ancestor(predicate):
             return self._phrase(token, own=True)
         return self._thing(token) if "thing" in kinds and self._mention(token) is None else ""
 
@@ -205,17 +196,14 @@ class ProseSentence:
             following = self.doc[min(token.i + 1, len(self.doc) - 1)]
             last = following if following.tag_ == "CD" and following.head == token else token  # the Kestrel 200
             name = self.doc.text[first.idx : last.idx + len(last)]
-            numbered = any(child.dep_ == "nummod" for child in token.lefts)  # 7 Mile
-            if self._subject is not None and " " in name and self._subject.name.endswith(f" {name}"):
-                return self._subject  # Ada "Addie" van Blum
-            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1 and not numbered:
+            if first.text[0].isupper() and before not in _NO_NAME and len(name) > 1:
                 return Mention(first.idx, first.idx + len(name), "name", name)
         return self._held(token)
 
     def _held(self, token: "Token") -> Mention | None:
         """Return the name that a common noun stands for."""
         if token.pos_ == "NOUN" and self._subject is not None and token.lemma_ not in _AROUND and [
-                child.lower_ for child in token.children if not self._is_of_date(child)] in (["the"], ["this"]) and (
+                child.lower_ for child in token.children] in (["the"], ["this"]) and (
                 kind_of_noun(token.lemma_) == self._subject.kind or token.lemma_ in self._subject.name.lower().split()):
             return self._subject
         if token.dep_ == "attr":  # "Acme is a maker founded in 1970"
@@ -239,10 +227,6 @@ class ProseSentence:
         kind = kind_of_noun(token.lemma_)
         return next((held for child in named if (held := self._mention(child)) is not None and (
             child.dep_ == "appos" or held.kind in {kind or held.kind, "product", "name", "event"})), None)
-
-    def _is_of_date(self, token: "Token") -> bool:
-        """Return True for the "of 1921" of "the prize of 1921"."""
-        return token.lower_ == "of" and any(self._value(child, "date") for child in token.children)
 
     def covering(self, token: "Token") -> Mention | None:
         """Return the name or value that a word is in."""
@@ -311,9 +295,6 @@ class ProseSentence:
             phrase = phrase[:-1]
         if own and (phrase.text.lower() in _OF_WHAT or any(one.text == "," for one in phrase)):
             return ""
-        after = [*self.doc[phrase.end : phrase.end + 4]]
-        if [one.text for one in after[:3:2]] == ["(", ")"] and after[-1].pos_ == "NOUN":
-            return ""  # "a medical record (EMR) application"
         if last.i < token.i or (len(phrase) and phrase[-1].tag_ == "VBN"):
             return ""  # "a Danish (former) painter", and the "Danish born" of a parse that ends there
         if any(one in left_out for one in token.rights) and any(
@@ -323,7 +304,8 @@ class ProseSentence:
 
     def _thing(self, token: "Token") -> str:
         """Return a phrase without an article, as ideas and substances have; "" for another."""
-        words_ = self._phrase(token, own=True) if _is_bare(token) else token.text if is_rare(token.text) else ""
+        is_bare = not any(child.dep_ in {"det", "poss", "conj"} for child in token.children)
+        words_ = self._phrase(token, own=True) if is_bare else token.text if is_rare(token.text) else ""
         return words_ if token.tag_ == "NN" and len(words_) > _LONG_WORD else ""
 
     def _describes(self, child: "Token", token: "Token") -> bool:
@@ -335,24 +317,6 @@ class ProseSentence:
         former = child.lower_ in _FORMER or child.dep_ in {"poss", "cc", "conj", "prep", "punct", "det"}
         named = self.covering(child)
         return child.i < token.i and not former and (named is None or named is self.covering(token))
-
-
-def _is_office(token: "Token") -> bool:
-    """Return True for a person or a body without a name: "the caretaker"."""
-    noun = token.lemma_.lower()
-    return (token.left_edge.lower_ in _ARTICLES or token.tag_ in {"NNS", "NNPS"}) and (
-        noun in _STAFF or kind_of_noun(noun) in {"person", "organization"} or noun.endswith(_AGENTS))
-
-
-def _is_field(token: "Token", name: str) -> bool:
-    """Return True for what an office is for, in common words without an article: "Director of Public Safety"."""
-    a_body = any(child.dep_ == "det" for child in token.children) or may_be("organization", name)
-    return token.head.lower_ == "of" and " " in name and not a_body and not any(map(is_rare, name.split()))
-
-
-def _is_bare(token: "Token") -> bool:
-    """Return True for a noun without an article, as substances have: "milk"."""
-    return not any(child.dep_ in {"det", "poss", "conj"} for child in token.children)
 
 
 def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - a decision list
@@ -385,8 +349,6 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - 
             one != "organization" or several or acronym or is_rare(name))]
         return next((one for one in told if one in {"product", "organization"} or (
             may_be(one, name) and not (one == "person" and acronym))), "")
-    if kinds == ("person",):
-        return "person" if guessed and may_be("person", name) and is_nearer("person", kind, name) else ""
     return _corrected(kind, kinds, several=several)
 
 

@@ -13,7 +13,6 @@ from ...text.content_words import language_of as english_or_chinese
 from ...text.dates import spell_dates
 from ...text.languages import language_of
 from ...text.lexicon import DATE_NOUNS, NUMBER_NOUNS, words
-from ...text.quantities import figures_of, parse_number
 from ...text.scripts import MARKS
 from ...text.sentences import split_sentences
 from .recognition.name_kinds import kind_of_noun
@@ -40,11 +39,6 @@ _ENGLISH = tuple((re.compile(form, re.IGNORECASE), expected) for form, expected 
 _POLAR = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|will|would|shall|should)\b",
                     re.IGNORECASE)
 _DIRECT = re.compile(r"(?:which|what)\s+(?!is|are|was|were)", re.IGNORECASE)
-_THING = re.compile(
-    r"(?:what|who)(?:['’]s| is| are| was| were) (?:an? |the )?(?P<thing>[^?]{2,60}?)\??|"
-    r"(?:请问)?(?:什么(?:是|叫)(?P<what>[^？?]{1,30})|(?P<which>[^？?]{1,30}?)是(?:什么|谁|干什么的))[？?]?",
-    re.IGNORECASE)
-"""A question that asks what something is, and nothing else."""
 _REQUEST = re.compile(r"(?:can|could|will|would) you\b", re.IGNORECASE)
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|its|his|her|their|our|an?)\s+)?(?:name of (?:the )?)?"
@@ -111,21 +105,6 @@ class Question:
         return asking if len(self.words_of(asking)) > 1 else self.text
 
     @property
-    def definition(self) -> re.Pattern[str] | None:
-        """The beginning of a sentence that says what the thing is of which the question asks just that.
-
-        "What is Alder?" is answered by "Alder (ALD) is a pump", "The Alder is the ..." and "Project Alder is one of".
-        """
-        match = None if self.has_form else _THING.fullmatch(self.asking.strip())
-        if match is None:
-            return None
-        thing = re.escape((match["thing"] or match["what"] or match["which"]).strip())
-        return re.compile(
-            rf"[^\w\n]{{0,9}}(?:[^.:：\n]{{1,30}}[:：]\s{{0,3}})?(?:(?i:the|an?)\s)?(?:[A-Z]\S{{1,30}}\s)?(?i:{thing})\b\W{{0,3}}"
-            r"(?:\([^()]{1,60}\)\W{0,3})?(?:is|are|was|were)\s(?:an?|the|one)\b|"
-            rf"[^\w\n]{{0,9}}(?i:{thing})(?:（[^（）]{{1,60}}）)?，?(?:是|系|即|指)")
-
-    @property
     def lists(self) -> bool:
         """Whether several things are asked for."""
         return _LISTS.search(self.asking) is not None
@@ -135,11 +114,6 @@ class Question:
         """The word that says how many things are asked for; "" if there is none."""
         match = _COUNT.search(self.asking) if self.lists else None
         return (match[1] or match[2]).lower() if match else ""
-
-    @property
-    def counted(self) -> int:
-        """How many things are asked for; 0 if the question does not say."""
-        return int(figures_of(parse_number(self.count_word))[1][0]) if self.count_word else 0
 
     @property
     def has_form(self) -> bool:

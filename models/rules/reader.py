@@ -29,7 +29,7 @@ from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
 from .recognition.name_words import PREPOSITIONS, ROLES
 from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
-from .stated_facts import FactForms, Mention, Stated, labelled, load_forms
+from .stated_facts import FactForms, Mention, Stated, load_forms
 from .table_facts import facts_of_rows
 
 OPEN_GUESSES = "general"
@@ -114,7 +114,10 @@ class RulesReader:
                 attributes.setdefault((head, label, tail, time), ExtractedAttribute(
                     entity=head, attribute=label, value=tail, evidence=quote, time=time,
                     confidence=_SURE))
-            elif head != tail and prepared.fits(types.get(head, ""), label, types.get(tail, "")):
+                continue
+            head_type, tail_type = prepared.types_of_ends(label, types.get(head, ""), types.get(tail, ""))
+            if head != tail and prepared.schema.fits(head_type, label, tail_type):
+                types |= {head: head_type, tail: tail_type}
                 triples.setdefault((head, label, tail, time), ExtractedTriple(
                     head=head, relation=label, tail=tail, evidence=quote, time=time, confidence=_SURE))
         admitted |= {name for fact in (*triples, *attributes) for name in fact[:3:2]}
@@ -154,10 +157,10 @@ class _Prepared:
     def __init__(self, schema: GraphSchema) -> None:
         self._given = schema
         known = load_schema(OPEN_GUESSES) if schema.open else schema
-        self._schema = known
+        self.schema = known
         self._nouns = TypeNouns(known)
         self.forms = FactForms(known, load_forms())
-        self.prose = ProseFacts(labelled(known, load_patterns()))
+        self.prose = ProseFacts(known, load_patterns())
         self.attributes = {attribute.name for attribute in known.attribute_types}
         called = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
         self.fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
@@ -167,10 +170,7 @@ class _Prepared:
     def type_of(self, names: "_Names", name: str, *, certain: bool) -> str:
         """Return the type of a name by the words around it, else by its kind; "" if the schema has none.
 
-        Args:
-            names: the names of the chunk.
-            name: one of them.
-            certain: whether it is a name even if its kind is unknown.
+        A `certain` name is one even if its kind is unknown.
         """
         kind = names.kind(name)
         # Other names of unknown kind are not entities, unless the document is about them.
@@ -182,14 +182,27 @@ class _Prepared:
         return names.is_title(name) or self._infer_type(names, name) != ""
 
     def _infer_type(self, names: "_Names", name: str) -> str:
-        defined = next(filter(None, (self._nouns.defined_type(names.text, span) for span in names.spans[name])), "")
-        if defined:
-            return defined
         votes = Counter(kind for span in names.spans[name] if (kind := self._nouns.type_of(names.text, span)))
         if votes:
             return votes.most_common(1)[0][0]
         return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} and infer_type(
             name) else ""
+
+    def types_of_ends(self, label: str, head_type: str, tail_type: str) -> tuple[str, str]:
+        """Return the types of a fact's ends, more special where its relation asks for it: Company for Organization.
+
+        A name's kind tells only its general type, so the relation tells the rest.
+        """
+        relation = self.schema.relation_type(label)
+        if relation is None:
+            return head_type, tail_type
+        return self._special_type(head_type, relation.domain), self._special_type(tail_type, relation.range)
+
+    def _special_type(self, general: str, allowed: tuple[str, ...]) -> str:
+        """Return the first allowed type below a general one, or the general one if it is allowed or above none."""
+        if self.schema.is_a(general, allowed):
+            return general
+        return next((name for name in allowed if general in self.schema.ancestors(name)), general)
 
     def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
         """Give a name the type of the kind that a fact tells, unless it has a more special one."""
@@ -197,10 +210,6 @@ class _Prepared:
         if told and (name not in types or (not infer_type(name) and (not types[name] or types[name] in {
                 self.fallback, *self._types.values()} - {told}))):
             types[name] = told
-
-    def fits(self, head: str, relation: str, tail: str) -> bool:
-        """Return True if the schema allows the relation from one type to the other."""
-        return self._schema.fits(head, relation, tail)
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
@@ -304,10 +313,6 @@ def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
 
     A finder may mark a doubtful name in a quote, where a reader sees it. In the graph it would be an entity of a wrong
     type. Therefore a name that occurs once, and that neither its own words nor its neighbours confirm, is omitted.
-
-    Args:
-        text: the chunk's text.
-        names: each name with its places; names without places are ignored.
     """
     places = {span.end for spans in names.values() for span in spans if span.kind == "location"}
     return {name for name, spans in names.items() if any(

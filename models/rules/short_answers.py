@@ -2,17 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ...schemas.naming import canonical_name
+from ...schemas.naming import canonical_name, has_name
 from ...schemas.retrieval import Passage
-from ...text.content_words import spoken_words
-from ...text.lexicon import words
-from ...text.quantities import kind_of, measure, parse_number
+from ...text.quantities import kind_of
 from ...text.table_rows import DOCUMENT, Cell, Row
-from ...text.whole_names import has_name
 from .finder import Finder, Found
-from .likeness import likeness
 from .question import Question, foreign_forms, tells_time
 from .recognition.spans import VALUES
 from .stated_lists import counted, listed, verdict
@@ -40,51 +35,21 @@ _HEADERS = {
                        re.IGNORECASE),
 }
 """Headers of columns whose cells answer, by the expected kind."""
-_SIMILAR = 0.45
-"""The cosine of two words with a similar meaning."""
 _SEVERAL, _USUAL = 4, 0.4
 """The fewest documents, and the share of them with a name, for which the name goes without saying."""
 _LOOKED_AT = 3
 _BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
 """What follows a date that only bounds another one (到2020前)."""
-_AFTER = 40
-"""The number of characters after a number that may name the counted things."""
 _OWNED = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
 _JOINT = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
 _DEFINED = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
 _CHOSEN = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
                           re.IGNORECASE)
-_COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
-_ASKED_MEASURES = (
-    (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
-     words("time years weeks months days hours minutes length")),
-    (re.compile(r"\bhow (?:far|tall|high|wide|deep|big)\b|\b(?:length|height|depth|width|distance)\b", re.IGNORECASE),
-     words("length area")),
-    (re.compile(r"\b(?:weighs?|weight|heavy)\b|重量|多重", re.IGNORECASE), words("mass")),
-    (re.compile(r"\b(?:costs?|prices?|fees?|pay|charges?|charged|expensive|budget|revenue|turnover|salary|rent|donation)\b|"
-                r"多少钱|价格|售价|费用|多少[元镑]", re.IGNORECASE), words("money")),
-    (re.compile("(?:多少|几倍)的?(?:工资|报酬|补偿|赔偿|罚款|税|利息)"), words("money %")),
-    (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), words("%")),
-)
 
 
-@dataclass(frozen=True, slots=True)
-class Short:
-    """A short answer: its words in the source, and the unit that states it."""
-
-    words: str
-    unit: Unit
-
-
-def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Short | None:
-    """Return the answer that the passages state, or None.
-
-    Args:
-        question: the analysed question.
-        found: all units, best first.
-        finder: the context.
-    """
+def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
+    """Return the words of the answer that the passages state, and the unit that states it, or None."""
     if not found or _CHOICE.search(question.asking):
         return None
     best, passages = found[0], finder.passages
@@ -93,9 +58,9 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     else:
         stated = listed(question, found, finder) or counted(question, found)
     if stated is not None:
-        words, unit = stated
+        unit = stated[1]
         text = f"{unit.heading} {unit.opening} {unit.text}"
-        return Short(words, unit) if _names_all(question, text, passages) else None
+        return stated if _names_all(question, text, passages) else None
     if not question.has_form:
         return _from_field(question, found, passages)
     if best.unit.row is not None:
@@ -115,7 +80,7 @@ def _field(question: Question, row: Row) -> Cell | None:
                  and asked.issuperset(words)), None)
 
 
-def _from_field(question: Question, found: Sequence[Found], passages: Sequence[Passage]) -> Short | None:
+def _from_field(question: Question, found: Sequence[Found], passages: Sequence[Passage]) -> tuple[str, Unit] | None:
     """Return the cell under the header that a question such as "what is the status of X" asks for, in the row of X."""
     for unit in (item.unit for item in found[:_LOOKED_AT]):
         cell = _field(question, unit.row) if unit.row else None
@@ -124,7 +89,7 @@ def _from_field(question: Question, found: Sequence[Found], passages: Sequence[P
     return None
 
 
-def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> Short | None:
+def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> tuple[str, Unit] | None:
     """Return the only span of the expected kind in the best sentence, if the sentence covers the question."""
     unit = best.unit
     if best.covered < _COVERED or best.least_certain_word < _LEAST_CERTAIN_WORD:
@@ -138,12 +103,8 @@ def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> 
         return None
     (value,) = values
     start = unit.text.index(value)
-    end = start + len(value)
-    if question.expected == "number":
-        is_answer = _is_measured(question, value, unit.text[end:end + _AFTER])
-    else:
-        is_answer = _is_same_clause(question, unit, start, len(value))
-    return Short(" ".join(value.split()), unit) if is_answer else None
+    is_answer = question.expected == "number" or _is_same_clause(question, unit, start, len(value))
+    return (" ".join(value.split()), unit) if is_answer else None
 
 
 def _distinct_values(question: Question, best: Found) -> list[str]:
@@ -258,24 +219,7 @@ def _is_same_clause(question: Question, unit: Unit, at: int, length: int) -> boo
     return question.language != "zh" or not named or any(name in unit.text[:end] for name in named)
 
 
-def _is_measured(question: Question, value: str, after: str = "") -> bool:
-    """Return True if a number has the requested measure, or is followed by the counted noun."""
-    size = measure(parse_number(value))
-    unit = size[0] if size else ""
-    money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
-    for pattern, wanted in _ASKED_MEASURES:
-        if pattern.search(question.asking):
-            return unit in wanted or (money and "money" in wanted)
-    counted = _COUNTED.search(question.text)
-    if counted and after:
-        nouns, near = question.words_of(counted[1]), f"{value} {after}"
-        if unit and not set(nouns).intersection(question.words_of(unit)):
-            return False
-        return float(likeness(spoken_words(counted[1]), [near]).max(initial=0.0)) >= _SIMILAR
-    return not money and unit != "%" if re.search(r"\bhow many\b|几|多少", question.asking, re.IGNORECASE) else True
-
-
-def _from_definition(question: Question, unit: Unit) -> Short | None:
+def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
     """Return the subject of "a bear is the mascot of the club" for "which animal was chosen as the club's mascot"."""
     match, kind = _DEFINED.match(unit.text), frozenset(question.words_of(question.focus))
     if match is None or not kind or not _speaks_of(question, unit, ()):
@@ -283,18 +227,19 @@ def _from_definition(question: Question, unit: Unit) -> Short | None:
     asked = frozenset(question.words_of(_CHOSEN.sub(" ", question.asking))) - kind
     subject = " ".join(match["subject"].split())
     said = asked.issuperset(question.words_of(match["role"])) and asked.issubset(question.words_of(unit.text))
-    return Short(subject, unit) if said and asked.isdisjoint(question.words_of(subject)) else None
+    return (subject, unit) if said and asked.isdisjoint(question.words_of(subject)) else None
 
 
 def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages: Sequence[Passage],
-               cell: Cell | None = None) -> Short | None:
+               cell: Cell | None = None) -> tuple[str, Unit] | None:
     """Return the cell under the requested header, in the only table row that the question names."""
     row = unit.row
     if row is None or (row.cells[0].header == DOCUMENT and cell is None):
         return None
     shared, cell = _shared_words(question, row), cell or _asked_cell(question, row)
     text = f"{unit.heading} {unit.text}"
-    if not shared or cell is None or not _figures(question.asking) <= _figures(text):
+    is_denied = _NEGATED.search(question.asking) is not None
+    if is_denied or not shared or cell is None or not _figures(question.asking) <= _figures(text):
         return None
     if not _says_limits(question, text) or not _names_all(question, text, passages):
         return None
@@ -303,7 +248,7 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages:
         if other.cells[0].header == row.cells[0].header and other.cells != row.cells and (
                 _shared_words(question, other) >= shared and _value_under(other, cell.header) != cell.value):
             return None
-    return Short(_cell_text(cell), unit)
+    return _cell_text(cell), unit
 
 
 def _shared_words(question: Question, row: Row) -> frozenset[str]:
@@ -346,15 +291,10 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
 def _may_answer(question: Question, cell: Cell) -> bool:
     kind = kind_of(cell.value)
     if question.expected == "number":
-        return any(map(str.isdigit, cell.value)) and _is_measured_cell(question, cell)
+        return any(map(str.isdigit, cell.value))
     if question.expected == "date":
         return kind == "date" or tells_time(cell.value) or any(map(str.isdigit, cell.value))
     return kind == "text" and (question.expected == "name" or not any(map(str.isdigit, cell.value)))
-
-
-def _is_measured_cell(question: Question, cell: Cell) -> bool:
-    size = measure(parse_number(cell.value))
-    return size is None or not size[0] or _is_measured(question, cell.value)
 
 
 def _figures(text: str) -> set[str]:

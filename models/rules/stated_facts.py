@@ -10,32 +10,27 @@ that it states.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.scripts import has_han
-from .chinese_clauses import Cell, ClauseSplitter
+from .chinese_clauses import ANY_NAME, CHARACTERS, Cell, split_clauses
 from .recognition.spans import VALUES
 
 _FILES = ("sentence_forms.json", "chinese_forms.json")
-_KINDS = ("person", "organization", "location", "event", "work", "product", "date", "number", "name", "award")
-_ALL_KINDS = frozenset(_KINDS)
-_CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
 _OPENED, _CLOSED = frozenset("\"“«《"), frozenset("\"”»》")
-_ANY_NAME = "".join(character for kind, character in _CHARACTERS.items() if kind not in VALUES)
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
 _SUBJECT = re.compile(r"(?:Its|The(?= population))(?= )")
-_CLAUSES = ClauseSplitter(_ANY_NAME, _CHARACTERS["person"], _CHARACTERS["date"])
-_WHEN = f"[{_CHARACTERS['date']}]?"
+_WHEN = f"[{CHARACTERS['date']}]?"
 _ADVERBS = "(?:曾经?|现|正式|共同|联合|成功|先后|已经?|便|又|还|也|均|都|主要|开始|如今|一直|长期|才|再|终于|最终)*"
-_BODY = _CHARACTERS["organization"]
-_MARKED = {_CHARACTERS[kind]: kind for kind in ("organization", "event")}
+_BODY = CHARACTERS["organization"]
+_MARKED = {CHARACTERS[kind]: kind for kind in ("organization", "event")}
 _UNMARKED = tuple((kind, re.compile(form.format(
-    H="[一-鿿]", P=_CHARACTERS["person"], L=_CHARACTERS["location"], O=_BODY, A=_ANY_NAME, D=_CHARACTERS["date"],
-    N=_CHARACTERS["number"])))
+    H="[一-鿿]", P=CHARACTERS["person"], L=CHARACTERS["location"], O=_BODY, A=ANY_NAME, D=CHARACTERS["date"],
+    N=CHARACTERS["number"])))
     for kind, form in (
         ("organization", ("(?:^|(?<=[，。；、与和同向给被由为是{D}])|(?<=收购)(?!了)|(?<=收购了))"
          "(?!国产|进口|新能源|电动|智能|开源|办公|操作|应用|商业|中央|工业|农业|专业|自由|免费|二手|私家|出租|公共|社交|金融|"
@@ -47,16 +42,9 @@ _UNMARKED = tuple((kind, re.compile(form.format(
          "(?:创[办立建])?的((?![该本这一])[^，。的{A}]{{3,10}})(?=$|[，。])")),
         ("name", "^(?:位于|坐落[于在]|地处)[{A}]{{1,3}}的((?![该本这一])[^，。的{A}]{{4,10}})(?=$|[，。])"),
         ("organization", "[{L}](?=(?:隶属|从属|下属)于?[{O}])"),
-        ("organization", "(?<=被)(?![该本一])(?:{H}|[{A}]){{3,10}}?(?=(?:全资|成功|正式)?(?:收购|并购|兼并))"),
-        ("organization", ("(?:^|(?<=[，。；]))(?![该本这那一]){H}{{3,9}}?"
-         "(?=(?:已经?|[于在]|正式|{D})*被[{O}](?:全资|成功|正式)?(?:收购|并购|兼并))")),
         ("organization", ("(?:(?<=创办了)|(?<=收购了)|(?<=并购了)|(?<=兼并了))(?![该本一这那新多两三数几])"
          "(?:[^的，。；{A}]|[{O}{L}{P}]){{3,12}}(?=$|[，。])")),
         ("organization", ("(?:(?<=单位[为是])|(?<=部门[为是]))(?![该本一各])(?:{H}|[{A}]){{3,12}}(?=$|[，。])")),
-        ("organization", ("(?<=[是为入了任])(?![该本一这其某])(?:{H}|[{A}]){{2,14}}?"
-         "(?:学会|协会|商会|联合会|同盟|联盟)(?=$|[，。的])")),
-        ("organization", ("(?:^|(?<=[，。；由]))(?![该本这那其某各每全由在])(?:{H}|[{A}]){{2,10}}?"
-         "(?:中心|部门|办公室|(?<![全干内外局])部)(?=(?:主要|具体|全面)?负责)")),
         ("name", ("(?:^|(?<=[，。；])|(?<=新款)|(?<=[年届]的))"
          "(?![本该这那其此每各新旧某整所全我你他她它今去]|并|按照?|可以|处以|以每)"
          "\\w{{2,16}}?(?="
@@ -64,10 +52,9 @@ _UNMARKED = tuple((kind, re.compile(form.format(
          "是[{P}{O}](?:开发|研发|研制|设计|发明)的|(?<=奖)(?:被)?(?:授予|颁给|颁发给)了?{H}{{0,8}}[{P}{O}]|"
          "(?:耗资|造价|售价|定价|票价|价格|每[月年日次张套台件人])(?:收费)?[为是]?约?{N}|[于在]?{D}(?:正式)?上市)")),
         ("event", ("(?:^|(?<=[，。；]))(?![该本这那此每各])(?:{H}|[{A}]){{1,10}}?"
-         "(?:[奥亚]运会|运动会|博览会|论坛|大会|峰会|锦标赛|电影节|战役|起义|战争)(?=[于在]?{D})")),
-        ("name", "(?<=[发计造明]了)(?![一这那新多])[^的，。{A}]{{3,10}}(?=$|[，。])")))
+         "(?:[奥亚]运会|运动会|博览会|论坛|大会|峰会|锦标赛|电影节|战役|起义|战争)(?=[于在]?{D})"))))
 """The names in clauses that no tagger finds: companies without "公司", and what somebody makes, heads or receives."""
-_HONORIFIC = re.compile(f"(?<={_CHARACTERS['person']})(?:教授|院士|博士|先生|女士|同志|医生|老师|律师)")
+_HONORIFIC = re.compile(f"(?<={CHARACTERS['person']})(?:教授|院士|博士|先生|女士|同志|医生|老师|律师)")
 _PRIZE = "(?P<tail>[^，的了《》、和]{1,20}(?:奖|奖章|勋章|奖项))"
 
 
@@ -124,26 +111,12 @@ def load_forms() -> tuple[Pattern, ...]:
     return tuple(found)
 
 
-class Says(Protocol):
-    """A pattern: `says` lists the names that schemas use for what it states."""
-
-    @property
-    def says(self) -> tuple[str, ...]:
-        """Return the names, the most specific one first."""
-
-
-P = TypeVar("P", bound=Says)
-
-
-def labelled(schema: GraphSchema, patterns: Iterable[P]) -> Iterator[tuple[str, P]]:
-    """Yield the patterns whose relation or attribute a schema has, with its name; an open schema has all."""
+def labels_of(schema: GraphSchema) -> Callable[[Sequence[str]], str]:
+    """Return a function that chooses the schema's name for what a pattern `says`, or ""; an open schema has all."""
     elements = (*schema.relation_types, *schema.attribute_types)
     known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
-    for pattern in patterns:
-        label = next((known[key] for says in pattern.says if (key := label_key(says)) in known),
-                     pattern.says[0] if schema.open else "")
-        if label:
-            yield label, pattern
+    return lambda says: next((known[key] for name in says if (key := label_key(name)) in known),
+                             says[0] if schema.open else "")
 
 
 class FactForms:
@@ -151,7 +124,8 @@ class FactForms:
 
     def __init__(self, schema: GraphSchema, patterns: Sequence[Pattern]) -> None:
         """Compile the patterns whose relation or attribute the schema has; an open schema uses all."""
-        listed = list(labelled(schema, patterns))
+        label_of = labels_of(schema)
+        listed = [(label, pattern) for pattern in patterns if (label := label_of(pattern.says))]
         self._forms = [(label, re.compile(_PLACEHOLDER.sub(_character_class, pattern.form)))
                        for label, pattern in listed if not pattern.clause]
         self._clause_forms = [(label, *_compile(pattern.form, aside=pattern.aside), pattern.aside)
@@ -184,10 +158,10 @@ class FactForms:
 
     def _of_clauses(self, cells: Sequence[Cell], subject: Mention | None, start: int, end: int) -> Iterator[Stated]:
         kind = subject.kind if subject else ""
-        referent = (_CHARACTERS[kind], subject.name) if subject and kind in _ALL_KINDS else None
-        for clause in _CLAUSES.split(cells, referent, kind):
+        referent = (CHARACTERS[kind], subject.name) if subject and kind in CHARACTERS else None
+        for clause in split_clauses(cells, referent, kind):
             typed = "".join(character for character, _ in clause)
-            dates = [words for character, words in clause if character == _CHARACTERS["date"]]
+            dates = [words for character, words in clause if character == CHARACTERS["date"]]
             for label, form, kinds, aside in self._clause_forms:
                 match = form.match(typed)
                 if match is None:
@@ -207,8 +181,8 @@ def _ends(clause: Sequence[Cell], match: re.Match[str], end: str,
         yield "".join(words for _, words in found), kinds.get(end, "")
         return
     for character, words in found:
-        if character in _CHARACTERS.values():
-            told = kinds[end] if character == _CHARACTERS["name"] and kinds[end] != "name" else ""
+        if character in CHARACTERS.values():
+            told = kinds[end] if character == CHARACTERS["name"] and kinds[end] != "name" else ""
             yield words, _MARKED.get(character, told)
 
 
@@ -231,14 +205,14 @@ def _list_class(match: re.Match[str]) -> str:
     if not match["end"] or match["kinds"] in VALUES:
         return one
     # 《》 tells works: the "GNU" of "发表了 GNU 宣言" is none.
-    unknown = "" if match["kinds"] == "work" else _CHARACTERS["name"]
+    unknown = "" if match["kinds"] == "work" else CHARACTERS["name"]
     named = f"[{one[one.index('[') + 1 : one.index(']')]}{unknown}]"
     return f"(?P<{match['end']}>{named}(?:[、和与及]{named})*)等?"
 
 
 def _character_class(match: re.Match[str]) -> str:
     kinds = match["kinds"].split("|")
-    found = f"[{''.join(_ANY_NAME if kind == 'name' else _CHARACTERS[kind] for kind in kinds)}]"
+    found = f"[{''.join(ANY_NAME if kind == 'name' else CHARACTERS[kind] for kind in kinds)}]"
     return f"(?P<{match['end']}>{found})" if match["end"] else found
 
 
@@ -247,7 +221,7 @@ def _mark_unknown(cells: list[Cell]) -> list[Cell]:
     for kind, form in _UNMARKED:
         for match in reversed([*form.finditer("".join(character for character, _ in cells))]):
             place = slice(*match.span(match.lastindex or 0))
-            cells[place] = [(_CHARACTERS[kind], "".join(words for _, words in cells[place]))]
+            cells[place] = [(CHARACTERS[kind], "".join(words for _, words in cells[place]))]
     for match in reversed([*_HONORIFIC.finditer("".join(character for character, _ in cells))]):
         del cells[slice(*match.span())]
     return cells
@@ -259,8 +233,8 @@ def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],
     cells = list[Cell]()
     at = start
     opening = _SUBJECT.match(text, start, end)
-    if opening is not None and subject is not None and subject.kind in _ALL_KINDS - {"person"}:
-        cells += [(_CHARACTERS[subject.kind], subject.name), ("'", "'"), ("s", "s")]
+    if opening is not None and subject is not None and subject.kind in CHARACTERS.keys() - {"person"}:
+        cells += [(CHARACTERS[subject.kind], subject.name), ("'", "'"), ("s", "s")]
         at = opening.end()
     # Quotation marks around a name are not part of the form.
     for mention in mentions:
@@ -268,6 +242,6 @@ def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],
             before, after = text[mention.start - 1 : mention.start], text[mention.end : mention.end + 1]
             quoted = before in _OPENED and after in _CLOSED
             cells += [(c, c) for c in text[at : mention.start - quoted].replace("\n", " ")]
-            cells.append((_CHARACTERS[mention.kind], mention.name))
+            cells.append((CHARACTERS[mention.kind], mention.name))
             at = mention.end + quoted
     return [*cells, *((c, c) for c in text[at:end].replace("\n", " "))]

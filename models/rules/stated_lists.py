@@ -15,8 +15,6 @@ _COVERED, _LEAST = 0.6, 0.4
 _LOOKED_AT = 30
 """How many units are looked at, best first."""
 _MOST_ITEMS, _LONGEST = 12, 300
-_LONGEST_NAME = 6
-"""Words of an item that may name a person."""
 _END = " \t;；,，。."
 _COUNTED = re.compile(r"几[名位个人家条项](?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")
 _NUMBER = r"(?:\d{1,6}|[一二两三四五六七八九十百]{1,4})\s?[名人个位家条项]"
@@ -47,8 +45,8 @@ def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[
             values = _column(question, unit, finder)
         else:
             values = [" ".join(without_markup(text).split()).rstrip(_END) for text in unit.items]
-        fits = 1 < len(values) <= _MOST_ITEMS and question.counted in {0, len(values)}
-        if not fits or (question.expected == "person" and any(len(value.split()) > _LONGEST_NAME for value in values)):
+        fits = 1 < len(values) <= _MOST_ITEMS
+        if not fits:
             continue
         joined = ("；" if question.language == "zh" else "; ").join(values)
         share, least = finder.share(question, above) if len(joined) <= _LONGEST else (0.0, 0.0)
@@ -59,18 +57,16 @@ def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[
 
 
 def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
-    """Return the cells of the column whose header a question names, if it names no cell of the table."""
+    """Return the cells of the column whose header a question names."""
     if unit.row is None or unit.row.cells[0].header == DOCUMENT or not question.focus:
         return []
-    asked, headers = frozenset(question.words_of(question.asking)), [cell.header for cell in unit.row.cells]
+    headers = [cell.header for cell in unit.row.cells]
     focus = set(question.words_of(question.focus))
     header = next((header for header in headers if focus.issubset(question.words_of(header))), "")
     # A table may go on in another passage.
     rows = {finder.passages[one.passage - 1].start + one.start: one.row for one in finder.units
             if one.row and [cell.header for cell in one.row.cells] == headers}
     cells = [cell for at in sorted(rows) for cell in rows[at].cells]
-    if any(asked.issuperset(question.words_of(cell.value) or ("",)) for cell in cells):
-        return []
     return list(dict.fromkeys(" ".join(without_markup(cell.value).split()) for cell in cells if cell.header == header))
 
 

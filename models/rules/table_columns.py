@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ...schemas.naming import has_name
 from ...schemas.retrieval import Passage
 from ...text.content_words import content_words
 from ...text.dates import calendar_day, parse_date
 from ...text.quantities import measure, parse_number
 from ...text.table_rows import DOCUMENT, Cell
-from ...text.whole_names import has_name
 from .question import Question
 from .units import Unit
 

@@ -23,7 +23,7 @@ from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
 from ...text.table_rows import DOCUMENT, Cell, Row, find_rows, states_something
 from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
-from .metadata_facts import DocumentTypes, facts_of_metadata
+from .metadata_facts import facts_of_metadata
 from .useful_rows import useful_rows
 
 _LONGEST_VALUE = 200
@@ -67,8 +67,6 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
         The facts, each with its row as evidence, and the text without the rows that were read.
     """
     rows = list(find_rows(text))
-    if not rows:
-        return Extraction(), text
     found = facts_of_rows(rows, text, title, heading, schema, document=document)
     rest, begin = list[str](), 0
     for row in rows:
@@ -80,18 +78,10 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
 
 def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, schema: GraphSchema,
                   names: Callable[[str], bool] = bool, document: str = "") -> Extraction:
-    """Return the facts of rows; each row is the evidence of its facts.
+    """Return the facts of rows of a text; each row is the evidence of its facts.
 
-    A fact holds with the section that its row stands in, as far as that says of what the row is.
-
-    Args:
-        rows: rows of the text.
-        text: the text; for the other arguments see `read_rows`.
-        title: the document's title.
-        heading: the headings above the chunk.
-        schema: the schema whose types and relations are compared with headers.
-        names: returns True if a cell's value can name an entity.
-        document: the document's name in the graph.
+    A fact holds with the section that its row stands in, as far as that says of what the row is. The arguments are
+    those of `read_rows`; `names` returns True if a cell's value can name an entity.
     """
     if not rows:
         return Extraction()
@@ -110,8 +100,6 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             own = own.combine(words.of_document(row, evidence, section))
             continue
         kind, is_told = words.type_of_rows(row.cells[0].header, (*reversed(line.above), title))
-        if kind == words.person and any(map(str.isdigit, name)):
-            kind = words.last_resort  # "Employees: up to 19"
         section = section or _marked("" if is_told else label)
         time = "; ".join(filter(None, [_time_of(row), section]))
         entities[name, kind] = None
@@ -184,8 +172,6 @@ def _time_of(row: Row) -> str:
     Empty where there is none, more than these, or no time in them.
     """
     found = [cell for cell in row.cells[1:] if _is_time(cell.header)]
-    if not found:
-        return ""
     bare = len(found) == 1 and not _ENDS.search(found[0].header)
     said = found[0].value if bare else CELL_MARK.join(f"{cell.header}: {cell.value}" for cell in found)
     time = read_time(said)
@@ -228,8 +214,8 @@ class _Words:
 
     def of_document(self, row: Row, evidence: str, section: str) -> Extraction:
         """Return the facts of a document's own row, or of one in a section that describes it."""
-        types = DocumentTypes(self.type_of_rows(DOCUMENT, ())[0], self.person)
-        found = facts_of_metadata(row, types, evidence, "; ".join(filter(None, [_time_of(row), section])),
+        time = "; ".join(filter(None, [_time_of(row), section]))
+        found = facts_of_metadata(row, self.type_of_rows(DOCUMENT, ())[0], self.person, evidence, time,
                                   lambda header: self._relations.get(label_key(header), (header, False))[0])
         return reduce(Extraction.combine, found, Extraction())
 

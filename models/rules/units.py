@@ -116,12 +116,7 @@ class Unit:
 
 
 def find_units(number: int, passage: Passage) -> list[Unit]:
-    """Return the sentences and rows of a passage in order, without headings, markup and questions with an answer.
-
-    Args:
-        number: the passage's number, from 1.
-        passage: a passage of the context.
-    """
+    """Return the sentences and rows of a passage in order, without headings, markup and questions with an answer."""
     text = passage.text
     rows = {row.start: row for row in find_rows(text)}
     found: list[Unit] = []

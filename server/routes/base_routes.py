@@ -15,11 +15,10 @@ from starlette.types import Receive, Scope, Send
 from ...agents.resources import Resources
 from ...graph_store.evolution.control import Policy
 from ...graph_store.integrity.backup import back_up
-from ...graph_store.integrity.status import status_of
+from ...graph_store.integrity.status import read_overview, status_of
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import BACKING_UP, Layout, knowledge_bases
-from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
-from ...graph_store.ledger.overview import read_overview
+from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
 from ...ingest.page_pictures import draw_page
 from ...ingest.reading import UnreadableError
 from ...runtime.safe_files import own_folder

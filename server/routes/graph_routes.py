@@ -15,8 +15,8 @@ from ...agents.example_questions import example_questions
 from ...agents.introduction import Introduction, introduce
 from ...api.python_results import CitedPlace, Source, stated_by
 from ...export.export_formats import FORMATS, ExportFormat, export_pieces
+from ...graph_store.graph.graph_file import Sources
 from ...graph_store.graph.knowledge_graph import EdgeKey
-from ...graph_store.graph.tree_graph import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup

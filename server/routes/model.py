@@ -11,7 +11,7 @@ from ...models.llm.endpoint import host_of, try_out
 from ...models.llm.failures import NO_KEY
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
-from ...schemas.service_addresses import check_endpoint
+from ...schemas.services import check_endpoint
 from ..error_responses import RefusedError, StateError
 from ..responses import Body, errors
 from ..security.access import OF_ALL, may

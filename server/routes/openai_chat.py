@@ -23,8 +23,8 @@ from starlette.responses import Response
 from ...agents.retrieval.shown_text import find_marks, source_text
 from ...graph_store.layout import knowledge_bases
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
+from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
-from ...schemas.scope import DocumentNames, MetadataValues
 from ...text.tokens import estimate_tokens
 from ..error_responses import UnavailableError, log_and_describe
 from ..responses import KbName, errors, event_stream

@@ -17,8 +17,8 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, Select, delete, fu
 
 from ...config import Settings
 from ...graph_store.layout import check_name
+from ...schemas.documents import EVERYTHING, Scope
 from ...schemas.errors import BanyanError
-from ...schemas.scope import EVERYTHING, Scope
 from ...text.cleaning import clean_json, clean_text
 from ..error_responses import NotFoundError
 from ..responses import ConversationItem, ConversationTurn, SharedConversation

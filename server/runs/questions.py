@@ -16,10 +16,10 @@ from pydantic import Field, ValidationError
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import MAX_QUESTION, TOOL_NAMES, AskContext, QuestionError, ToolName
-from ...graph_store.ledger.instructions import MOST_INSTRUCTIONS
+from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
 from ...runtime.budgets import charge
+from ...schemas.documents import DocumentNames, MetadataValues, Scope
 from ...schemas.retrieval import Mode
-from ...schemas.scope import DocumentNames, MetadataValues, Scope
 from ..error_responses import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
 from ..responses import AskAnswer, Body

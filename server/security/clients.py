@@ -16,7 +16,7 @@ from joserfc.jws import JWSRegistry
 from joserfc.jwt import Claims, JWTClaimsRegistry, decode
 
 from ...config import Settings
-from ...schemas.service_addresses import is_trustworthy
+from ...schemas.services import is_trustworthy
 from ...text.cleaning import clean_text
 from ..error_responses import UnauthorizedError, UnavailableError
 from ..server_database import ServerDatabase

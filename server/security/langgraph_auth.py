@@ -20,7 +20,7 @@ from starlette.types import Scope
 from ...agents.resources import default_resources
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...runtime.budgets import AllowanceSpent
-from ...runtime.once import once
+from ...runtime.threads import once
 from ..error_responses import RefusedError
 from .clients import Clients
 from .gate import LOCAL, key_in

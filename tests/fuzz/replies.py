@@ -9,8 +9,8 @@ from banyan.graph_store.bounding.admission import bound
 from banyan.graph_store.bounding.labels import Bounds
 from banyan.models.llm import wire
 from banyan.models.llm.endpoint import Reply
+from banyan.models.llm.extraction_reply import NumberedLines
 from banyan.models.llm.inferring import merge_proposal
-from banyan.models.llm.numbered_lines import NumberedLines
 from banyan.models.llm.parsing import UnusableAnswer
 from banyan.models.llm.structured import read_reply
 from banyan.schemas.documents import Chunk

@@ -14,7 +14,7 @@ from banyan.agents.construction import batched_calls
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.ledger.build_notes import read_open_batches
+from banyan.graph_store.ledger.notes import read_open_batches
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.reasoner import ReasonerError
 

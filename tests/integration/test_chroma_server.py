@@ -13,7 +13,7 @@ from banyan.graph_store.store_errors import StoreError
 from banyan.graph_store.vectors import chroma_server
 from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.schemas.graph_schema import open_schema
-from banyan.schemas.service_addresses import ChromaServer
+from banyan.schemas.services import ChromaServer
 
 from .. import chroma_process, scripted, small_base
 from ..newest import newest

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm.breaker import EndpointDown
+from banyan.models.llm.failures import EndpointDown
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
 from .. import in_memory_calls

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from banyan.config import Settings
-from banyan.graph_store.bounding.label_words import stems
 from banyan.graph_store.bounding.similar_labels import FLOOR, SimilarLabels
+from banyan.graph_store.bounding.words import stems
 from banyan.models.embedding.embedder import Vectors
 from banyan.models.embedding.embedding_models import load_embedder
 from banyan.schemas.formats.schema_loading import load_schema, seed_names

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...graph_store.bounding.grounding import words
+from ...graph_store.bounding.words import words
 from ...schemas.retrieval import EVERYTHING, Switches
 from ..best import best_rows
 from ..index import RetrievalIndex

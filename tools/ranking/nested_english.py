@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...models.parsing.parser import Parser
 from ...models.rules.recognition.name_kinds import kind_of_noun
-from ...schemas.references import reference
+from ...schemas.retrieval import reference
 from ...text.lexicon import words
 
 if TYPE_CHECKING:

@@ -7,13 +7,12 @@ The whole question is always searched beside its steps, because a decomposition 
 
 from collections.abc import Callable, Sequence
 
-from ...graph_store.bounding.grounding import words
-from ...graph_store.index.name_trie import NamedSpan
+from ...graph_store.bounding.words import words
+from ...graph_store.index.browsing import NamedSpan
 from ...models.parsing.parser import Parser
 from ...models.rules.question import analyse
 from ...schemas.naming import canonical_name
-from ...schemas.references import references
-from ...schemas.retrieval import SubQuery
+from ...schemas.retrieval import SubQuery, references
 from ...text.lexicon import SUMMARY_CUES
 from ..query import strip_placeholders
 from .nested_english import unfold_english
@@ -49,7 +48,7 @@ def unfold(question: str, limit: int, parser: Parser) -> list[str]:
     """Return the steps of a question as texts.
 
     A nested question ("the X of the Y of Z", relative clauses) gives a text for each step, which may refer to earlier
-    answers (`schemas/references.py`). Any other question, one in another language, and one that would need more steps,
+    answers (`schemas/retrieval.py`). Any other question, one in another language, and one that would need more steps,
     is returned unchanged.
 
     Args:

@@ -26,11 +26,6 @@ _Words = Sequence[re.Match[str]]
 def find_cased_names(text: str, language: str, title: str) -> list[Span]:
     """Find the names of a text in a script with capitals.
 
-    Args:
-        text: the text.
-        language: its language, one of `name_cues.json`.
-        title: the subject of the text, or "".
-
     Returns:
         The names, ascending and without overlaps; those that nothing gives a kind are of the kind "name".
     """
@@ -90,10 +85,7 @@ def _give_kind(words: _Words, first: int, stop: int, text: str, language: str, c
         if kind and kind != "person" and linked and not a_kind:
             named_alone = kind == "town" or between.strip() in _QUOTES  # the plant «Lebed»
             return Span(begin if named_alone else before.start(), end, "location" if kind == "town" else kind)
-    defined, before_it = words[stop : stop + 3], words[first - 1][0] if first else ""
-    if len(defined) > 1 and cues.has("is", defined[0][0]) and cues.has("a", defined[1][0]):
-        kind = next(filter(None, (cues.kind_of(word[0]) for word in defined[2:])), "name")
-        return Span(begin, end, "location" if kind == "town" else kind)
+    before_it = words[first - 1][0] if first else ""
     if language == "de" and single and not (cues.has("at", before_it) and not cues.has("common", words[first][0])):
         return None  # German nouns have capitals
     if cues.has("at", before_it) or (single and (cues.has("to", before_it) or cues.has("of", before_it))):

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from ....text.lexicon import words
 from ...parsing.chinese import Word, load_tagger
-from .name_kinds import kind_of_noun
 from .name_words import CHINESE_SURNAMES
 
 Place = tuple[int, int, str]
@@ -41,7 +40,6 @@ _SITE = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITES = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
 """The part of a place that is not its name: 浙江省 in 浙江省东部."""
-_PARTICLES = frozenset("的了在于是为与和及或对向从被把将其该本此各每某并而也都就等")
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
 _NO_BODY = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险")
 """Endings of common nouns that the tagger labels as organizations."""
@@ -53,16 +51,7 @@ _SHORTEST_BODY = 3
 
 def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
                        masked: Sequence[tuple[int, int]]) -> list[Place]:
-    """Find the names of Chinese sentences.
-
-    Args:
-        text: the text.
-        sentences: (start, end) of the Chinese sentences.
-        masked: (start, end) of the parts without names.
-
-    Returns:
-        The places of the names, in order and without overlaps.
-    """
+    """Return the places of the names of Chinese sentences outside masked parts, in order and without overlaps."""
     if not sentences:
         return []
     found: list[Place] = []
@@ -96,14 +85,8 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         first, last = words[at], words[end - 1]
         kind = _kind(words[at:end])
         name = text[first.start : last.end]
-        # In '2001年成立的香港金融公司' the words only describe a company.
-        described = name.endswith("公司") and "有限" not in name and text[first.start - 1 : first.start] == "的"
-        before = words[at - 1] if at else first
-        piece = kind == "organization" and len(name) == 2 and (  # noqa: PLR2004 - '挡' '箭牌'
-            len(before.text) == 1 and before.tag in {"v", "n"} and before.end == first.start)
-        if kind and _is_name(name, kind) and not described and not piece and not _is_reign(words, end, kind):
-            side = _SIDE.search(name) if kind == "location" else re.search("著$", name) if (
-                text.startswith("有", last.end)) else None  # "林恒著" in "林恒著有"
+        if kind and _is_name(name, kind):
+            side = _SIDE.search(name) if kind == "location" else None
             yield first.start, last.end - (len(side[0]) if side else 0), kind
         at = end
 
@@ -127,8 +110,7 @@ def _name_end(words: Sequence[Word], at: int) -> int:
         last = words[stop - 1].text
         traded = words[at].tag == "ORG" and stop == end + 1 and last in _TRADES and all(
             word.tag not in _JOINED for word in words[stop : stop + 1])  # not 国务院教育行政部门
-        described = words[at].tag == "LOC" and last == "公司" and stop - at > 1  # '香港' '金融' '公司'
-        if (last.endswith(_BODY) or last in _SITES or traded) and not described and not words[at].text.endswith(_BODY):
+        if (last.endswith(_BODY) or last in _SITES or traded) and not words[at].text.endswith(_BODY):
             end = stop
     if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
         while end < len(words) and words[end].tag == "LOC" and words[end].start == words[end - 1].end and (
@@ -165,16 +147,7 @@ def _is_name(name: str, kind: str) -> bool:
         return False
     if "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004 - 某科技公司, 三校
         return False
-    if name[0] in _PARTICLES or name[-1] in _PARTICLES - {"本"} or name[-1] == "族":  # 日本 is a name
-        return False
-    if name[-1].isascii() and kind_of_noun(name.rpartition(" ")[2].lower()) == "person":
-        return False  # Maintainer
     if kind == "organization" and name.endswith(_NO_BODY):
         return False
     foreign = "·" in name or name[0].isascii() or len(name) > 3  # noqa: PLR2004
     return kind != "person" or foreign or name[0] in CHINESE_SURNAMES
-
-
-def _is_reign(words: Sequence[Word], end: int, kind: str) -> bool:
-    """Return True for the name of an era, such as '道光' in '道光年间'."""
-    return kind == "person" and end < len(words) and words[end].text[0] in "年朝"

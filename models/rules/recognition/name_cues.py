@@ -27,7 +27,7 @@ class Cues:
 
     `nouns` are the kinds by noun or title, `endings` those by the end of a word (German compounds). `others` are the
     remaining words by their part in `name_cues.json`: "of" and "link" occur inside names, "at" before places, "to"
-    before places of one word and before persons, "is" and "a" before the noun of a definition; "common" words never
+    before places of one word and before persons, "a" before a noun that is no name; "common" words never
     begin a name, a "surname" ends one, titles "after" follow one, and "made" has what founders do.
     """
 
@@ -50,15 +50,9 @@ class Cues:
 
 
 @cache
-def known_languages() -> frozenset[str]:
-    """Return the codes of the languages with cues."""
-    return frozenset(_load())
-
-
-@cache
 def cues_of(language: str) -> Cues:
     """Return the cues of a language; empty ones if there are none."""
-    listed = _load().get(language, {})
+    listed = load_cues().get(language, {})
     nouns = {word: kind for kind in _KINDS for word in listed.get(kind, "").split()}
     return Cues(nouns={word: kind for word, kind in nouns.items() if not word.startswith("-")},
                 endings={word[1:]: kind for word, kind in nouns.items() if word.startswith("-")},
@@ -66,7 +60,9 @@ def cues_of(language: str) -> Cues:
                 cases=tuple(listed.get("ending", "").split()))
 
 
-def _load() -> dict[str, dict[str, str]]:
+@cache
+def load_cues() -> dict[str, dict[str, str]]:
+    """Return the words of each language with cues, by their part in `name_cues.json`."""
     found: dict[str, dict[str, str]] = json.loads(unicodedata.normalize("NFC", _FILE.read_text("utf-8")))
     return found
 

@@ -70,12 +70,7 @@ class TypeNouns:
         self._person = people
 
     def type_of(self, text: str, span: "Span") -> str:
-        """Return the type of a name by the words in and around it, or "".
-
-        Args:
-            text: the text.
-            span: a name in it.
-        """
+        """Return the type of a name by the words in and around it, or ""."""
         return next(filter(None, self._types_by_words(text, span)), "")
 
     def _types_by_words(self, text: str, span: "Span") -> Iterator[str]:
@@ -87,8 +82,6 @@ class TypeNouns:
         before = _BEFORE.search(text[max(0, span.start - 30) : span.start])
         phrase = before["noun"] if before else ""  # "the publishing house", "the opera"
         noun = self._types.get(phrase, "") or self._types.get(phrase.rpartition(" ")[2], "")
-        if before and noun and (before[0].endswith(("\"", "“")) or _KINDS.get(noun) == "work"):
-            yield noun
         surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _SURNAMES
         if span.kind != "work" and not surname and infer_type(name):
             yield self.type_of_name(name)

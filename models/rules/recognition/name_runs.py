@@ -70,12 +70,7 @@ class NameRuns:
     def extend(self, start: int, end: int, *, of: bool = True) -> tuple[int, int]:
         """Return the complete name around a fragment, or the fragment.
 
-        Adjacent words join the fragment if only a space separates them.
-
-        Args:
-            start: the start of the fragment.
-            end: the end of the fragment.
-            of: whether "of" links a preceding noun to the name: "Diocese of La Ceiba".
+        Adjacent words join it if only a space separates them, and `of` a noun before "of": "Diocese of La Ceiba".
         """
         first, last = self._run_of.get(start), self._run_of.get(end - 1)
         if first is None or last is None or self._text[start - 1 : start] == "-":

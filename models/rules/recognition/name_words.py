@@ -6,11 +6,9 @@ rest.
 
 from ....text.lexicon import words
 
-MONTHS = words(
+CALENDAR = words(
     "january february march april may june july august september october november december "
-    "jan feb mar apr jun jul aug sep sept oct nov dec"
-)
-CALENDAR = MONTHS | words(
+    "jan feb mar apr jun jul aug sep sept oct nov dec "
     "monday tuesday wednesday thursday friday saturday sunday bc bce ad ce"
 )
 """Capitalised words of time, which are not names."""

@@ -33,9 +33,6 @@ _FULL_STOP = 2
 def find_names(text: str) -> list[Place]:
     """Find the names in a text.
 
-    Args:
-        text: a question, a sentence or a message, in any script.
-
     Returns:
         (start, end) of each name, ascending and without overlaps, without quotation marks.
     """

@@ -45,17 +45,12 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
     for match in _LINE.finditer(text):
         followed = text.startswith("\n\n", match.end())
         alone = followed and (match.start() == 0 or text.endswith("\n\n", 0, match.start()))
-        if is_no_sentence(match[0], alone=alone):
+        if _is_no_sentence(match[0], alone=alone):
             yield match.span()
 
 
-def is_no_sentence(line: str, *, alone: bool) -> bool:
-    """Return True for a heading, a table row, a line of code, a greeting, a closing or a navigation bar.
-
-    Args:
-        line: a line without its break.
-        alone: whether there are blank lines around it.
-    """
+def _is_no_sentence(line: str, *, alone: bool) -> bool:
+    """Return True for a heading, a table row, a line of code, a greeting, a closing or a navigation bar."""
     if (_ROW.match(line) or _CELLS.match(line) or _HEADING.match(line) or _GREETING.match(line)
             or len(_BARS.findall(line)) > 1):
         return True

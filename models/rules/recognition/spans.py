@@ -16,7 +16,7 @@ from ....text.sentences import split_sentences
 from ...parsing.parser import Parser
 from .cased_names import find_cased_names
 from .chinese_spans import find_chinese_names
-from .name_cues import known_languages
+from .name_cues import load_cues
 from .plain_lines import masked_parts
 from .spelled_names import find_spelled_names, without_emphasis
 from .typed_span import VALUES, Span, name_of, without_overlaps
@@ -37,16 +37,11 @@ _HAN_SHARE = 0.15
 def cue_language(text: str, parser: Parser) -> str:
     """Return the language of a text whose names are found by the words of `name_cues.json`.
 
-    Args:
-        text: any text.
-        parser: knows the languages with a recogniser.
-
-    Returns:
-        The language's code, or "" for a text in English, in Chinese, in a language with a recogniser, or in none that
-        is known.
+    It is "" for a text in English, in Chinese, in a language for which the parser has a recogniser, or in none that is
+    known.
     """
     language = language_of(text)
-    known = language in known_languages() and language not in parser.languages()
+    known = language in load_cues() and language not in parser.languages()
     return language if known and is_english(text) is False else ""
 
 

@@ -64,7 +64,6 @@ _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _OWNER = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
-_OPENING = "\n.!?:"
 _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
                            r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
 _SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
@@ -140,8 +139,6 @@ def _may_be(text: str, span: Span) -> bool:
     first, _, noun = name.rpartition(" ")
     if kind in {"person", "organization"} and (noun.lower() in THINGS or noun.lower().rpartition("-")[2] in THINGS):
         return False  # "Delta Valves Projects"
-    if kind != "person" and infer_type(name):
-        return True
     if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":
         return may_be("location", first)  # Ottawa Senators, but not Gold Members
     if kind == "person" and re.search(rf"\b{re.escape(noun.lower())}s?\b", text):
@@ -311,9 +308,6 @@ def _is_common_word(text: str, span: Span) -> bool:
     """Return True for a single word that is capitalised by its position only, or that a recogniser guessed."""
     name = text[span.start : span.end]
     before = text[max(0, span.start - _AROUND) : span.start].rstrip(" \t\"“'(*-•")
-    opens = not before or before[-1] in _OPENING
-    if opens and re.search(rf"(?<![\w.]){re.escape(name.lower())}s?\b", text):
-        return True
     if any(c.isupper() for c in name[1:]) or span.kind not in _SINGLE:
         return False
     last = before.rpartition(" ")[2].lower().rstrip(".")

@@ -32,11 +32,6 @@ _Words = Sequence[re.Match[str]]
 def find_uncased_names(text: str, language: str, title: str) -> list[Span]:
     """Find the names of a text in a script without capitals.
 
-    Args:
-        text: the text.
-        language: its language, one of `name_cues.json`.
-        title: the subject of the text, or "".
-
     Returns:
         The names, ascending and without overlaps.
     """
@@ -100,8 +95,6 @@ def _arabic(words: _Words, text: str, cues: Cues, functions: frozenset[str]) -> 
         else:
             last = not is_definite and (second.startswith(_ARTICLE) or (
                 kind == "town" and not second.startswith(_VERBAL)))
-            if not (last or is_definite or kind == "town"):
-                continue  # an adjective: "a big library"
         end = named[min(last, len(named) - 1)].end()
         yield (Span(named[0].start(), end, "location" if kind == "town" else "person")
                if kind in {"person", "town"} else Span(match.start(), end, kind))

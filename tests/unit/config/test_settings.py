@@ -6,7 +6,7 @@ What the documentation says of them is what they are.
 import pytest
 from banyan.cli import main as cli
 from banyan.config import LLM_STEPS, Settings, SettingsError
-from banyan.schemas.service_addresses import ChromaServer
+from banyan.schemas.services import ChromaServer
 from platformdirs import user_data_path
 from pydantic import ValidationError
 from typer.testing import CliRunner

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import networkx as nx
 from banyan.export.tree_page import page
-from banyan.text.visible_text import visible
+from banyan.text.cleaning import visible
 from hypothesis import given
 
 from ... import export_graphs as graphs

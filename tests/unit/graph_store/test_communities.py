@@ -4,7 +4,7 @@ import pytest
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree import community_digests as tree
-from banyan.graph_store.tree import local_update, tree_synchroniser, whole_tree
+from banyan.graph_store.tree import tree_levels, tree_synchroniser
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.tools.index import RetrievalIndex
 
@@ -119,9 +119,9 @@ def runs(monkeypatch):
     """How each tree was found: as a whole, or as an update."""
     found = []
     monkeypatch.setattr(tree_synchroniser, "find_tree",
-                        lambda *args: found.append("whole") or whole_tree.find_tree(*args))
+                        lambda *args: found.append("whole") or tree_levels.find_tree(*args))
     monkeypatch.setattr(tree_synchroniser, "update_tree",
-                        lambda *args: found.append("update") or local_update.update_tree(*args))
+                        lambda *args: found.append("update") or tree_levels.update_tree(*args))
     return found
 
 

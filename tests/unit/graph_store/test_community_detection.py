@@ -4,8 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from banyan.graph_store.tree.attribute_groups import attribute_groups
-from banyan.graph_store.tree.clusters import groups, renumber
+from banyan.graph_store.tree.clusters import attribute_groups, groups, renumber
 from banyan.graph_store.tree.detection import CommunitySettings, detect, hierarchy
 from banyan.graph_store.tree.features import features
 from hypothesis import given, settings

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from banyan.graph_store.graph.resolved_graph import GraphEdits, ResolvedGraph
-from banyan.graph_store.index.stored_graph import graph_arrays, stored_graph
+from banyan.graph_store.index.contents import graph_arrays, stored_graph
 from banyan.graph_store.store_errors import LedgerDamagedError
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact

@@ -11,8 +11,7 @@ from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.status import status_of
-from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.integrity.verify_rows import foreign_objects
+from banyan.graph_store.integrity.verify import foreign_objects, verify
 from banyan.graph_store.ledger import sqlite as sqlite_ledger
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.extractions import Extractions

@@ -2,8 +2,8 @@
 
 import banyan
 import pytest
-from banyan.graph_store.bounding.grounding import words
-from banyan.graph_store.index.name_trie import NamedSpan
+from banyan.graph_store.bounding.words import words
+from banyan.graph_store.index.browsing import NamedSpan
 from banyan.schemas.naming import canonical_name, normalise
 from hypothesis import given
 from hypothesis import strategies as st

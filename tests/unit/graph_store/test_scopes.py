@@ -12,8 +12,8 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.graph_store.scopes.selection import ScopeError, documents_in
-from banyan.schemas.scope import Scope
+from banyan.graph_store.scopes import ScopeError, documents_in
+from banyan.schemas.documents import Scope
 from banyan.subagent.tool import search
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st

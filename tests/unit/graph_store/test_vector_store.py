@@ -11,7 +11,7 @@ import pytest
 from banyan.graph_store.store_errors import StoreError
 from banyan.graph_store.vectors import chroma_collections, chroma_folder
 from banyan.graph_store.vectors.chroma_folder import FolderCollections
-from banyan.graph_store.vectors.vector_store import CachedEmbedder, VectorStore
+from banyan.graph_store.vectors.vector_store import VectorStore
 
 from ... import small_base as base
 from ...hashed_embedding import HashedEmbedder
@@ -84,16 +84,6 @@ def test_a_change_that_failed_half_way_is_looked_for(store, monkeypatch, method)
     store.put("entities", ["new"], HashedEmbedder().encode)
     assert store.ids("entities") == {key for part in _contents(store) for key in part} >= {"new"}
     assert sum(map(len, _contents(store))) == len(store.ids("entities"))
-
-
-def test_cached_texts_are_not_lost_with_a_writer_that_is_killed_later(tmp_path, monkeypatch):
-    monkeypatch.setitem(chroma_collections.INDEX, "sync_threshold", 10)
-    store = _open(tmp_path)
-    CachedEmbedder(store, HashedEmbedder()).encode(KEYS)
-    assert not FolderCollections(tmp_path / "chroma", "model").was_interrupted()
-    store.put("chunks", KEYS, HashedEmbedder().encode)
-    assert FolderCollections(tmp_path / "chroma", "model").was_interrupted()
-    store.close()
 
 
 def test_an_index_holds_nothing_behind_its_last_vector(tmp_path, hashed_embedder):

@@ -15,7 +15,7 @@ from banyan.ingest.reading import DEFAULT_LIMITS, Limits
 from banyan.schemas.formats.schema_loading import parse_schema
 from banyan.schemas.graph_schema import SchemaError
 from banyan.schemas.review import ReviewError, load_review
-from banyan.text.metadata_line import UNREAD
+from banyan.text.titles import UNREAD
 from fpdf import FPDF
 from pypdf import PageObject, PdfWriter
 from pypdf.generic import ArrayObject, NameObject, NumberObject

@@ -2,7 +2,7 @@
 
 import pytest
 from banyan.ingest.markdown_cleaning import clean_markdown, count_in_markdown
-from banyan.text.metadata_line import UNREAD
+from banyan.text.titles import UNREAD
 
 from ...loading import load, only, write
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from banyan.models.llm import wire
-from banyan.models.llm.numbered_lines import NumberedLines
+from banyan.models.llm.extraction_reply import NumberedLines
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.graph_schema import GraphSchema, open_schema
 from hypothesis import given, settings

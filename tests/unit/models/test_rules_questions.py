@@ -6,7 +6,7 @@ import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.follow_ups import condense
 from banyan.models.rules.question import analyse
-from banyan.schemas.references import references
+from banyan.schemas.retrieval import references
 from banyan.tools.ranking.steps import unfold
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

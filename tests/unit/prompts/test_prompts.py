@@ -6,7 +6,7 @@ from string import Template
 from typing import get_args
 
 import pytest
-from banyan.models.llm.numbered_lines import NumberedLines
+from banyan.models.llm.extraction_reply import NumberedLines
 from banyan.prompts import (
     STEPS,
     Language,

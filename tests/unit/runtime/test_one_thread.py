@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 from banyan.runtime.libraries import one_thread
-from banyan.runtime.once import once
 from banyan.runtime.safe_files import own_folder
+from banyan.runtime.threads import once
 from threadpoolctl import ThreadpoolController
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from banyan.config import Settings
-from banyan.schemas.service_addresses import is_trustworthy
+from banyan.schemas.services import is_trustworthy
 from banyan.server.security import clients
 from banyan.server.security.clients import BETWEEN, KEPT, IssuerError, TokenError, Tokens
 from banyan.server.security.keys import NONE, Bases

@@ -1,6 +1,7 @@
-"""A knowledge base's instructions to the model that words its answers, or extracts from its documents."""
+"""What the ledger notes beside rows: instructions to the model, files that a build could not read, open batches."""
 
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from ...schemas.errors import BanyanError
 from .database import Database
@@ -9,6 +10,8 @@ Purpose = Literal["answers", "extraction"]
 _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
 MOST_INSTRUCTIONS = 4000
 """Characters of instructions: they go into every prompt for their purpose, and are paid for with each call."""
+BUILD = "build"
+"""The key of what builds note."""
 
 
 class InstructionsError(BanyanError):
@@ -50,3 +53,34 @@ def check_instructions(instructions: str) -> None:
     if len(instructions) > MOST_INSTRUCTIONS:
         raise InstructionsError(f"the instructions have {len(instructions):,} characters; they are paid for with "
                                 f"every call, so at most {MOST_INSTRUCTIONS:,} are allowed: shorten them")
+
+
+def note_unread_files(database: Database, files: Sequence[str]) -> None:
+    """Store the files that a build could not read or left out, each with the reason."""
+    database.note(BUILD, unread_files=list(files))
+
+
+def read_unread_files(database: Database) -> list[str]:
+    """Return those of the latest build that read files."""
+    return [str(line) for line in database.notes(BUILD).get("unread_files", ())]
+
+
+class OpenBatch(NamedTuple):
+    """A batch whose answers are not recorded yet."""
+
+    file: str
+    """The endpoint's id of its requests."""
+    id: str
+    """The endpoint's id of the batch; "" while it is not known whether the endpoint has started it."""
+    keys: list[str]
+    """The keys of its calls."""
+
+
+def read_open_batches(database: Database) -> list[OpenBatch]:
+    """Return the batches that an endpoint is answering, so a build that was killed submits nothing again."""
+    return [OpenBatch(*batch) for batch in database.notes(BUILD).get("open_batches", ())]
+
+
+def write_open_batches(database: Database, batches: Iterable[OpenBatch]) -> None:
+    """Store which batches are under way."""
+    database.note(BUILD, open_batches=[*batches])

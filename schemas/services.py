@@ -1,11 +1,12 @@
-"""Addresses of services in the settings: Chroma's server, PostgreSQL, models' endpoints, OpenID Connect issuers."""
+"""Services in the settings: the addresses of Chroma, PostgreSQL, endpoints and issuers, and what requests may add."""
 
 import ipaddress
+import json
 import re
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from .documents import Frozen
 
@@ -13,6 +14,9 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 # Strict: clients misread an unencoded sign in a password as the host or the database, and show it in errors.
 _ADDRESS = re.compile(r"postgresql(?:\+psycopg)?://(?:[^\s@/?#\[\]]*@)?[^\s@/?#]*/[^\s@/?#]+/?(?:\?[^\s@#]*)?")
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_OWN = ("model", "messages", "stream", "stream_options", "response_format", "tools", "tool_choice", "n")
+"""Fields that Banyan sets: with another value, it could not read the reply."""
 
 
 def check_url(url: str) -> str:
@@ -136,3 +140,52 @@ def _check_issuer(url: str) -> str:
 
 IssuerUrl = Annotated[str, AfterValidator(_check_issuer)]
 """An issuer's URL as in its tokens, or empty; a trailing slash is significant."""
+
+
+def _read_body(given: Any) -> dict[str, Any]:
+    """Return the fields of a JSON object, given as text or as a dict.
+
+    Raises:
+        ValueError: it is no JSON object, or sets a field that is Banyan's own.
+    """
+    if isinstance(given, str):
+        try:
+            given = json.loads(given) if given.strip() else {}
+        except ValueError as error:
+            raise ValueError(f'it is not JSON ({error}): write an object such as {{"top_k": 20}}') from None
+    if not isinstance(given, dict):
+        raise ValueError('it is no JSON object: write one such as {"top_k": 20}')  # noqa: TRY004  (for pydantic)
+    if own := [name for name in _OWN if name in given]:
+        raise ValueError(f"Banyan sets {', '.join(own)} itself: leave that out" + (
+            ", and name the model in BANYAN_LLM_MODEL" if "model" in own else ""))
+    return given
+
+
+def effort_of(efforts: str, step: str) -> str:
+    """Return the effort of a step: its own if `efforts` names the step, else the one for all; "" if there is none."""
+    by_step = dict(_read_efforts(efforts))
+    return by_step.get(step, by_step.get("", ""))
+
+
+def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:
+    """Check that efforts are known and name only steps that there are.
+
+    Raises:
+        ValueError: they do not.
+    """
+    for step, effort in _read_efforts(efforts):
+        if step and step not in steps:
+            raise ValueError(f"there is no step {step!r}: the steps are {', '.join(steps)}")
+        if effort not in EFFORTS:
+            raise ValueError(f"{effort!r} is no effort: use {', '.join(EFFORTS)}, for all steps or by step, as in "
+                             "extract=low,answer=medium; other values can be set in BANYAN_LLM_EXTRA_BODY")
+
+
+def _read_efforts(efforts: str) -> list[tuple[str, str]]:
+    """Return (step, effort) for each part; the step is "" where the effort is for all steps."""
+    parts = (part.strip() for part in efforts.lower().split(","))
+    return [(step.strip(), effort.strip()) for step, _, effort in
+            (part.partition("=") if "=" in part else ("", "", part) for part in parts if part)]
+
+
+ExtraBody = Annotated[dict[str, Any], BeforeValidator(_read_body)]

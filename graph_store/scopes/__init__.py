@@ -1,1 +1,0 @@
-"""Some documents of a knowledge base, as the knowledge base that they would be alone."""
