@@ -1,7 +1,7 @@
 """Settings: environment variables with the prefix BANYAN_, lines of a `.env` file, or keyword arguments.
 
-A `.env` is read from the file that BANYAN_ENV_FILE names, else from the home folder of the knowledge bases. The folder
-that a command happens to be run in says nothing: the person who wrote its files may not be its user.
+A `.env` file is read from the path in BANYAN_ENV_FILE, else from the home folder of the knowledge bases. It is not read
+from the current folder, because somebody else may have written the files there.
 """
 
 import os
@@ -35,29 +35,30 @@ from .schemas.services import (
 )
 
 AUTO_EMBEDDING_MODEL = "auto"
-"""Chosen by the documents of a knowledge base from the two that are bundled."""
+"""Chooses one of the two bundled models for each knowledge base by the language of its documents."""
 DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
 MULTILINGUAL_EMBEDDING_MODEL = "multilingual-e5-small"
 OPENAI = "openai:"
-"""What the names of OpenAI's own models begin with where no other endpoint is set."""
+"""The prefix of the names of OpenAI's own models if no endpoint is set."""
 
 LlmStep = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
 """The steps that ask a model: the first three of a build, the others of a question."""
 LLM_STEPS: tuple[LlmStep, ...] = get_args(LlmStep)
 AskStep = Literal["condense", "decompose", "reflect", "answer"]
-"""The steps of a question, which may ask other models. Those of a build are set once for all: which model a knowledge
-base's facts come from is recorded with it, and another model would be asked again what was decided."""
+"""The steps of a question, for which each question may choose another model. The models of a build's steps are set only
+by the settings: a knowledge base records which model its facts come from, and a change would repeat paid calls."""
 ENV_FILE = "BANYAN_ENV_FILE"
-_BY_RULE = Path(".env")
+_DEFAULT_ENV_FILE = Path(".env")
+"""Stands for the file that `_env_file` finds; a program may pass another one to `Settings`."""
 _BATCH_CHUNKS = 64
-"""More than the usual calls at once, so none waits; few enough to tell progress often and to keep in memory."""
+"""More than the usual number of calls at once, so none is idle; few enough to show progress and keep in memory."""
 _SECRETS = {"llm_api_key": "llm_base_url", "embedding_api_key": "embedding_base_url",
             "reranker_api_key": "reranker_base_url", "chroma_token": "chroma_url"}
 """Secrets, and the address that each is sent to."""
 
 
 def default_home() -> Path:
-    """Return a user's folder of knowledge bases, which BANYAN_HOME overrides: every command finds what another made."""
+    """Return the folder of the user's knowledge bases, unless BANYAN_HOME names another one."""
     return user_data_path("banyan", appauthor=False)
 
 
@@ -68,7 +69,7 @@ class SettingsError(BanyanError):
 class Settings(BaseSettings):
     """All that can be set. Every field is the variable BANYAN_<NAME> in the environment."""
 
-    model_config = SettingsConfigDict(env_prefix="BANYAN_", env_file=_BY_RULE, extra="ignore",
+    model_config = SettingsConfigDict(env_prefix="BANYAN_", env_file=_DEFAULT_ENV_FILE, extra="ignore",
                                       hide_input_in_errors=True)  # there may be a secret in it
 
     home: Path = Field(default_factory=default_home, description="folder of the knowledge bases")
@@ -223,12 +224,12 @@ class Settings(BaseSettings):
 
     @property
     def database(self) -> SecretStr | None:
-        """The address of the database that holds the ledgers; None: they are in the home folder."""
+        """The address of the database that holds the ledgers; None if they are in the home folder."""
         return self.database_url if self.database_url.get_secret_value() else None
 
     @property
     def chroma_server(self) -> ChromaServer | None:
-        """The server that holds the vectors; None: they are in the home folder."""
+        """The Chroma server that holds the vectors; None if they are in the home folder."""
         if not self.chroma_url:
             return None
         return ChromaServer(url=self.chroma_url, token=self.chroma_token, token_header=self.chroma_token_header)
@@ -239,25 +240,25 @@ class Settings(BaseSettings):
         env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return the sources of settings, the strongest first.
+        """Return one source with the settings of all sources: arguments go before the environment, then the `.env`.
 
         Raises:
             SettingsError: a secret and the address that it is sent to come from different sources.
         """
-        given, environment = init_settings(), env_settings()
+        arguments, environment = init_settings(), env_settings()
         assert isinstance(dotenv_settings, DotEnvSettingsSource)  # noqa: S101  (as pydantic-settings makes it)
-        if dotenv_settings.env_file == _BY_RULE:
-            path = _env_file(Path(given.get("home") or environment.get("home") or default_home()))
+        if dotenv_settings.env_file == _DEFAULT_ENV_FILE:
+            path = _env_file(Path(arguments.get("home") or environment.get("home") or default_home()))
             dotenv_settings = DotEnvSettingsSource(settings_cls, env_file=path)
         file = dotenv_settings()
-        _check_secrets({"the arguments": given, "the environment": environment,
+        _check_secrets({"the arguments": arguments, "the environment": environment,
                         f"the file {dotenv_settings.env_file}": file})
-        # What was read, and not the sources, which would read it all again.
-        return (InitSettingsSource(settings_cls, {**file, **environment, **given}),)
+        # The values that were read are returned, because the sources themselves would read everything again.
+        return (InitSettingsSource(settings_cls, {**file, **environment, **arguments}),)
 
     @property
     def uses_llm(self) -> bool:
-        """Whether a model is asked: an endpoint is set, or a provider's model; else the rules reasoner works."""
+        """True if a language model is set: an endpoint, or a model with its provider. Otherwise the rules are used."""
         return bool(self.llm_base_url) or ":" in self.llm_model
 
     @property
@@ -267,21 +268,28 @@ class Settings(BaseSettings):
 
     @property
     def batch_size(self) -> int:
-        """Chunks of a batch. A batch waits for its last answer: no fewer than two for each call at once."""
+        """The number of chunks in a batch of a build.
+
+        With a model there are at least two for each call at once, because the end of a batch waits for its last answer
+        while other calls could run.
+        """
         return self.batch_chunks or max(_BATCH_CHUNKS, 2 * self.llm_concurrency if self.uses_llm else 0)
 
     def model_of(self, step: LlmStep) -> str:
-        """Return the model that a step asks: its own where one is set, else `llm_model`."""
+        """Return the model of a step: its own if one is set, else `llm_model`."""
         return str(getattr(self, f"llm_model_{step}")) or self.llm_model
 
     def for_step(self, step: LlmStep) -> Self:
-        """Return the settings with `llm_model` and `llm_reasoning_effort` as a step has them."""
+        """Return the settings of a step: `llm_model` and `llm_reasoning_effort` have the step's own values."""
         return self.model_copy(update={"llm_model": self.model_of(step),
                                        "llm_reasoning_effort": effort_of(self.llm_reasoning_effort, step)})
 
 
 def _env_file(home: Path) -> Path | None:
-    """Return the `.env` file to read, if any; a home folder given by a relative path has none."""
+    """Return the `.env` file to read: the one that BANYAN_ENV_FILE names, else the one in the home folder.
+
+    Returns None if the home folder is a relative path, because that depends on the current folder.
+    """
     if named := os.environ.get(ENV_FILE):
         if not Path(named).is_file():
             raise SettingsError(f"{ENV_FILE} names {named!r}, which is no file: correct or unset it")
@@ -291,14 +299,21 @@ def _env_file(home: Path) -> Path | None:
 
 
 def _check_secrets(sources: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse a secret beside an address from another source, which could send it anywhere."""
+    """Raise SettingsError if a secret and the address that it is sent to come from different sources.
+
+    Otherwise, whoever can set an address in one source could have the secret of another source sent to it.
+    """
+    def find_source(name: str) -> str:
+        return next((source for source, values in sources.items() if name in values), "")
+
     for secret, address in _SECRETS.items():
-        of = {name: next((source for source, values in sources.items() if name in values), "")
-              for name in (secret, address)}
-        if of[secret] and of[address] and of[secret] != of[address] and sources[of[address]][address]:
-            raise SettingsError(f"BANYAN_{address.upper()} comes from {of[address]}, and BANYAN_{secret.upper()} from "
-                                f"{of[secret]}: a secret is only sent to an address from the same source; set both in "
-                                "one, or unset one")
+        secret_source, address_source = find_source(secret), find_source(address)
+        if not secret_source or not address_source or secret_source == address_source:
+            continue
+        if sources[address_source][address]:  # an empty address is sent nothing
+            raise SettingsError(f"BANYAN_{address.upper()} comes from {address_source}, and BANYAN_{secret.upper()} "
+                                f"from {secret_source}: a secret is only sent to an address from the same source; set "
+                                "both in one, or unset one")
 
 
 __all__ = ["AUTO_EMBEDDING_MODEL", "DEFAULT_EMBEDDING_MODEL", "LLM_STEPS", "MULTILINGUAL_EMBEDDING_MODEL", "OPENAI",

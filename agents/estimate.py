@@ -28,28 +28,32 @@ from .extraction_requests import extraction_request, pack_calls, reading_fingerp
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema
 
-# `estimate_tokens` errs upwards, being a limit elsewhere: more against some tokenizers than against others. This is
-# between them for English prompts. For Chinese texts they differ so much that only what was paid tells.
-_COUNTED = 1 / 1.08
+# Converts the count of `estimate_tokens` to tokens that are paid. That function serves as a limit elsewhere, so it
+# counts too many, and how many too many depends on the model's tokenizer. This is a mean for English prompts. For
+# Chinese texts tokenizers differ so much that only the calls paid so far tell.
+_PAID_PER_COUNTED = 1 / 1.08
 
-# An extraction's answer, fitted by least squares to recorded extractions (gpt-3.5-turbo, passages 400 to 1,889 of
-# MuSiQue's) as they go over the wire, alone and several to a call: `benchmarks/llm_estimate.py` prints the fit. A model
-# that says more or less is known by what it was paid for in the same knowledge base.
+# The completion tokens of an extraction call: a constant, and a share of the tokens of its text. Fitted by least
+# squares to recorded extractions (gpt-3.5-turbo, passages 400 to 1,889 of MuSiQue's), with one chunk and with several
+# to a call: `benchmarks/llm_estimate.py` prints the fit. If the same knowledge base has paid for calls, these correct
+# the estimate for models that answer at greater or smaller length.
 ANSWER, ANSWER_SHARE = 26.0, 1.66
 
-# What resolution and summaries take for each token of new text, where every fact joins the graph (--schema open; builds
-# of 400 and 890 of those passages), and where only those of a schema do, which may be none or nearly all: half.
+# What resolution and summaries take for each token of new text if every fact joins the graph (--schema open; measured
+# on builds of 400 and 890 of those passages). With a schema only the facts that fit it join the graph, which may be
+# none or nearly all: half is assumed.
 _LATER_CALLS, _LATER_PROMPT, _LATER_COMPLETION = 4.1e-4, 0.70, 0.13
-_CLOSED = 0.5
+_ADMITTED_SHARE = 0.5
 
-_FEWEST, _MOST = 10, 200
-"""Chunks that say how an endpoint counts and how much a model says: fewer may mislead, more say nothing new."""
+_FEWEST_PAID, _MOST_PAID = 10, 200
+"""How many paid chunks an estimate is scaled by: fewer may mislead, more add nothing."""
 
-_SAMPLED = 40
-"""Chunks whose prompts an estimate at a glance is made from."""
+_QUICK_SAMPLE = 40
+"""The number of chunks that a quick estimate is computed from."""
 
-# Of an inferred schema: what writing it takes, and what it adds to each prompt beside the core; and of grouping labels,
-# what a call reads and writes. Counted with two folders of benchmarks/newcomer.
+# For an inferred schema: the tokens of the answer that proposes it, the tokens that the proposed elements add to each
+# extraction prompt, and the prompt and completion tokens of a call that groups labels. Counted with two folders of
+# benchmarks/newcomer.
 _PROPOSAL_TOKENS, _PROPOSED_TOKENS, _GROUPING_TOKENS = 900, 170, (1200, 60)
 
 # A name and one to three sentences, as the prompt asks for.
@@ -64,20 +68,20 @@ class Amount(Frozen):
     completion_tokens: int = 0
 
     def times(self, number: float) -> "Amount":
-        """Return so many times as much."""
+        """Return the amount multiplied by a number, rounded."""
         return Amount(calls=round(number * self.calls), prompt_tokens=round(number * self.prompt_tokens),
                       completion_tokens=round(number * self.completion_tokens))
 
 
 class SummaryEstimate(Amount):
-    """Communities, or groups of a survey, and the calls and tokens that describing them would take."""
+    """The number of communities (or groups of a survey), and the calls and tokens of describing them."""
 
     communities: int
 
 
-def estimate_summaries(resources: Resources, told: Sequence[CommunityDigest]) -> SummaryEstimate:
-    """Estimate what describing communities would cost with an LLM; nothing is asked."""
-    batches = summary_batches(told)
+def estimate_summaries(resources: Resources, digests: Sequence[CommunityDigest]) -> SummaryEstimate:
+    """Estimate the calls and tokens that an LLM would take to describe communities; no call is made."""
+    batches = summary_batches(digests)
     communities = sum(map(len, batches))
     return SummaryEstimate(
         communities=communities, calls=len(batches), completion_tokens=communities * _SUMMARY_TOKENS,
@@ -114,20 +118,20 @@ class RereadEstimate(ReadingEstimate):
 
 def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Address], schema: str, *,
                    reread: bool = False) -> BuildEstimate:
-    """Estimate a build; nothing is stored and nothing is asked.
+    """Estimate the calls, tokens and cost of a build; nothing is stored and no call is made.
 
-    Where the knowledge base has paid for chunks before, what they took says how the endpoint counts tokens and how
-    much the model answers; else tokens are counted by `text/tokens.py`, and answers taken as in `ANSWER`.
+    Tokens are counted by `text/tokens.py`, and the length of answers is estimated as for `ANSWER`. If the knowledge
+    base has paid for enough chunks already, the estimate is scaled by what they took in fact.
 
     Args:
-        resources: settings and, where it exists, the knowledge base.
-        name: the knowledge base; chunks that it has extracted are not counted.
-        paths: what would be read; what cannot be read is left out.
-        schema: the seed schema, where the knowledge base has none yet.
-        reread: count the stored chunks that a build with `reread` would read again as well.
+        resources: the settings, and the knowledge base if it exists.
+        name: the knowledge base's name; chunks that it has extracted are not counted.
+        paths: the files and folders that would be read; files that cannot be read are left out.
+        schema: the seed schema, used if the knowledge base has no schema yet.
+        reread: also count the stored chunks that a build with `reread` would extract again.
 
     Raises:
-        NoModelError: no model is set, to read anything again.
+        NoModelError: `reread` is True, and no model is set.
         PricesError: the price file cannot be used.
     """
     check_model(reread=reread, uses_llm=resources.settings.uses_llm)
@@ -135,77 +139,102 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
                                                               limits=resources.limits), schema, reread=reread)
 
 
-def estimate_documents(resources: Resources, name: str, given: Iterable[Document], schema: str, *,
+def estimate_documents(resources: Resources, name: str, documents: Iterable[Document], schema: str, *,
                        reread: bool = False) -> BuildEstimate:
-    """Estimate as `estimate_build` does, for documents."""
+    """Estimate a build of documents that are read already; see `estimate_build`."""
     if not Layout.by(resources.settings, name).exists():
-        return _estimate_documents(resources, None, given, schema, reread=reread)
+        return _estimate_documents(resources, None, documents, schema, reread=reread)
     with resources.snapshot(name) as snapshot:
-        return _estimate_documents(resources, snapshot.kb, given, schema, reread=reread)
+        return _estimate_documents(resources, snapshot.kb, documents, schema, reread=reread)
 
 
-def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, given: Iterable[Document], schema: str, *,
-                        reread: bool) -> BuildEstimate:
+def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, documents: Iterable[Document], schema: str,
+                        *, reread: bool) -> BuildEstimate:
+    """Estimate a build of documents: find the chunks that it would extract, and the schema that its prompts show.
+
+    `stored` is None if the knowledge base does not exist yet.
+    """
     settings = resources.settings
-    again = stored.documents.to_reread(_outdated(resources, stored)) if stored and reread else []
-    known = stored.documents.extracted_ids() - set(again) if stored else set[str]()
-    has_schema = stored is not None and stored.schemas.version() > 0
-    inferred = not has_schema and is_inferred(schema, None, uses_llm=settings.uses_llm)
-    graph_schema = (stored.schemas.current() if stored is not None and has_schema else core_schema() if inferred
-                    else named_schema(schema) or load_schema(DEFAULT_SCHEMA))
-    documents, characters, chunks = set[str](), 0, list[Chunk]()
-    for document in given:
-        documents.add(document.id)
+    reread_ids = stored.documents.to_reread(_find_outdated(resources, stored)) if stored and reread else []
+    extracted_ids = stored.documents.extracted_ids() - set(reread_ids) if stored else set[str]()
+    inferred = False
+    if stored is not None and stored.schemas.version() > 0:
+        graph_schema = stored.schemas.current()
+    elif inferred := is_inferred(schema, None, uses_llm=settings.uses_llm):
+        graph_schema = core_schema()
+    else:
+        graph_schema = named_schema(schema) or load_schema(DEFAULT_SCHEMA)
+    document_ids, characters, chunks = set[str](), 0, list[Chunk]()
+    for document in documents:
+        document_ids.add(document.id)
         characters += len(document.text)
-        chunks += [chunk for chunk in chunk_document(document, max_tokens=settings.chunk_tokens,
-                                                     overlap_tokens=settings.chunk_overlap) if chunk.id not in known]
-    if stored and again:
-        # The stored chunks of a document that was given are among those counted, unless it has changed.
-        chunks += [chunk for chunk in stored.documents.chunks(again) if chunk.document_id not in documents]
-    return _estimate_chunks(resources, stored, chunks, characters, graph_schema, documents=len(documents),
+        document_chunks = chunk_document(document, max_tokens=settings.chunk_tokens,
+                                         overlap_tokens=settings.chunk_overlap)
+        chunks += [chunk for chunk in document_chunks if chunk.id not in extracted_ids]
+    if stored and reread_ids:
+        # The chunks of a given document are counted already, from its present text.
+        chunks += [chunk for chunk in stored.documents.chunks(reread_ids) if chunk.document_id not in document_ids]
+    return _estimate_chunks(resources, stored, chunks, characters, graph_schema, documents=len(document_ids),
                             inferred=inferred)
 
 
 def estimate_reread(resources: Resources, stored: KnowledgeBase) -> RereadEstimate:
-    """Estimate what reading again would take, from a sample of the chunks concerned."""
-    outdated = _outdated(resources, stored)
-    again = stored.documents.to_reread(outdated)
-    if not again:
+    """Estimate a build with `reread` and no new documents, from a sample of the chunks that it would extract again."""
+    outdated = _find_outdated(resources, stored)
+    chunk_ids = stored.documents.to_reread(outdated)
+    if not chunk_ids:
         return RereadEstimate(model="", chunks=0, read_by={}, cost=0.0)
-    sample = stored.documents.chunks(again[::math.ceil(len(again) / _MOST)])
+    sample = stored.documents.chunks(chunk_ids[::math.ceil(len(chunk_ids) / _MOST_PAID)])
     estimate = _estimate_chunks(resources, stored, sample, 0, stored.schemas.current(), documents=0, inferred=False)
-    times = len(again) / len(sample)
+    times = len(chunk_ids) / len(sample)
     return RereadEstimate(
-        model=resources.settings.model_of("extract"), chunks=len(again),
+        model=resources.settings.model_of("extract"), chunks=len(chunk_ids),
         read_by=count_by_reader(stored.documents.count_to_reread(outdated)), **estimate.times(times).model_dump(),
         cost=None if estimate.cost is None else times * estimate.cost)
 
 
 def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEstimate | None:
-    """Estimate what a model would take to read what the rules read, whether one is set or not; None for nothing."""
-    fingerprints = stored.extractions.count_fingerprints()
-    ids = stored.documents.to_reread([one for one in fingerprints if reader_of(one) == RULES])
+    """Estimate what a model would take to extract the chunks that the rules have extracted.
+
+    Works also if no model is set. Returns None if the rules have extracted no chunk.
+    """
+    rules_fingerprints = [fingerprint for fingerprint in stored.extractions.count_fingerprints()
+                          if reader_of(fingerprint) == RULES]
+    ids = stored.documents.to_reread(rules_fingerprints)
     if not ids:
         return None
-    sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLED)])
+    sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _QUICK_SAMPLE)])
     extraction = _extraction(resources, sample, stored.schemas.current())
-    later = _later(sum(estimate_tokens(chunk.text) for chunk in sample)).times(_CLOSED)
+    later = _later(sum(estimate_tokens(chunk.text) for chunk in sample)).times(_ADMITTED_SHARE)
     times, cost = len(ids) / len(sample), _cost(resources, extraction, Amount(), later)
     return ReadingEstimate(
         chunks=len(ids), model=resources.settings.model_of("extract") if resources.settings.uses_llm else "",
         **_sum(extraction, later).times(times).model_dump(), cost=None if cost is None else times * cost)
 
 
-def _outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
-    """Return the fingerprints of the extractions that a build with `reread` would make again; none without a model."""
+def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
+    """Return the fingerprints of the extractions that a build with `reread` would make again.
+
+    A fingerprint says what read a chunk: the rules, or a model with its instructions. Without a model there are none.
+    """
     return find_outdated(stored.extractions.count_fingerprints(),
                          reading_fingerprint(stored, resources.reasoner(stored.layout.name)))
 
 
 def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks: Sequence[Chunk],
                      characters: int, graph_schema: GraphSchema, *, documents: int, inferred: bool) -> BuildEstimate:
-    """Estimate the extraction of chunks of documents with so many characters, and what follows from it."""
-    extraction, fitting, later, most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
+    """Estimate a build that extracts some chunks: the extraction, and the steps that come with it.
+
+    Args:
+        resources: settings and prices.
+        stored: the knowledge base; None if it does not exist yet.
+        chunks: the chunks to extract.
+        characters: the length of their documents together; used if the schema is inferred.
+        graph_schema: the schema that the prompts show.
+        documents: the number of documents, for the report.
+        inferred: a model infers the schema first.
+    """
+    extraction, fitting, later, later_at_most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
     if resources.settings.uses_llm and chunks:
         instructions = stored.extraction_instructions.get() if stored else ""
         extraction = _extraction(resources, chunks, graph_schema, instructions)
@@ -214,67 +243,77 @@ def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks:
                 "prompt_tokens": extraction.prompt_tokens + extraction.calls * _PROPOSED_TOKENS})
         excerpts = choose_excerpts(chunks, characters) if inferred else []
         fitting = _fitting(resources, excerpts, len(chunks), graph_schema)
-        most = _later(sum(estimate_tokens(chunk.text) for chunk in chunks))
+        later_at_most = _later(sum(estimate_tokens(chunk.text) for chunk in chunks))
         if stored:
-            paid, guessed, learnt_from = _paid(resources, stored)
+            paid, estimated, learnt_from = _paid_and_estimated(resources, stored)
             if learnt_from:
-                extraction, most = (_scale(amount, paid, guessed) for amount in (extraction, most))
-        later = most if graph_schema.open else most.times(_CLOSED)
+                extraction = _scale(extraction, paid, estimated)
+                later_at_most = _scale(later_at_most, paid, estimated)
+        later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
     total = _sum(extraction, fitting, later)
     return BuildEstimate(
         **total.model_dump(), documents=documents, chunks=len(chunks), extraction=extraction, fitting=fitting,
-        later=later, later_at_most=most, learnt_from=learnt_from, cost=_cost(resources, extraction, fitting, later),
+        later=later, later_at_most=later_at_most, learnt_from=learnt_from,
+        cost=_cost(resources, extraction, fitting, later),
         batch_cost=_cost(resources, extraction, fitting, later, by_batch=True))
 
 
 def _cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, *, by_batch: bool = False,
           ) -> float | None:
-    """Return the cost of all steps, with those after extraction priced by the dearer of their two models."""
+    """Return the cost of all steps; None if the price of a model is unknown.
+
+    `later` is shared by two steps, resolution and summaries, in an unknown proportion. It is priced by the dearer of
+    their two models.
+    """
     model_of, prices = resources.settings.model_of, resources.spending.prices
     model = model_of("extract")
-    *first, resolve, summarise = (
+    extract, fit, resolve, summarise = (
         prices.cost(model, amount.prompt_tokens, amount.completion_tokens) for model, amount in (
             (batched(model) if by_batch else model, extraction), (model, fitting),
             (model_of("resolve"), later), (model_of("summarise"), later)))
-    if resolve is None or summarise is None or None in first:
+    if extract is None or fit is None or resolve is None or summarise is None:
         return None
-    return sum(cost or 0.0 for cost in first) + max(resolve, summarise)
+    return extract + fit + max(resolve, summarise)
 
 
 def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema, instructions: str = "") -> Amount:
-    """Estimate the calls and tokens of extracting chunks, from their prompts and answers of the usual length."""
+    """Estimate the calls and tokens of extracting chunks, from the prompts and the usual length of answers."""
     requests, sizes = dict[str, ExtractionRequest](), list[tuple[str, int]]()
     for chunk in sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal)):
-        _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # rows of tables are read without a call
+        _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # the rules read rows of tables
         sizes.append((chunk.id, estimate_tokens(chunk.text)))
         if has_statement(prose):
             requests[chunk.id] = extraction_request(chunk, prose, {}, instructions)
-    packed = pack_calls(sizes, resources.settings.extract_tokens)
-    calls = [[requests[chunk] for chunk in asked]
-             for call in packed if (asked := [chunk for chunk in call if chunk in requests])]
+    calls = list[list[ExtractionRequest]]()
+    for chunk_ids in pack_calls(sizes, resources.settings.extract_tokens):
+        if call_requests := [requests[chunk_id] for chunk_id in chunk_ids if chunk_id in requests]:
+            calls.append(call_requests)
     prompt, completion = estimate_extraction(
         sum(extraction_prompt(call, schema, resources.settings).tokens for call in calls), calls)
     return Amount(calls=len(calls), prompt_tokens=prompt, completion_tokens=completion)
 
 
 def estimate_extraction(prompt_tokens: int, calls: Iterable[Sequence[ExtractionRequest]]) -> tuple[int, int]:
-    """Return about how many prompt and completion tokens some extraction calls take.
+    """Estimate the prompt tokens and the completion tokens that are paid for some extraction calls.
 
     Args:
-        prompt_tokens: of all prompts, as `Prompt.tokens` has them.
-        calls: what each call reads.
+        prompt_tokens: the tokens of all prompts together, as counted by `Prompt.tokens`.
+        calls: the requests of each call.
     """
     completion = sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(request.text) for request in call) for call in calls)
-    return round(_COUNTED * prompt_tokens), round(completion)
+    return round(_PAID_PER_COUNTED * prompt_tokens), round(completion)
 
 
-def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, known: GraphSchema) -> Amount:
-    """Estimate the calls that propose a schema, and those that group labels, each time the corpus has doubled."""
-    tokens = sum(inference_prompt(call, known, resources.settings).tokens for call in excerpts)
+def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, schema: GraphSchema) -> Amount:
+    """Estimate the calls that propose a schema, and those that group labels of the same meaning.
+
+    A call groups labels each time the number of extracted batches has doubled.
+    """
+    tokens = sum(inference_prompt(call, schema, resources.settings).tokens for call in excerpts)
     batches = math.ceil(chunks / resources.settings.batch_size)
-    groupings = 0 if known.open else min(batches, batches.bit_length() + 1)
+    groupings = 0 if schema.open else min(batches, batches.bit_length() + 1)
     return Amount(calls=len(excerpts) + groupings,
-                  prompt_tokens=round(_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
+                  prompt_tokens=round(_PAID_PER_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
                   completion_tokens=len(excerpts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
 
 
@@ -284,34 +323,41 @@ def _sum(*amounts: Amount) -> Amount:
 
 
 def _later(text_tokens: int) -> Amount:
+    """Estimate what resolution and summaries take for text of this many tokens, if every fact joins the graph."""
     return Amount(calls=round(_LATER_CALLS * text_tokens), prompt_tokens=round(_LATER_PROMPT * text_tokens),
                   completion_tokens=round(_LATER_COMPLETION * text_tokens))
 
 
-def _scale(amount: Amount, paid: Amount, guessed: Amount) -> Amount:
-    """Return an estimate multiplied by the ratio of what was paid so far to what was estimated for it."""
-    return Amount(calls=amount.calls,
-                  prompt_tokens=round(amount.prompt_tokens * paid.prompt_tokens / guessed.prompt_tokens),
-                  completion_tokens=round(amount.completion_tokens * paid.completion_tokens
-                                          / guessed.completion_tokens))
+def _scale(amount: Amount, paid: Amount, estimated: Amount) -> Amount:
+    """Multiply an estimate's tokens by the ratio of the tokens paid so far to those that were estimated for them."""
+    prompt_ratio = paid.prompt_tokens / estimated.prompt_tokens
+    completion_ratio = paid.completion_tokens / estimated.completion_tokens
+    return Amount(calls=amount.calls, prompt_tokens=round(amount.prompt_tokens * prompt_ratio),
+                  completion_tokens=round(amount.completion_tokens * completion_ratio))
 
 
-def _paid(resources: Resources, stored: KnowledgeBase) -> tuple[Amount, Amount, int]:
-    """Return the paid and the estimated amount of a sample of extracted chunks, and their number; 0 for too few."""
+def _paid_and_estimated(resources: Resources, stored: KnowledgeBase) -> tuple[Amount, Amount, int]:
+    """Compare what was paid for chunks that the knowledge base has extracted with an estimate for the same chunks.
+
+    Returns:
+        The paid amount, the estimated amount, and the number of chunks; the number is 0 if they are too few to compare.
+    """
     most_tokens = resources.settings.extract_tokens
 
-    def is_whole(calls: int, chunks: Sequence[str]) -> bool:
+    def is_fully_paid(calls: int, chunks: Sequence[str]) -> bool:
+        """Return True if a document's number of paid calls is what its chunks take today, so they compare."""
         if not most_tokens:
             return calls == len(chunks)
         sizes = [(chunk.id, estimate_tokens(chunk.text)) for chunk in stored.documents.chunks(chunks)]
-        # The first and last call may be shared with the documents beside it.
+        # The first and the last call may be shared with the chunks of other documents.
         return sum(size for _, size in sizes) // most_tokens <= calls <= len(pack_calls(sizes, most_tokens)) + 1
 
-    spent, ids = stored.calls.extractions(resources.settings.model_of("extract"), _MOST, is_whole)
-    if len(ids) < _FEWEST:
+    spent, ids = stored.calls.extractions(resources.settings.model_of("extract"), _MOST_PAID, is_fully_paid)
+    if len(ids) < _FEWEST_PAID:
         return Amount(), Amount(), 0
     paid = Amount(calls=spent.calls, prompt_tokens=spent.prompt, completion_tokens=spent.completion)
-    # Which other instructions a chunk was read with is not stored; an estimate without them errs upwards.
+    # Only the present instructions are known. If the chunks were read with others, the estimate leaves instructions
+    # out, which makes the ratio too high rather than too low.
     current = reading_fingerprint(stored, resources.reasoner(stored.layout.name))
     is_current = is_same_reading(stored.extractions.fingerprint(ids[0]) or "", current)
     instructions = stored.extraction_instructions.get() if is_current else ""

@@ -1,7 +1,7 @@
 """Questions that the documents answer well, as examples for a first visit and as follow-ups.
 
-Each is tried before it is offered, by the rules, so trying costs nothing. It is offered only if the answer is what the
-graph says, or quotes what the question asks for.
+Each question is tried before it is offered. The rules answer it, so trying costs nothing. It is offered only if the
+answer is what the graph says, or quotes what the question asks for.
 """
 
 import json
@@ -26,14 +26,14 @@ from .resources import Resources
 from .retrieval.graph import build_graph
 from .retrieval.state import AskContext, AskInput, AskOutput, AskState
 
-_LOOKED_AT = 80
-"""Entities to consider: those that most documents mention."""
-_TRIED = 8
-"""Questions of a kind to try: each takes about a tenth of a second the first time."""
+_MOST_ENTITIES = 80
+"""How many entities to ask about: those that most documents mention."""
+_MOST_TRIED = 8
+"""How many questions of a kind to try: each takes about a tenth of a second the first time."""
 _MOST_REMEMBERED = 2_000
 _LONGEST_NAME, _LONGEST_VALUE = 40, 120
 """Characters of a name in a question, and of a value that answers one."""
-_MOST_LISTED, _PAIRS = 8, 6
+_MOST_LISTED, _MOST_PAIRS = 8, 6
 _EXAMPLES = "example_questions"
 Kind = Literal["lookup", "list", "across"]
 """One value or entity; a list or count; an answer from two or more documents."""
@@ -64,6 +64,8 @@ Trial = Callable[[str], Tried | None]
 
 
 class _Candidate(NamedTuple):
+    """A question to try, with the id of the entity that it is about ("": all documents) and a check of the answer."""
+
     text: str
     kind: Kind
     about: str
@@ -72,7 +74,10 @@ class _Candidate(NamedTuple):
 
 def example_questions(index: RetrievalIndex, answer: Trial, *, about: Sequence[str] = (), most: int = 3,
                       ) -> list[ExampleQuestion]:
-    """Return questions that are answered well: one of each kind, about different entities where that is possible.
+    """Return questions that are answered well: one of each kind if possible, each about another entity.
+
+    Candidates of a kind are tried one after the other until one is answered rightly. If some kinds give no question,
+    the other kinds are tried for a second one.
 
     Args:
         index: the knowledge base.
@@ -81,27 +86,35 @@ def example_questions(index: RetrievalIndex, answer: Trial, *, about: Sequence[s
         most: the maximum number of questions.
     """
     rows = [row for row in map(index.entity_at, about) if row is not None]
-    rows = rows or [row for row in index.browsing.ranked[:_LOOKED_AT].tolist() if is_named_in_text(index, row)]
-    asking = _Asking(index, rows, whole=not about)
+    rows = rows or [row for row in index.browsing.ranked[:_MOST_ENTITIES].tolist() if is_named_in_text(index, row)]
+    generator = _QuestionGenerator(index, rows, asks_about_all=not about)
     chosen: list[ExampleQuestion] = []
-    used: set[str] = set()
-    kinds = [asking.lookups(), asking.lists(), asking.across()]
-    for found in (*kinds, *kinds):  # the second time for what is still missing
-        for one in islice(found, _TRIED):
-            if len(chosen) == most or one.text in {known.text for known in chosen}:
+    used_entities: set[str] = set()
+    kinds = [generator.lookups(), generator.lists(), generator.across()]
+    for candidates in (*kinds, *kinds):  # two passes; the second continues where the first one stopped
+        for candidate in islice(candidates, _MOST_TRIED):
+            if len(chosen) == most or candidate.text in {question.text for question in chosen}:
                 break
-            if one.about not in used and (tried := answer(one.text)) is not None and one.is_right(tried):
-                chosen.append(ExampleQuestion(text=one.text, kind=one.kind))
-                used.add(one.about)
+            if candidate.about in used_entities:
+                continue
+            if (tried := answer(candidate.text)) is not None and candidate.is_right(tried):
+                chosen.append(ExampleQuestion(text=candidate.text, kind=candidate.kind))
+                used_entities.add(candidate.about)
                 break
     return chosen
 
 
-class _Asking:
-    """Makes questions about some entities, of each kind the most promising first."""
+class _QuestionGenerator:
+    """Generates questions about some entities, of each kind the most promising first.
 
-    def __init__(self, index: RetrievalIndex, rows: Sequence[int], *, whole: bool) -> None:
-        self._index, self._rows, self._whole = index, rows, whole
+    Args:
+        index: the knowledge base.
+        rows: the entities' rows in the index.
+        asks_about_all: also ask about the documents as a whole.
+    """
+
+    def __init__(self, index: RetrievalIndex, rows: Sequence[int], *, asks_about_all: bool) -> None:
+        self._index, self._rows, self._asks_about_all = index, rows, asks_about_all
 
     def _name(self, row: int) -> str:
         return self._index.about(row)[0]
@@ -110,65 +123,75 @@ class _Asking:
         name, _, *others = self._index.about(row)
         return [name, *others]
 
-    def _ids(self, row: int) -> str:
+    def _id(self, row: int) -> str:
         return self._index.entity_row.at(row)
 
-    def _askable(self) -> Iterator[int]:
+    def _rows_with_short_names(self) -> Iterator[int]:
         return (row for row in self._rows if len(self._name(row)) <= _LONGEST_NAME)
 
     def lookups(self) -> Iterator[_Candidate]:
-        """Yield questions for one value or one other entity."""
-        yield from self._values()
-        for row in self._askable():
+        """Yield questions whose answer is one value, then questions whose answer is one other entity."""
+        yield from self._value_lookups()
+        for row in self._rows_with_short_names():
             name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
-                if len(tails := self._ends(row, relation)) == 1:
-                    yield _Candidate(wording.tail.format(name), "lookup", self._ids(row), _says(self._names(tails[0])))
+                if len(tails := self._tails(row, relation)) == 1:
+                    yield _Candidate(wording.tail.format(name), "lookup", self._id(row), _says(self._names(tails[0])))
 
-    def _values(self) -> Iterator[_Candidate]:
-        for row in self._askable():
-            name, values = self._name(row), self._index.attributes(self._ids(row))
+    def _value_lookups(self) -> Iterator[_Candidate]:
+        """Yield questions for an attribute of which an entity has exactly one value, and a short one."""
+        for row in self._rows_with_short_names():
+            name, values = self._name(row), self._index.attributes(self._id(row))
             for attribute, text in ATTRIBUTES[language_of(name)].items():
-                held = list(values.get(attribute, ()))
-                if len(held) == 1 and len(held[0]) <= _LONGEST_VALUE:
-                    yield _Candidate(text.format(name), "lookup", self._ids(row), _says(held))
+                attribute_values = list(values.get(attribute, ()))
+                if len(attribute_values) == 1 and len(attribute_values[0]) <= _LONGEST_VALUE:
+                    yield _Candidate(text.format(name), "lookup", self._id(row), _says(attribute_values))
 
-    def _ends(self, row: int, relation: str, *, heads: bool = False) -> list[int]:
-        """Return the rows of the entities that a relation leads to from one, or with `heads` those it leads from."""
-        number = self._index.relation_rows([relation])
+    def _facts(self, row: int, relation: str) -> list[tuple[int, int]]:
+        """Return the facts of a relation that have an entity as head or tail: the rows of their heads and tails."""
+        relation_rows = self._index.relation_rows([relation])
         facts = self._index.triples[self._index.incident_at(row)].tolist()
-        found = [(tail, head) if heads else (head, tail) for head, kind, tail in facts if kind in number]
-        return [there for here, there in found if here == row != there]
+        return [(head, tail) for head, relation_row, tail in facts if relation_row in relation_rows and head != tail]
+
+    def _tails(self, row: int, relation: str) -> list[int]:
+        return [tail for head, tail in self._facts(row, relation) if head == row]
+
+    def _heads(self, row: int, relation: str) -> list[int]:
+        return [head for head, tail in self._facts(row, relation) if tail == row]
 
     def lists(self) -> Iterator[_Candidate]:
-        """Yield questions for all entities that a relation links to one, then for documents that mention one."""
-        for row in self._askable():
+        """Yield questions that ask for a list: the heads of a relation to an entity, or documents that mention it."""
+        for row in self._rows_with_short_names():
             name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
-                heads = self._ends(row, relation, heads=True) if wording.heads else []
-                # What only a document's properties name, such as what its author wrote, is no news.
+                heads = self._heads(row, relation) if wording.heads else []
+                # Entities that only a document's metadata names (the documents of an author, say) are no news.
                 if 1 < len(heads) <= _MOST_LISTED and all(is_named_in_text(self._index, head) for head in heads):
-                    yield _Candidate(wording.heads.format(name), "list", self._ids(row),
+                    yield _Candidate(wording.heads.format(name), "list", self._id(row),
                                      _lists([self._names(head) for head in heads]))
-        if self._whole:
-            yield from self._mentioned()
+        if self._asks_about_all:
+            yield from self._mention_lists()
 
-    def _mentioned(self) -> Iterator[_Candidate]:
-        """Yield questions for the documents that mention an entity, which more than one but few do."""
-        for row in self._askable():
+    def _mention_lists(self) -> Iterator[_Candidate]:
+        """Yield questions for the documents that mention an entity, if these are at least two but not many."""
+        for row in self._rows_with_short_names():
             name = self._name(row)
             if 1 < self._index.browsing.documents[row] <= _MOST_LISTED:
-                yield _Candidate(MENTIONING[language_of(name)].format(name), "list", self._ids(row), _lists_documents)
+                yield _Candidate(MENTIONING[language_of(name)].format(name), "list", self._id(row), _lists_documents)
 
     def across(self) -> Iterator[_Candidate]:
-        """Yield questions whose answer takes two documents: how two entities are connected, what all are about."""
-        known = [self._ids(row) for row in self._askable() if self._index.browsing.documents[row] > 1]
-        for one, other, _ in link_by_sentences(self._index, known)[:_PAIRS]:
-            names, others = (self._names(self._index.entity_row[end]) for end in (one, other))
-            if not (has_name(names[0], others[0]) or has_name(others[0], names[0])):
-                yield _Candidate(RELATED[language_of(names[0])].format(names[0], others[0]), "across", one,
-                                 _connects([names, others]))
-        documents = {entry.id for entry in self._index.store.documents.entries()} if self._whole else set()
+        """Yield questions whose answer takes several documents.
+
+        First how two entities are connected, then what all documents are about.
+        """
+        entities = [self._id(row) for row in self._rows_with_short_names() if self._index.browsing.documents[row] > 1]
+        for first, second, _ in link_by_sentences(self._index, entities)[:_MOST_PAIRS]:
+            names, others = (self._names(self._index.entity_row[entity]) for entity in (first, second))
+            if has_name(names[0], others[0]) or has_name(others[0], names[0]):
+                continue  # one name contains the other, so the question would be odd
+            yield _Candidate(RELATED[language_of(names[0])].format(names[0], others[0]), "across", first,
+                             _connects([names, others]))
+        documents = {entry.id for entry in self._index.store.documents.entries()} if self._asks_about_all else set()
         if len(documents) > 1:
             language = language_of(self._name(self._rows[0]) if self._rows else "")
             yield _Candidate(ABOUT[language], "across", "", _cites(documents))
@@ -179,13 +202,13 @@ def _says(names: Sequence[str]) -> Callable[[Tried], bool]:
     return lambda tried: any(has_name(tried.words, name) for name in names)
 
 
-def _lists(listed: Sequence[Sequence[str]]) -> Callable[[Tried], bool]:
-    """Return a check that the short answer has each entity by one of its names."""
-    return lambda tried: all(any(has_name(tried.short, name) for name in names) for names in listed)
+def _lists(names_by_entity: Sequence[Sequence[str]]) -> Callable[[Tried], bool]:
+    """Return a check that the short answer names each entity by one of its names."""
+    return lambda tried: all(any(has_name(tried.short, name) for name in names) for names in names_by_entity)
 
 
 def _lists_documents(tried: Tried) -> bool:
-    """Return True if the short answer names some documents, and few."""
+    """Return True if there is a short answer that rests on at least two documents, but not many."""
     return bool(tried.short) and 1 < len(set(tried.documents)) <= _MOST_LISTED
 
 
@@ -194,26 +217,29 @@ def _cites(documents: set[str]) -> Callable[[Tried], bool]:
     return lambda tried: documents <= set(tried.documents)
 
 
-def _connects(names: Sequence[Sequence[str]]) -> Callable[[Tried], bool]:
-    """Return a check that words of two documents each have both entities by one of their names."""
+def _connects(names_by_entity: Sequence[Sequence[str]]) -> Callable[[Tried], bool]:
+    """Return a check that quotes from at least two documents name both entities, and one of them is quoted first."""
+
+    def names_both(quote: str) -> bool:
+        return all(any(has_name(quote, name) for name in names) for names in names_by_entity)
 
     def is_right(tried: Tried) -> bool:
-        both = {document for quote, document in zip(tried.quotes, tried.documents, strict=True)
-                if all(any(has_name(quote, name) for name in own) for own in names)}
-        return len(both) > 1 and tried.documents[0] in both
+        connecting = {document for quote, document in zip(tried.quotes, tried.documents, strict=True)
+                      if names_both(quote)}
+        return len(connecting) > 1 and tried.documents[0] in connecting
 
     return is_right
 
 
 def note_examples(kb: KnowledgeBase, examples: Sequence[ExampleQuestion]) -> None:
-    """Store the examples of a knowledge base in its present state, so that nobody has to try them again."""
-    kb.database.set_meta(_EXAMPLES, json.dumps([list(kb.version()), [one.model_dump() for one in examples]]))
+    """Store the example questions with the version of the knowledge base, so they need not be tried again."""
+    kb.database.set_meta(_EXAMPLES, json.dumps([list(kb.version()), [example.model_dump() for example in examples]]))
 
 
 def noted_examples(kb: KnowledgeBase) -> list[ExampleQuestion] | None:
-    """Return the examples that were stored of the present state; None if there are none."""
+    """Return the stored example questions; None if there are none, or the knowledge base has changed since."""
     version, examples = json.loads(kb.database.get_meta(_EXAMPLES) or "[null, []]")
-    return [ExampleQuestion(**one) for one in examples] if version == list(kb.version()) else None
+    return [ExampleQuestion(**example) for example in examples] if version == list(kb.version()) else None
 
 
 class TriedQuestions:
@@ -226,24 +252,28 @@ class TriedQuestions:
 
     @cached_property
     def _graph(self) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
-        """The retrieval graph without a model, over the same open knowledge bases."""
-        without = {"llm_base_url": None, "llm_model": "", "reranker": "", "reranker_base_url": None}
-        rules = Resources(self._resources.settings.model_copy(update=without))
-        rules.snapshots = self._resources.snapshots
-        return build_graph(rules)
+        """The retrieval graph without a language model or reranker, over the same open knowledge bases."""
+        no_models = {"llm_base_url": None, "llm_model": "", "reranker": "", "reranker_base_url": None}
+        resources = Resources(self._resources.settings.model_copy(update=no_models))
+        resources.snapshots = self._resources.snapshots
+        return build_graph(resources)
 
     def answer(self, kb: str, question: str) -> Tried | None:
-        """Return what a knowledge base, in its present state, answers; None if it does not answer."""
+        """Return the answer to a question from a knowledge base as it is now; None if it has no answer.
+
+        The answer is remembered until the knowledge base changes.
+        """
         with self._resources.snapshot(kb) as snapshot:
             key = (kb, snapshot.kb.version(), question)
         with self._lock:  # the cache is not safe to use from several threads
             if key in self._answered:
                 return self._answered[key]
-        given = cast("Any", {"knowledge_base": kb, "messages": [HumanMessage(question)]})
-        output = run(partial(self._graph.ainvoke, given, context=AskContext()))
-        cited = output["citations"]
+        graph_input = cast("Any", {"knowledge_base": kb, "messages": [HumanMessage(question)]})
+        output = run(partial(self._graph.ainvoke, graph_input, context=AskContext()))
+        citations = output["citations"]
         tried = None if output["abstained"] else Tried(
-            output["short"], tuple(one["quote"] for one in cited), tuple(one["document"] for one in cited))
+            output["short"], tuple(citation["quote"] for citation in citations),
+            tuple(citation["document"] for citation in citations))
         with self._lock:
             self._answered[key] = tried
         return tried

@@ -1,6 +1,6 @@
-"""What a reasoner is given of a chunk, what its extraction is stored as read by, and which chunks share a call.
+"""Extraction requests: what a reasoner is given for a chunk, and which chunks share a call.
 
-Several small chunks share a call of a model, as each call repeats its instructions.
+Several small chunks share a call of a model, because each call repeats the instructions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from ..text.tokens import estimate_tokens
 
 _ABOUT_TOKENS = 40
 MOST_CHUNKS = 16
-"""Chunks of a call: more would save little, and a weak model overlooks more."""
+"""The most chunks of a call: more would save little, and a weak model overlooks more."""
 
 
 def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
@@ -26,8 +26,8 @@ def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
 
     Args:
         chunk: the chunk.
-        prose: its text without the rows that the rules read.
-        metadata: what its document says of itself.
+        prose: the chunk's text without the table rows that the rules read.
+        metadata: the metadata of the chunk's document.
         instructions: the knowledge base's instructions for extraction.
     """
     return ExtractionRequest(
@@ -37,43 +37,53 @@ def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
 
 
 def reading_fingerprint(kb: KnowledgeBase, reasoner: Reasoner) -> str:
-    """Return the fingerprint of what a reasoner extracts now, with the knowledge base's instructions."""
+    """Return a fingerprint of the reasoner and the knowledge base's instructions for extraction.
+
+    Extractions with the same fingerprint were made in the same way, so they need not be made again.
+    """
     return add_instructions(reasoner.fingerprint, kb.extraction_instructions.get())
 
 
 def pack_calls(sizes: Sequence[tuple[str, int]], most_tokens: int) -> list[list[str]]:
-    """Return the chunks of each call, in order.
+    """Fill calls with chunks in their order, and return the chunk ids of each call.
 
     Args:
         sizes: the chunks' ids with their estimated tokens.
-        most_tokens: how many tokens of text a call reads; a longer chunk has a call of its own.
+        most_tokens: how many tokens of text a call may read; a chunk with more tokens gets a call of its own.
     """
-    calls, filled = list[list[str]](), 0
+    calls, call_tokens = list[list[str]](), 0
     for chunk, tokens in sizes:
-        if not calls or filled + tokens > most_tokens or len(calls[-1]) == MOST_CHUNKS:
+        if not calls or call_tokens + tokens > most_tokens or len(calls[-1]) == MOST_CHUNKS:
             calls.append([])
-            filled = 0
+            call_tokens = 0
         calls[-1].append(chunk)
-        filled += tokens
+        call_tokens += tokens
     return calls
 
 
 def calls_of(kb: KnowledgeBase, chunks: Sequence[Chunk], most_tokens: int, most_calls: int) -> list[list[str]]:
-    """Return the next calls over some chunks, at most so many.
+    """Return the next calls, each as the ids of the chunks that share it, and store them.
 
-    A build that resumes makes the calls that were in work when it stopped, so what was paid for is not paid again.
+    A build that was interrupted has stored its last calls. They are made again with the same chunks, so the cached
+    responses of calls that were already paid for are used.
+
+    Args:
+        kb: the knowledge base.
+        chunks: the chunks to extract.
+        most_tokens: how many tokens of text a call may read.
+        most_calls: the maximum number of calls.
     """
-    waiting = {chunk.id: estimate_tokens(chunk.text) for chunk in chunks}
-    before = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if waiting.keys() >= set(call)]
-    known = {chunk for call in before for chunk in call}
-    fresh = pack_calls([(chunk, size) for chunk, size in waiting.items() if chunk not in known], most_tokens)
-    calls = [*before, *fresh][:most_calls]
+    sizes = {chunk.id: estimate_tokens(chunk.text) for chunk in chunks}
+    stored_calls = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if sizes.keys() >= set(call)]
+    assigned = {chunk for call in stored_calls for chunk in call}
+    new_calls = pack_calls([(chunk, size) for chunk, size in sizes.items() if chunk not in assigned], most_tokens)
+    calls = [*stored_calls, *new_calls][:most_calls]
     kb.database.note(BUILD, shared_calls=calls)
     return calls
 
 
 def split_call(kb: KnowledgeBase, chunks: Sequence[str]) -> None:
-    """Note that the chunks of a call that failed are asked one by one."""
-    with kb.database.transaction():  # others may fail at the same time
-        calls = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if call != list(chunks)]
-        kb.database.note(BUILD, shared_calls=[*calls, *([chunk] for chunk in chunks)])
+    """Replace a failed call in the stored calls by one call for each of its chunks; see `calls_of`."""
+    with kb.database.transaction():  # other calls may fail at the same time
+        other_calls = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if call != list(chunks)]
+        kb.database.note(BUILD, shared_calls=[*other_calls, *([chunk] for chunk in chunks)])

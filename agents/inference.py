@@ -1,7 +1,7 @@
 """Infer a schema for documents: a model proposes it from excerpts, or the rules find it in a sample.
 
-With a model one call proposes the schema (two for large inputs). Without one the rules read a sample under an empty
-schema; their labels become candidates as in any build, and the strongest are taken.
+With a model, one call proposes the schema (two for large inputs). Without one, the rules read a sample under an empty
+schema. The labels that they use become candidates as in any build, and the strongest candidates form the schema.
 """
 
 from collections import defaultdict
@@ -33,6 +33,7 @@ from .schema_proposal import choose_excerpts, propose_schema, reasons_of
 SIZE: dict[ElementKind, int] = {"entity_type": 10, "relation": 15, "attribute": 10}
 """The most elements of a schema that the rules infer."""
 _SUPPORT = 2
+"""How many documents must support an element, if there are that many."""
 
 
 class Inferred(Frozen):
@@ -53,10 +54,10 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
         resources: settings and embedding model.
         reasoner: reads the sample if no model is set.
         paths: files and folders.
-        calls: the accounts of an LLM's calls.
+        calls: the accounts to which the calls of a model are charged.
         name: the schema's name.
         chunks: how many chunks the rules read; they are spread over the documents.
-        progress: called with the number of chunks done and of all chunks.
+        progress: called with the number of chunks that are read and the number of all chunks; only without a model.
 
     Raises:
         IngestError: there is nothing to read.
@@ -72,10 +73,10 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
                         decided=tuple(reasons_of(schema, sum(map(len, excerpts)), documents)),
                         chunks=sum(map(len, excerpts)), files_failed=tuple(failures))
     sample = sorted(read, key=lambda c: (c.ordinal, c.id))[:chunks]
-    asks = _asks(reasoner, sample, progress)
+    asks = _collect_asks(reasoner, sample, progress)
     empty = GraphSchema(name=name)
-    grounds = Grounds(counts=_counts(asks), declined=(), similar=SimilarLabels(resources.embedder, empty),
-                      examples=_examples_of(asks))
+    grounds = Grounds(counts=_count_asks(asks), declined=(), similar=SimilarLabels(resources.embedder, empty),
+                      examples=_example_finder(asks))
     schema, decided = grow(empty, grounds, Thresholds(
         confidence=0.0, support=min(_SUPPORT, documents), growth=SIZE))
     return Inferred(graph_schema=_describe_by_example(schema, decided), decided=tuple(decided), documents=documents,
@@ -83,63 +84,72 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
 
 
 def _read(resources: Resources, paths: Sequence[Path], failures: list[str]) -> tuple[list[Chunk], int]:
-    """Return the chunks of some files, and how many documents they are of."""
-    documents, read = 0, list[Chunk]()
+    """Read files, and return the chunks of their documents and the number of documents.
+
+    Raises:
+        IngestError: the files have no text.
+    """
+    documents, chunks = 0, list[Chunk]()
     for document in load_documents(list(paths), limits=resources.limits,
                                    on_failure=lambda f: failures.append(f"{f.path}: {f.reason}")):
         documents += 1
-        read += chunk_document(document, max_tokens=resources.settings.chunk_tokens, overlap_tokens=0)
-    if not read:
+        chunks += chunk_document(document, max_tokens=resources.settings.chunk_tokens, overlap_tokens=0)
+    if not chunks:
         raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders with "
                           f"files, of these formats: {', '.join(FORMATS)}")
-    return read, documents
+    return chunks, documents
 
 
-def _asks(reasoner: Reasoner, sample: Sequence[Chunk], progress: Callable[[int, int], None],
-          ) -> list[tuple[Chunk, Ask]]:
+def _collect_asks(reasoner: Reasoner, sample: Sequence[Chunk], progress: Callable[[int, int], None],
+                  ) -> list[tuple[Chunk, Ask]]:
+    """Extract chunks by an open schema, and check the result against an empty one, so every label is missing.
+
+    Returns:
+        Each use of a missing label (an `Ask`: the text asks the schema for an element) with its chunk.
+    """
     bounds, opened = Bounds(GraphSchema(name="empty")), open_schema()
-
-    def read(chunk: Chunk) -> list[tuple[Chunk, Ask]]:
+    asks: list[tuple[Chunk, Ask]] = []
+    for done, chunk in enumerate(sample, 1):
         rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, opened)
         request = extraction_request(chunk, prose, {})
         extraction = rows.combine(*run(reasoner.extract, [request], opened)) if prose.strip() else rows
-        return [(chunk, ask) for ask in bound(extraction, chunk, bounds).asks]
-
-    asked: list[tuple[Chunk, Ask]] = []
-    for done, chunk in enumerate(sample, 1):
-        asked += read(chunk)
+        asks += [(chunk, ask) for ask in bound(extraction, chunk, bounds).asks]
         progress(done, len(sample))
-    return asked
+    return asks
 
 
-def _counts(asks: Sequence[tuple[Chunk, Ask]]) -> list[AskCount]:
-    sure: defaultdict[tuple[ElementKind, str, str, str, str], list[float]] = defaultdict(list)
+def _count_asks(asks: Sequence[tuple[Chunk, Ask]]) -> list[AskCount]:
+    """Count how often each document uses each label with each pair of types, and add up the confidences."""
+    confidences: defaultdict[tuple[ElementKind, str, str, str, str], list[float]] = defaultdict(list)
     for chunk, ask in asks:
-        sure[ask.kind, ask.label, ask.subject_type, ask.object_type, chunk.document_id].append(ask.confidence)
-    return [AskCount(*key, len(sure[key]), sum(sorted(sure[key]))) for key in sorted(sure)]
+        confidences[ask.kind, ask.label, ask.subject_type, ask.object_type, chunk.document_id].append(ask.confidence)
+    # Sorted, so the sum of floats does not depend on the order of the chunks.
+    return [AskCount(*key, len(values), sum(sorted(values))) for key, values in sorted(confidences.items())]
 
 
-def _examples_of(asks: Sequence[tuple[Chunk, Ask]]) -> Callable[[Candidate], list[Example]]:
+def _example_finder(asks: Sequence[tuple[Chunk, Ask]]) -> Callable[[Candidate], list[Example]]:
+    """Return a function that finds examples of a candidate: passages that use one of its labels."""
     by_label: dict[tuple[ElementKind, str], list[Example]] = {}
     for chunk, ask in asks:
         by_label.setdefault((ask.kind, ask.label), []).append(
             Example(document=chunk.document_id, item=ask.text, words=ask.context.quote))
 
-    def examples(candidate: Candidate) -> list[Example]:
-        all_of_them = [example for label in candidate.labels for example in by_label[candidate.kind, label]]
-        return sorted(all_of_them, key=lambda e: (e.document, e.item, e.words))[:SHOWN]
+    def find_examples(candidate: Candidate) -> list[Example]:
+        examples = [example for label in candidate.labels for example in by_label[candidate.kind, label]]
+        return sorted(examples, key=lambda e: (e.document, e.item, e.words))[:SHOWN]
 
-    return examples
+    return find_examples
 
 
 def _describe_by_example(schema: GraphSchema, decided: Sequence[Decided]) -> GraphSchema:
-    """Return the schema with an example as each element's description, for a person to rewrite."""
-    items = {(d.decision.kind, label): d.evidence.examples[0].item
-             for d in decided if d.evidence and d.evidence.examples for label in d.evidence.labels}
+    """Return the schema with an example of its use as each element's description, for a person to rewrite."""
+    example_by_label = {(d.decision.kind, label): d.evidence.examples[0].item
+                        for d in decided if d.evidence and d.evidence.examples for label in d.evidence.labels}
     for kind in KIND_NAMES:
         for element in schema.elements(kind):
-            item = next((items[kind, key] for key in map(label_key, element.all_names()) if (kind, key) in items), "")
-            if item:
-                described = element.model_copy(update={"description": f"as in {item}"})
+            labels = [(kind, label_key(name)) for name in element.all_names()]
+            example = next((example_by_label[label] for label in labels if label in example_by_label), "")
+            if example:
+                described = element.model_copy(update={"description": f"as in {example}"})
                 schema = replace_element(schema, kind, element, described)
     return schema

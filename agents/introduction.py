@@ -20,8 +20,8 @@ from .example_questions import ExampleQuestion, Trial, example_questions, noted_
 from .resources import Resources
 
 _TITLES, _ENTITIES = 8, 8
-_LOOKED_AT = 200
-"""Entities to consider, of those that most documents mention."""
+_MOST_CONSIDERED = 200
+"""How many entities to consider: those that most documents mention."""
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
           "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON"}
@@ -61,26 +61,28 @@ class Introduction(Frozen):
 
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return it as a few lines of English text, each with its name."""
+        """Return the introduction as lines of English text, each as (name, text)."""
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items())
         dates = f", from {self.dates[0]} to {self.dates[1]}" if self.dates else ""
         more = self.documents - len(self.titles)
-        about = ", ".join(f"{one.name} ({one.documents:,})" for one in self.entities)
+        examples = "\n".join(example.text for example in self.examples)
+        about = ", ".join(f"{entity.name} ({entity.documents:,})" for entity in self.entities)
         return [("kinds", f"{kinds or 'no documents yet'}{dates}"),
                 ("titles", f"{'; '.join(self.titles)}{f' and {more:,} more' if more > 0 else ''}"),
                 ("about", f"{about} documents" if about else "no entities yet"),
                 ("not read", self._unread() or "nothing: all is read"),
-                ("try", "\n".join(one.text for one in self.examples) or "no question was answered when it was tried"),
+                ("try", examples or "no question was answered when it was tried"),
                 *([("a model adds", self._offer(self.model))] if self.model else [])]
 
     def __str__(self) -> str:
-        return "\n".join(f"{name}: {said}" for name, said in self.lines())
+        return "\n".join(f"{name}: {text}" for name, text in self.lines())
 
     def _unread(self) -> str:
+        """Return how many files, documents and chunks were not or not fully read, or "" if all were."""
         counted = [(len(self.unread), "file"), (len(self.partly_read), "document"), (self.chunks_failed, "chunk")]
-        said = [f"{number:,} {what}{'' if number == 1 else 's'}{' in part' if what == 'document' else ''}"
-                for number, what in counted if number]
-        return "; ".join([*said, *(line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out)])
+        counts = [f"{number:,} {unit}{'' if number == 1 else 's'}{' in part' if unit == 'document' else ''}"
+                  for number, unit in counted if number]
+        return "; ".join([*counts, *(line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out)])
 
     def _offer(self, model: ReadingEstimate) -> str:
         cost = "" if model.cost is None else f", cost about {model.cost:.2f}"
@@ -89,54 +91,58 @@ class Introduction(Frozen):
 
 
 def introduce(resources: Resources, name: str, answer: Trial) -> Introduction:
-    """Return what a knowledge base is about.
+    """Return an introduction to a knowledge base: what its documents are about, and what can be asked.
 
     Args:
         resources: settings and open knowledge bases.
         name: the knowledge base.
-        answer: tries an example question; see `TriedQuestions`.
+        answer: answers an example question, to try it; see `TriedQuestions`.
 
     Raises:
         StoreError: there is no such knowledge base, or it cannot be read.
     """
     with resources.snapshot(name) as snapshot:
         kb, index = snapshot.kb, snapshot.index
-        about = kb.documents.about()
-        files = [(key, metadata) for key, _, _, metadata in about]
-        noted, examples = read_unread_files(kb.database), noted_examples(kb)
-        left_out = [line for line in noted if f": {LEFT_OUT}" in line]
+        documents = kb.documents.about()
+        metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
+        unread_lines, examples = read_unread_files(kb.database), noted_examples(kb)
+        left_out = [line for line in unread_lines if f": {LEFT_OUT}" in line]
         return Introduction(
-            kb=name, documents=len(about), kinds=dict(Counter(_kind(key) for key, _ in files).most_common()),
-            dates=_dates(files), titles=_titles([(key, title) for key, title, *_ in about]),
-            entities=_main_entities(index), unread=tuple(line for line in noted if line not in left_out),
+            kb=name, documents=len(documents), kinds=dict(Counter(map(_file_kind, metadata_of)).most_common()),
+            dates=_date_range(metadata_of), titles=_choose_titles([(key, title) for key, title, *_ in documents]),
+            entities=_main_entities(index), unread=tuple(line for line in unread_lines if line not in left_out),
             left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
-            partly_read={key: metadata[UNREAD] for key, metadata in files if UNREAD in metadata},
+            partly_read={key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata},
             examples=tuple(example_questions(index, answer) if examples is None else examples),
             model=estimate_reading(resources, kb))
 
 
-def _kind(document: str) -> str:
-    """Return what people call the kind of a document's file; a record has the kind of the file that it is in."""
+def _file_kind(document: str) -> str:
+    """Return the name of a document's file format, such as "Word"; a record has the format of its file."""
     suffix = PurePosixPath(document.partition("#")[0]).suffix.removeprefix(".").lower()
     return _KINDS.get(suffix, suffix.upper() or "text")
 
 
-def _dates(files: Sequence[tuple[str, Mapping[str, str]]]) -> tuple[str, str] | None:
-    days = sorted(day for key, metadata in files if (day := _day(key, metadata)))
-    return (days[0], days[-1]) if days else None
+def _date_range(metadata_of: Mapping[str, Mapping[str, str]]) -> tuple[str, str] | None:
+    """Return the first and the last date of the documents, given by their metadata; None if no document has a date."""
+    dates = sorted(date for document, metadata in metadata_of.items() if (date := _date(document, metadata)))
+    return (dates[0], dates[-1]) if dates else None
 
 
-def _day(document: str, metadata: Mapping[str, str]) -> str:
-    """Return a document's date: what it says, then what its name says, then when the file was made."""
-    for written in (metadata.get(_STATED_DATE, ""), document, *(metadata.get(field, "") for field in _FILE_DATES)):
-        if found := _DAY.search(written):
-            month, day = found["month"] or found["joined_month"], found["day"] or found["joined_day"]
-            return f"{found['year']}-{int(month):02}-{int(day):02}"
+def _date(document: str, metadata: Mapping[str, str]) -> str:
+    """Return a document's date as YYYY-MM-DD, or "" if it has none.
+
+    It is taken from the document's own date field, else from the file's name, else from the dates of the file.
+    """
+    for text in (metadata.get(_STATED_DATE, ""), document, *(metadata.get(field, "") for field in _FILE_DATES)):
+        if match := _DAY.search(text):
+            month, day = match["month"] or match["joined_month"], match["day"] or match["joined_day"]
+            return f"{match['year']}-{int(month):02}-{int(day):02}"
     return ""
 
 
-def _titles(documents: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Return some titles, the first of each folder first."""
+def _choose_titles(documents: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the first titles of documents (given as id and title), taking one from each folder in turn."""
     folders: dict[str, list[str]] = {}
     for key, title in documents:
         folders.setdefault(str(PurePosixPath(key).parent), []).append(title or key)
@@ -145,11 +151,14 @@ def _titles(documents: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _main_entities(index: RetrievalIndex) -> tuple[MainEntity, ...]:
-    """Return those that the most documents mention, without the labels of tables; of one name, the first."""
+    """Return the entities that the most documents mention.
+
+    Entities that only metadata or tables name are left out. Of entities with the same name, the first is returned.
+    """
     browsing = index.browsing
-    named: dict[str, int] = {}
-    for row in browsing.ranked[:_LOOKED_AT].tolist():
+    row_by_name: dict[str, int] = {}
+    for row in browsing.ranked[:_MOST_CONSIDERED].tolist():
         if is_named_in_text(index, row):
-            named.setdefault(normalise(index.about(row)[0]), row)
+            row_by_name.setdefault(normalise(index.about(row)[0]), row)
     return tuple(MainEntity(id=index.entity_row.at(row), name=index.about(row)[0], type=index.about(row)[1],
-                            documents=int(browsing.documents[row])) for row in islice(named.values(), _ENTITIES))
+                            documents=int(browsing.documents[row])) for row in islice(row_by_name.values(), _ENTITIES))

@@ -20,7 +20,7 @@ Within = Callable[[], AbstractContextManager[object]]
 
 
 def _span(name: str, state: Any) -> AbstractContextManager[Span]:
-    # A name that is not checked yet may be anything.
+    # The first step has not checked the knowledge base's name yet, so it may be any value.
     return span(f"step {name}", {"banyan.node": name, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]},
                 expected=(GraphBubbleUp,))
 
@@ -30,7 +30,7 @@ def _abandon_nothing(_: Any) -> None:
 
 
 class _Node(Runnable[Any, Any]):
-    """A node of a graph, which LangGraph traces: a `RunnableLambda` would trace each run once more, and in a task."""
+    """A graph node without tracing of its own: LangGraph traces nodes, and a `RunnableLambda` would do so again."""
 
     def __init__(self, name: str, step: Callable[[Any], Coroutine[Any, Any, Any]]) -> None:
         self.name, self._step = name, step
@@ -44,22 +44,24 @@ class _Node(Runnable[Any, Any]):
 
 def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_nothing, within: Within = nullcontext,
             ) -> Runnable[Any, Any]:
-    """Make an asynchronous node from a step, which runs in a thread unless it is a coroutine function.
+    """Make a graph node from a step.
 
-    A parent graph that runs synchronously calls it on an event loop, too.
+    A step that is a coroutine function runs on the event loop; any other step runs in a thread. The node can also be
+    invoked synchronously.
 
     Args:
         step: takes the state, and the run's `runtime` if it has a parameter of that name.
-        abandon: called with the state if the step fails or is cancelled, which ends its run.
-        within: a context that is entered for each call.
+        abandon: called with the state if the step fails or is cancelled, to end its run.
+        within: returns a context in which the step runs.
     """
     takes_runtime, is_async = "runtime" in inspect.signature(step).parameters, inspect.iscoroutinefunction(step)
 
     async def node(state: Any) -> Any:
-        given = (state, get_runtime()) if takes_runtime else (state,)
+        """Run the step in its context; if it fails or is cancelled, abandon its run."""
+        arguments = (state, get_runtime()) if takes_runtime else (state,)
         try:
             with _span(step.__name__, state), within():
-                return await (step(*given) if is_async else in_thread(step, *given))
+                return await (step(*arguments) if is_async else in_thread(step, *arguments))
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise
         except BaseException:

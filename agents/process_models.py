@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 _RULES_AT_ONCE = 2
 STANDALONE_LEDGER = "calls.sqlite"
-"""Where calls are stored that belong to no knowledge base; no knowledge base can be called so."""
+"""The ledger of calls that belong to no knowledge base; no knowledge base can have this name."""
 
 
 class ProcessModels(ABC):
-    """Loaded once for a process and shared by its threads; everything is made when first needed."""
+    """The models of a process, shared by its threads; each is loaded when it is first needed."""
 
     def __init__(self, settings: Settings, embedder: Embedder | None, reranker: Reranker | None) -> None:
-        """Load nothing yet.
+        """Prepare, without loading a model yet.
 
         Args:
-            settings: which models there are.
-            embedder: replaces the one that the settings name.
-            reranker: replaces the one that the settings name.
+            settings: the settings, which name the models.
+            embedder: used instead of the embedding model that the settings name.
+            reranker: used instead of the reranker that the settings name.
         """
         self.settings = settings
         self._embedder = embedder
@@ -51,10 +51,13 @@ class ProcessModels(ABC):
         self._begin()
 
     def _begin(self) -> None:
-        """Begin without reasoners, also in a forked child, which cannot use its parent's connections."""
+        """Start without reasoners.
+
+        Called once more in a forked child process, which cannot use the database connections of its parent.
+        """
         self._lock = threading.RLock()
         self._reasoners: dict[str, dict[tuple[Calls | None, tuple[tuple[str, str], ...]], Reasoner]] = {}
-        """Of each knowledge base, by where calls are accounted and (step, model) of steps that ask another model."""
+        """The reasoners of each knowledge base, by the arguments of `_make_reasoner`."""
 
     @abstractmethod
     def _calls(self, name: str) -> Calls:
@@ -62,12 +65,12 @@ class ProcessModels(ABC):
 
     @property
     def embedder(self) -> Embedder:
-        """The embedding model of what belongs to no knowledge base."""
+        """The embedding model for texts that belong to no knowledge base."""
         return self._embedder or self._models.load(default_name(self.settings))
 
     @property
     def embedding(self) -> Embedder | EmbeddingModels:
-        """The embedding model of all knowledge bases; with `auto` those of which each has its own."""
+        """The embedding model of all knowledge bases, or the available ones if each knowledge base chooses (`auto`)."""
         return self._models if chooses(self.settings) and self._embedder is None else self.embedder
 
     def _load_embedder(self, settings: Settings) -> Embedder:
@@ -75,7 +78,7 @@ class ProcessModels(ABC):
 
     @property
     def reranker(self) -> Reranker | None:
-        """The cross-encoder, or None if the settings name no model for it.
+        """The model that reranks passages (a cross-encoder), or None if the settings name none.
 
         Raises:
             RerankerError: the model in the settings cannot be used.
@@ -89,33 +92,37 @@ class ProcessModels(ABC):
     def extractions_at_once(self) -> int:
         """How many chunks of a build are extracted at once.
 
-        The rules keep a core busy. Calls to an endpoint have limits of their own: all of a batch wait for their turn.
+        With the rules these are few, because each keeps a core busy. With a model it is the whole batch: the client
+        limits how many calls the endpoint gets at once, and the others wait.
         """
         return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
 
     def bounds(self, schema: GraphSchema) -> Bounds:
-        """Return a schema prepared for bounding as in a build, outside any knowledge base."""
+        """Prepare a schema for checking extractions against it as a build does, without a knowledge base."""
         return Bounds(schema, SimilarLabels(self.embedder, schema))
 
     def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
-        """Return the reasoner of the settings: an LLM where an endpoint is set, else the rules.
+        """Return the reasoner that the settings name: a language model if an endpoint is set, else the rules.
+
+        The same arguments return the same reasoner.
 
         Args:
-            name: the knowledge base in whose ledger calls are accounted.
-            models: of steps that ask another model than the settings name (see `run_checks`).
-            calls: the accounts, as of a leased snapshot; None means the writer's, where there is one.
+            name: the knowledge base in whose ledger calls are recorded.
+            models: the models of steps that use another model than the settings name (see `run_checks`).
+            calls: the accounts that record calls, such as those of a leased snapshot; None means those of this
+                process's connection to the knowledge base.
         """
-        # The rules call nothing.
+        # The rules make no calls, so they have no accounts.
         accounts = (calls or self._calls(name)) if self.settings.uses_llm else None
-        chosen = accounts, tuple(sorted((models or {}).items()))
+        key = accounts, tuple(sorted((models or {}).items()))
         with self._lock:
-            made = self._reasoners.setdefault(name, {})
-            if chosen not in made:
-                made[chosen] = self._make_reasoner(*chosen)
-            return made[chosen]
+            reasoners = self._reasoners.setdefault(name, {})
+            if key not in reasoners:
+                reasoners[key] = self._make_reasoner(*key)
+            return reasoners[key]
 
     def _forget_reasoners(self, name: str) -> None:
-        """Let go of the reasoners of a knowledge base, whose accounts' connection is closed."""
+        """Drop the reasoners of a knowledge base, because the connection of their accounts is closed."""
         with self._lock:
             self._reasoners.pop(name, None)
 
@@ -128,16 +135,16 @@ class ProcessModels(ABC):
         return SchemaWriter(self.settings, self._calls(name))
 
     def batched_extraction(self, name: str) -> "BatchedExtraction":
-        """Return what makes the extraction calls of a knowledge base as requests of a batch."""
+        """Return the object that turns extraction calls of a knowledge base into requests of a batch."""
         from ..models.llm.batched_extraction import BatchedExtraction  # noqa: PLC0415 - a second of imports
 
         return BatchedExtraction(self.settings, self._calls(name))
 
     def batch_endpoint(self) -> "BatchEndpoint":
-        """Return the batches of the endpoint of extraction.
+        """Return the batch interface of the endpoint that extracts.
 
         Raises:
-            ReasonerError: it cannot have any, or is not set up.
+            ReasonerError: the endpoint has no batches, or no endpoint is set.
         """
         from ..models.llm.batch_endpoint import BatchEndpoint  # noqa: PLC0415 - a second of imports
 
@@ -145,13 +152,19 @@ class ProcessModels(ABC):
 
     @cached_property
     def finder(self) -> "Answers":
-        """What finds the closest quotes where a model found no answer."""
+        """The rules that find the closest quotes when a model found no answer."""
         from ..models.rules.answers import Answers  # noqa: PLC0415 - a second of imports that most answers do without
 
         return Answers(self._parser)
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
-        # Either implementation is a second of imports that the other has no use for.
+        """Make a reasoner.
+
+        Args:
+            calls: the accounts that record calls; None for the rules, which make none.
+            models: (step, model) for each step that uses another model than the settings name.
+        """
+        # Each implementation takes a second to import, so only the one that is used is imported.
         if calls is not None and self.settings.uses_llm:
             from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
 
@@ -163,19 +176,20 @@ class ProcessModels(ABC):
 
     @contextmanager
     def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:
-        """Yield a reasoner outside any knowledge base, and the accounts of its calls.
+        """Yield a reasoner that works without a knowledge base, and the accounts of its calls.
 
-        Responses are stored in a separate ledger in the home folder, so nothing is paid twice.
+        Responses are cached in a separate ledger in the home folder, so no call is paid twice.
 
         Args:
-            token_limit: no further call is paid once this many tokens were, from now on; none: unlimited.
+            token_limit: how many tokens may be paid from now on. Once they are spent, calls raise BudgetExceeded. None
+                means no limit.
         """
         with self.standalone_calls(token_limit) as calls:
             yield self._make_reasoner(calls), calls
 
     @contextmanager
     def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
-        """Yield the accounts of calls outside any knowledge base; as for `standalone_reasoner`."""
+        """Yield accounts for calls that belong to no knowledge base; see `standalone_reasoner`."""
         self.settings.home.mkdir(parents=True, exist_ok=True)
         with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
             yield Calls(database, None if token_limit is None else Budget(token_limit))

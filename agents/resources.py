@@ -1,4 +1,4 @@
-"""What the nodes of both graphs work with: settings, models and open knowledge bases of this process."""
+"""The resources of a process, which the nodes of both graphs use: settings, models and open knowledge bases."""
 
 import atexit
 import math
@@ -47,26 +47,32 @@ _Edited = TypeVar("_Edited")
 
 
 class Resources(ProcessModels):
-    """Opened once for a process and shared by its threads; everything is made when first needed."""
+    """The settings, models and open knowledge bases of a process, shared by its threads.
+
+    Each is loaded or opened when it is first needed. The methods that change a knowledge base are runs of one step.
+    """
 
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
                  reranker: Reranker | None = None) -> None:
-        """Open nothing yet.
+        """Prepare, without opening anything yet.
 
         Args:
-            settings: None: those of the environment.
-            embedder: replaces the one that the settings name.
-            reranker: replaces the one that the settings name.
+            settings: None means the environment's settings.
+            embedder: used instead of the embedding model that the settings name.
+            reranker: used instead of the reranker that the settings name.
         """
         self.allowance_of: Callable[[str], Allowance | None] = lambda _: None
-        """Of a client that runs come from, by its name; a LangGraph server sets it."""
+        """Returns the allowance of a client by its name; set by a LangGraph server, whose clients start runs."""
         settings = settings or Settings()
         self.spending = Spending(settings)
         super().__init__(settings, embedder, reranker)
         _ALIVE.add(self)
 
     def _begin(self) -> None:
-        """Begin with nothing open, also in a forked child, which cannot use its parent's connections and threads."""
+        """Start with nothing open.
+
+        Called once more in a forked child process, which cannot use the connections and threads of its parent.
+        """
         super()._begin()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, self.settings.rerank_passages))
@@ -75,7 +81,7 @@ class Resources(ProcessModels):
 
     @property
     def limits(self) -> Limits:
-        """How much of files and folders is read."""
+        """The limits for reading files and folders, from the settings."""
         settings = self.settings
         return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), documents=settings.max_documents,
                       json_depth=settings.max_json_depth, folder_depth=settings.max_folder_depth,
@@ -83,23 +89,23 @@ class Resources(ProcessModels):
                       ocr=settings.ocr)
 
     def read(self, paths: "Sequence[Path | Address]", on_failure: "OnFailure") -> Iterator[Document]:
-        """Return the documents of files and folders (see `load_documents`)."""
+        """Yield the documents in files and folders (see `load_documents`)."""
         from ..ingest.loaders import load_documents  # noqa: PLC0415 - 100 modules that no question needs
 
         return load_documents(paths, on_failure=on_failure, limits=self.limits)
 
     def use_settings(self, settings: Settings) -> None:
-        """Work with another model from now on; calls under way end with the one they began with.
+        """Use another language model from now on; calls under way end with the model that they began with.
 
         Args:
-            settings: those in use, with another LLM; other differences are not followed everywhere.
+            settings: the present settings with another language model. Other differences may have no effect.
         """
         self.settings = settings
         self.spending.follow(settings)
         self._reasoners.clear()
 
     def snapshot(self, name: str, scope: Scope = EVERYTHING) -> AbstractContextManager[Snapshot]:
-        """Lease the newest snapshot of a knowledge base or of some of its documents (see `Snapshots.lease`)."""
+        """Return a context that leases the newest snapshot of a knowledge base or a scope (see `Snapshots.lease`)."""
         return self.snapshots.lease(name, scope)
 
     @contextmanager
@@ -114,24 +120,28 @@ class Resources(ProcessModels):
                              any_embedding=any_embedding)
 
     def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
-        """Return the rest of a run's budget; None if it is unlimited."""
+        """Return a run's budget, less what the run has spent; None if it is unlimited."""
         return self.spending.budget(run, max_tokens, max_cost, lambda: self._calls(name))
 
     def _calls(self, name: str) -> Calls:
-        """Return the accounts of a knowledge base: through the connection of its writer, where this process has one."""
+        """Return the accounts of a knowledge base, which record its calls.
+
+        If this process has opened the knowledge base for writing, they use the writer's connection.
+        """
         writer = self.writers.knowledge_base(name)
         return writer.calls if writer else self.snapshots.ledger(name).calls
 
-    # Changes, each a run of one step that ends with all that follows from it.
+    # Changes. Each is a run of one step, which also derives what follows from the change.
 
     def delete_documents(self, name: str, document_ids: Sequence[str]) -> None:
-        """Delete documents with all that only they support, then derive the rest anew, once for all of them.
+        """Delete documents and everything that only they support, then bring the derived state up to date once.
 
         Raises:
-            UnknownDocumentError: an id is no document's; none was deleted.
+            UnknownDocumentError: an id belongs to no document; nothing was deleted.
         """
         with self.writers.single_step(name) as kb:
-            with kb.database.transaction():  # all or none: after a crash a caller repeats the same ids
+            # All are deleted or none, so after a crash the caller can repeat the call with the same ids.
+            with kb.database.transaction():
                 for document_id in document_ids:
                     kb.documents.delete(document_id)
             audit.record(self.settings.home, "delete", name,
@@ -141,10 +151,17 @@ class Resources(ProcessModels):
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
                         why: str = "") -> None:
-        """Carry out a person's decision on two entities.
+        """Merge or split two entities by a person's decision.
+
+        Args:
+            name: the knowledge base.
+            verdict: what to do with the entities.
+            names: the names of the two entities.
+            who: the person.
+            why: the person's reason.
 
         Raises:
-            EntityDecisionError: it cannot be carried out; says why, and nothing has changed.
+            EntityDecisionError: it cannot be done; the message says why, and nothing has changed.
         """
         with self.writers.single_step(name) as kb:
             kb.resolution.decide(verdict, names, who, why)
@@ -152,10 +169,17 @@ class Resources(ProcessModels):
             derive(kb, self.reasoner(name))
 
     def edit(self, name: str, change: Callable[[GraphEditor], _Edited]) -> _Edited:
-        """Carry out a person's change of the graph, such as `lambda edits: edits.rename(...)`, and what follows.
+        """Apply a person's change of the graph, and bring the derived state up to date.
+
+        Args:
+            name: the knowledge base.
+            change: makes the change, such as `lambda edits: edits.rename(...)`.
+
+        Returns:
+            What `change` returned.
 
         Raises:
-            EntityDecisionError: it cannot be carried out; says why, and nothing has changed.
+            EntityDecisionError: the change cannot be made; the message says why, and nothing has changed.
         """
         with self.writers.single_step(name) as kb:
             edited = change(kb.edits)
@@ -164,12 +188,12 @@ class Resources(ProcessModels):
             return edited
 
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
-        """Carry out a person's decisions on the schema; returns whether it changed.
+        """Apply a person's decisions on the schema, and return True if the schema changed.
 
-        Entities and tree are left as they are: several decisions follow each other, and `update_tree` comes after.
+        Entities and tree are not updated, because further decisions usually follow. Call `update_tree` after the last.
 
         Raises:
-            DecisionError: one of them cannot be carried out; none was.
+            DecisionError: a decision cannot be applied; then none was.
         """
         with self.writers.single_step(name) as kb:
             changed = kb.schema_control.decide(decisions, who, support_in(kb, self.settings))
@@ -178,27 +202,34 @@ class Resources(ProcessModels):
             return changed
 
     def unlink(self, name: str, field: str, who: str | None) -> None:
-        """Keep the values of a field as values, although they are the keys of others; None makes them links again.
+        """Stop a field's values from becoming links, or allow it again.
+
+        The values of a field of documents or rows that are the keys of others become links to these.
+
+        Args:
+            name: the knowledge base.
+            field: the field, as the graph names it: an attribute or relation.
+            who: the person who wants values; None makes them links again.
 
         Raises:
-            DecisionError: no such values or links are in the graph.
+            DecisionError: the graph has no such field.
         """
         with self.writers.single_step(name) as kb:
-            known = {*kb.graph.relations(), *kb.graph.attribute_names()}
-            if field not in known:
-                raise DecisionError(f"there is no field {field!r}; there are: {', '.join(sorted(known))}")
+            fields = {*kb.graph.relations(), *kb.graph.attribute_names()}
+            if field not in fields:
+                raise DecisionError(f"there is no field {field!r}; there are: {', '.join(sorted(fields))}")
             kb.schemas.set_unlinked(field, who)
             audit.record(self.settings.home, "decide", name, f"links of {field}")
             derive(kb, self.reasoner(name))
 
     def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:
-        """Put a schema in the place of the one in force; a knowledge base is made of it where there is none.
+        """Replace the schema of a knowledge base; create the knowledge base if it does not exist.
 
         Returns:
-            Whether it changed; entities and tree are left as they are (see `decide`).
+            True if the schema changed. Entities and tree are not updated (see `decide`).
 
         Raises:
-            DecisionError: it cannot be put there; nothing has changed.
+            DecisionError: the schema cannot be replaced by this one; nothing has changed.
         """
         if name not in knowledge_bases(self.settings):
             with self.writers.single_step(name, create=True) as kb:
@@ -210,7 +241,13 @@ class Resources(ProcessModels):
         return self.decide(name, decisions, who)
 
     def configure(self, name: str, growth: Policy, *, resolve: bool) -> None:
-        """Set who lets a knowledge base's schema grow, and whether names are resolved, and bring it up to that."""
+        """Set how the schema of a knowledge base grows and whether entities are merged, and update the derived state.
+
+        Args:
+            name: the knowledge base.
+            growth: "auto" (by thresholds), "review" (by a person) or "off".
+            resolve: whether the several names of an entity are merged into one.
+        """
         with self.writers.single_step(name) as kb:
             kb.schema_control.set_policy(growth)
             kb.entities.set_active(active=resolve)
@@ -218,77 +255,79 @@ class Resources(ProcessModels):
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings))
 
     def instruct(self, name: str, instructions: str, purpose: Purpose = "answers") -> None:
-        """Set how a model words all answers of a knowledge base, or what it heeds when it extracts.
+        """Set the instructions that a model follows in a knowledge base when it answers or when it extracts.
 
-        Those for extraction create the knowledge base if there is none, so they hold from its first document on. What
-        was extracted before stays as it is until a build with `reread`.
+        Instructions for extraction apply to documents that are added from now on. The knowledge base is created for
+        them if it does not exist. Earlier extractions change only in a build with `reread`.
 
         Args:
             name: the knowledge base.
-            instructions: the text; an empty one removes the instructions.
-            purpose: what they are for.
+            instructions: the text; an empty text removes the instructions.
+            purpose: "answers" or "extraction".
 
         Raises:
-            InstructionsError: they are too long.
+            InstructionsError: the text is too long.
         """
         check_instructions(instructions)
-        creates = purpose == "extraction" and bool(instructions.strip())
-        with self.writers.single_step(name, create=creates) as kb:
+        may_create = purpose == "extraction" and bool(instructions.strip())
+        with self.writers.single_step(name, create=may_create) as kb:
             (kb.instructions if purpose == "answers" else kb.extraction_instructions).set(instructions)
             audit.record(self.settings.home, "instructions", name, "" if purpose == "answers" else purpose)
 
     def update_tree(self, name: str) -> None:
-        """Bring entities and tree up to the facts, where they are behind."""
+        """Bring entities and tree up to date with the facts."""
         with self.writers.single_step(name) as kb:
             derive(kb, self.reasoner(name))
 
     def describe_groups(self, name: str, by: str, alpha: float | None, most: int) -> int:
-        """Write reports on the first groups of a survey, but for those whose members' facts have a report.
+        """Let the model write reports on the first groups of a survey that have no current report.
+
+        A group's id is computed from the facts of its members, so a group whose facts changed needs a new report.
 
         Args:
             name: the knowledge base.
-            by: the survey's field or period.
+            by: the field or period by which the survey groups entities.
             alpha: see `surveys.survey_by`.
-            most: how many groups.
+            most: how many groups to describe at most.
 
         Returns:
-            How many reports were written.
+            The number of reports that were written.
 
         Raises:
-            FieldError: the survey cannot be made.
-            ReasonerError: the model could not be asked; what it answered until then is not paid for again.
+            FieldError: there can be no survey by this field.
+            ReasonerError: a call of the model failed. Its earlier answers are cached, and not paid for again.
         """
         with self.snapshot(name) as snapshot, self.writers.single_step(name) as kb:
-            known = kb.communities.group_reports()
+            reported = kb.communities.group_reports()
             groups = described_groups(snapshot.index, kb.schemas.current(), by, alpha, most)
-            waiting = [group for group in groups if group.id not in known]
-            told = digests(snapshot.index.graph, waiting)
-            reports = run(self.reasoner(name).summarise, told) if waiting else []
+            unreported = [group for group in groups if group.id not in reported]
+            group_digests = digests(snapshot.index.graph, unreported)
+            reports = run(self.reasoner(name).summarise, group_digests) if unreported else []
             kb.communities.describe(
                 (group.id, report.model_copy(update={"shown": (*digest.texts, *report.shown)}))
-                for group, digest, report in zip(waiting, told, reports, strict=True))
-            return len(waiting)
+                for group, digest, report in zip(unreported, group_digests, reports, strict=True))
+            return len(unreported)
 
     def reindex(self, name: str, *, fresh_verdicts: bool = False,
                 progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Derive everything from the ledger again, with the embedding model that the settings name.
 
-        With `auto` it is chosen again, by the documents as they are now.
+        If the settings say `auto`, the embedding model is chosen again by the documents as they are now.
 
         Args:
             name: the knowledge base.
-            fresh_verdicts: let the model judge again which labels and which entities are the same, as if all documents
-                had come at once; its extractions stay.
-            progress: called with the number of finished steps, and of all.
+            fresh_verdicts: let the language model judge again which labels mean the same and which entities are the
+                same, as if all documents had been added at once. Extractions are kept.
+            progress: called with the number of finished steps and the number of all steps.
 
         Raises:
-            NoModelError: verdicts are to be fresh, and no model is set.
-            ReasonerError: the model could not be asked about everything; a build asks for the rest.
+            NoModelError: `fresh_verdicts` is True, and no model is set.
+            ReasonerError: a call of the model failed; the next build makes the calls that are missing.
         """
         from .construction.inputs import check_model  # noqa: PLC0415 - the loaders with it
 
         check_model(fresh_verdicts=fresh_verdicts, uses_llm=self.settings.uses_llm)
-        self.writers.forget(name)  # a writer that is open has the model before
+        self.writers.forget(name)  # an open writer still uses the earlier embedding model
         try:
             with self.writers.single_step(name, any_embedding=True) as kb:
                 if fresh_verdicts:
@@ -299,6 +338,7 @@ class Resources(ProcessModels):
             raise
 
     def _ask_labels_again(self, kb: KnowledgeBase) -> None:
+        """Undo the schema's own growth, let the model group all labels again, and let the schema grow by that."""
         from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
 
         kb.schema_control.forget_growth()
@@ -310,27 +350,27 @@ class Resources(ProcessModels):
     # Whole knowledge bases.
 
     def drop(self, name: str) -> None:
-        """Delete a knowledge base with all that was stored of it.
+        """Delete a knowledge base and everything that is stored for it.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none of that name.
-            WriterBusyError: something is writing to it.
+            UnknownKnowledgeBaseError: there is no knowledge base of that name.
+            WriterBusyError: a run is writing to it.
         """
-        self._let_go(name)
+        self._close(name)
         moving.drop(Layout.by(self.settings, name))
 
     def rename(self, old: str, new: str) -> None:
         """Give a knowledge base another name.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none of the old name.
-            KnowledgeBaseNameError: the new name is taken, or cannot be one.
-            WriterBusyError: something is writing to it.
+            UnknownKnowledgeBaseError: there is no knowledge base of the old name.
+            KnowledgeBaseNameError: the new name is taken or not allowed.
+            WriterBusyError: a run is writing to it.
         """
-        self._let_go(old)
+        self._close(old)
         moving.rename(Layout.by(self.settings, old), new)
 
-    def _let_go(self, name: str) -> None:
+    def _close(self, name: str) -> None:
         self.snapshots.forget(name)
         self.writers.forget(name)
 
@@ -348,13 +388,14 @@ class Resources(ProcessModels):
 
 
 _ALIVE: WeakSet[Resources] = WeakSet()
-_OF_PARENT: list[object] = []
-"""What a forked child has from its parent: if it were closed here, the parent's locks and files would suffer."""
+_INHERITED: list[object] = []
+"""The open objects that a forked child has inherited. Closing them would release the parent's locks and files."""
 
 
 def _begin_in_child() -> None:
+    """Start all resources anew in a forked child, and keep what they had open from being closed by their deletion."""
     for resources in list(_ALIVE):
-        _OF_PARENT.append((resources.snapshots, resources.writers, resources._reasoners))  # noqa: SLF001  (see `_begin`)
+        _INHERITED.append((resources.snapshots, resources.writers, resources._reasoners))  # noqa: SLF001
         resources._begin()  # noqa: SLF001
 
 
@@ -370,5 +411,5 @@ if hasattr(os, "register_at_fork"):
 
 @once
 def default_resources() -> Resources:
-    """Return the resources of this process, by the settings of its environment; made at the first call."""
+    """Return the resources of this process with the environment's settings; the first call creates them."""
     return Resources()

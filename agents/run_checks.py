@@ -1,6 +1,7 @@
-"""Check what a run was given: its context, which LangGraph builds unchecked from what a client sent, and its models.
+"""Check the input of a run: its context, the files that it may read, and its models.
 
-A run that comes through a LangGraph server may read only some files: anyone who reaches the server may start one.
+LangGraph builds the context from what a client sent without checking it. And anyone who reaches a LangGraph server can
+start a run, so such a run may read only some files.
 """
 
 import os
@@ -29,18 +30,18 @@ class ContextError(BanyanError):
 
 
 def check_context(context: object) -> None:
-    """Check that all values of a context have the types that it declares.
+    """Check that all values of a context have the types that its class declares.
 
     Raises:
-        ContextError: one has another type; names the field, and the type.
+        ContextError: a value has another type; the message names the field and the type.
     """
     try:
-        # As JSON, in which a tuple is a list; strictly, so "false" is not a bool.
+        # The context is validated as JSON, in which a tuple is a list. `strict` rejects "false" as a bool.
         _adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ContextError(f"the context's {where} is {str(first['input'])[:60]!r}: {first['msg']}") from error
+        field = ".".join(str(part) for part in first["loc"])
+        raise ContextError(f"the context's {field} is {str(first['input'])[:60]!r}: {first['msg']}") from error
 
 
 @cache
@@ -51,8 +52,8 @@ def _adapter(context: Any) -> TypeAdapter[Any]:
 def is_served() -> bool:
     """Return True if the current node's run was started through a LangGraph server.
 
-    Such a server puts the user (`langgraph_auth_user`) and the request (`langgraph_request_id`) into `configurable`,
-    also when one graph calls another, and clients cannot remove them.
+    Such a server adds the user (`langgraph_auth_user`) and the request (`langgraph_request_id`) to `configurable`.
+    They are there also when one graph calls another, and clients cannot remove them.
     """
     return any(str(name).startswith("langgraph_") for name in get_config().get("configurable", {}))
 
@@ -64,27 +65,32 @@ def served_client() -> str:
 
 
 def is_seen(name: object) -> bool:
-    """Return True if the client that started this run may see a knowledge base; in other runs all are seen."""
+    """Return True if the client that started this run may see a knowledge base; always True without a server."""
     _, limited, names = str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")
     return not limited or name in names.split(",")
 
 
 def resumed_run() -> str:
-    """Return the run whose budget goes on, as `resumes` in `configurable` names it; clients of a server cannot."""
+    """Return the id of the run that this run resumes, whose budget it shares, or "" if none.
+
+    The caller names it as `resumes` in `configurable`. Clients of a server may not, because it is another's budget.
+    """
     return "" if is_served() else str(get_config().get("configurable", {}).get("resumes", ""))
 
 
 def charged_to_client(allowance_of: Callable[[str], Allowance | None]) -> AbstractContextManager[None]:
-    """Charge the block's calls to the allowance of the client that started the run. Call it within a node.
+    """Return a context whose calls are charged to the allowance of the client that started the run.
+
+    Must be called within a node. Without a LangGraph server there is no client, and the context does nothing.
 
     Args:
-        allowance_of: returns a client's allowance by its name. Outside a LangGraph server the allowance stays the same.
+        allowance_of: returns a client's allowance by its name.
     """
     return charge_calls(allowance=allowance_of(served_client())) if is_served() else nullcontext()
 
 
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
-    """Check that a run that comes through a server may read the files that its input names.
+    """Check that a run that was started through a server may read the files that its input names.
 
     Args:
         files: paths.
@@ -95,7 +101,8 @@ def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
         IngestError: a file is outside these folders, whether it exists or not.
     """
     allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
-    for file in (*files, *([schema] if schema and schema not in {AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()} else [])):
+    schema_is_file = schema and schema not in {AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()}
+    for file in (*files, *([schema] if schema_is_file else [])):
         path = Path(file).resolve()
         if not any(path.is_relative_to(folder) for folder in allowed):
             raise IngestError(
@@ -105,19 +112,19 @@ def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
 
 
 class ModelChoiceError(BanyanError):
-    """A model that cannot be asked for a step."""
+    """A question asks for a step or model that cannot be chosen."""
 
 
 def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: bool) -> None:
-    """Check that a question's steps may ask these models.
+    """Check that the steps of a question may use the models that it chooses.
 
     Args:
-        models: the model of each step that overrides the settings.
-        settings: whether there is an endpoint, and which models it is known to have.
-        served: the question comes from a client, which may choose only among models that the settings name.
+        models: the chosen models by step; other steps use the model of the settings.
+        settings: the settings, which say whether there is an endpoint, and name the models to choose from.
+        served: the question comes from a server's client, which may choose only models that the settings name.
 
     Raises:
-        ModelChoiceError: a step or model cannot be chosen; says which can.
+        ModelChoiceError: a step or model cannot be chosen; the message says which can.
     """
     if not isinstance(models, Mapping) or not all(isinstance(model, str) and model for model in models.values()):
         raise ModelChoiceError('`models` names a model for each step, as in {"answer": "gpt-4o"}: fix the context')
@@ -128,8 +135,8 @@ def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: b
                                f"the steps {', '.join(_STEPS)}; a build's models are set by BANYAN_LLM_MODEL_...")
     if not settings.uses_llm:
         raise ModelChoiceError("no model can be chosen while the rules answer: set BANYAN_LLM_BASE_URL")
-    offered = {settings.model_of(step) for step in LLM_STEPS} | {
-        name for name in map(str.strip, settings.server_models.split(",")) if name}
-    if served and (others := set(models.values()) - offered):
-        raise ModelChoiceError(f"the server does not offer {', '.join(sorted(map(repr, others)))}: choose among "
+    offered = {settings.model_of(step) for step in LLM_STEPS}
+    offered.update(name for name in map(str.strip, settings.server_models.split(",")) if name)
+    if served and (not_offered := set(models.values()) - offered):
+        raise ModelChoiceError(f"the server does not offer {', '.join(sorted(map(repr, not_offered)))}: choose among "
                                f"{', '.join(sorted(offered))}, or have it named in BANYAN_SERVER_MODELS")

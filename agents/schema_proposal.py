@@ -1,4 +1,4 @@
-"""What a model says of a schema: elements that fit a sample of the documents, and which new labels mean the same."""
+"""Ask a model about a schema: which elements fit a sample of the documents, and which new labels mean the same."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,11 +10,11 @@ from ..runtime.event_loop import run
 from ..schemas.delta import Decided, Decision
 from ..schemas.documents import Chunk
 from ..schemas.formats.schema_loading import load_schema
-from ..schemas.graph_schema import ANY, AUTO_SCHEMA, GraphSchema
+from ..schemas.graph_schema import ANY, AUTO_SCHEMA, GraphSchema, RelationType
 from ..text.tokens import estimate_tokens, first_tokens
 
 _EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
-"""What is read of a chunk, what a call reads, and the characters of documents from which there are two calls."""
+"""The most tokens of a chunk's excerpt; the most tokens of a call; the characters of documents that take two calls."""
 SAMPLE = 200
 """Chunks that the excerpts are chosen from."""
 _COMPARED_AT_ONCE = 60
@@ -26,40 +26,48 @@ _CORE_ATTRIBUTES = ("occupation", "alias")
 
 
 def core_schema() -> GraphSchema:
-    """Return the elements that every inferred schema has: those of the seed `general` that any documents need."""
+    """Return the elements that every inferred schema has: a few of the seed `general` that suit any documents."""
     general = load_schema("general")
-    relations = [r.model_copy(update={"domain": _CORE_RELATIONS[r.name][0], "range": _CORE_RELATIONS[r.name][1]})
-                 for r in general.relation_types if r.name in _CORE_RELATIONS]
+    relations = list[RelationType]()
+    for relation in general.relation_types:
+        if relation.name in _CORE_RELATIONS:
+            domain, range_ = _CORE_RELATIONS[relation.name]
+            relations.append(relation.model_copy(update={"domain": domain, "range": range_}))
     return GraphSchema(name=AUTO_SCHEMA, entity_types=tuple(t for t in general.entity_types if t.name in _CORE_TYPES),
                        relation_types=tuple(relations),
                        attribute_types=tuple(a for a in general.attribute_types if a.name in _CORE_ATTRIBUTES))
 
 
 def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]:
-    """Return the excerpts that each call reads, spread over the documents.
+    """Choose excerpts of documents for a model to read, and return them by call (one call, two for large inputs).
 
-    First come the first chunks of all documents, then the second ones, in the order of their ids, which are hashes of
-    their content. So the excerpts are a function of the documents, and not of their order.
+    The excerpts are spread over the documents: the first chunks of all documents are taken first, then the second ones,
+    and so on, until the calls are full. Among them the order is that of their ids, which are hashes of their content,
+    so the result does not depend on the order of the documents.
 
     Args:
-        chunks: of the documents; `SAMPLE` of them in that order suffice.
-        characters: how long all documents are together.
+        chunks: chunks of the documents. The first `SAMPLE` in the order above are enough.
+        characters: the length of all documents together.
     """
-    calls: list[list[str]] = [[] for _ in range(2 if characters >= _LARGE else 1)]
-    left = [_CALL_TOKENS] * len(calls)
+    excerpts_by_call: list[list[str]] = [[] for _ in range(2 if characters >= _LARGE else 1)]
+    free_tokens = [_CALL_TOKENS] * len(excerpts_by_call)
     for chunk in sorted(chunks, key=lambda c: (c.ordinal, c.id)):
-        above = " > ".join(part for part in (chunk.title, chunk.heading) if part)
-        excerpt = f"{above}\n{chunk.text[:first_tokens(chunk.text, _EXCERPT_TOKENS)]}"
+        headings = " > ".join(part for part in (chunk.title, chunk.heading) if part)
+        excerpt = f"{headings}\n{chunk.text[:first_tokens(chunk.text, _EXCERPT_TOKENS)]}"
         tokens = estimate_tokens(excerpt)
-        free = next((number for number, room in enumerate(left) if tokens <= room), None)
-        if chunk.text.strip() and free is not None:
-            calls[free].append(excerpt)
-            left[free] -= tokens
-    return [excerpts for excerpts in calls if excerpts]
+        call = next((number for number, free in enumerate(free_tokens) if tokens <= free), None)
+        if chunk.text.strip() and call is not None:  # None: the excerpt fits into no call
+            excerpts_by_call[call].append(excerpt)
+            free_tokens[call] -= tokens
+    return [excerpts for excerpts in excerpts_by_call if excerpts]
 
 
 async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -> GraphSchema:
-    """Return the core schema with what a model proposes; each call adds to what the one before proposed.
+    """Let a model add elements to the core schema, and return the result.
+
+    Args:
+        writer: asks the model.
+        calls: the excerpts that each call reads; a call adds to the schema that the call before it returned.
 
     Raises:
         ReasonerError: a call failed for good.
@@ -72,17 +80,21 @@ async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -
 
 
 def reasons_of(schema: GraphSchema, excerpts: int, documents: int) -> list[Decided]:
-    """Return why each element of a proposed schema is in it."""
+    """Return a decision for each element of a proposed schema, which says why the element is in the schema."""
     core = core_schema()
-    why = f"proposed from {excerpts} excerpts of {documents} documents"
-    return [Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=(
-        CORE if find_element(core, kind, element.name) else
-        f"{why}: {element.description}" if element.description else why)))
-        for kind in KIND_NAMES for element in schema.elements(kind)]
+    origin = f"proposed from {excerpts} excerpts of {documents} documents"
+    reasons = list[Decided]()
+    for kind in KIND_NAMES:
+        for element in schema.elements(kind):
+            why = f"{origin}: {element.description}" if element.description else origin
+            if find_element(core, kind, element.name):
+                why = CORE
+            reasons.append(Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=why)))
+    return reasons
 
 
 def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
-    """Ask once which new labels mean the same, and store the verdicts.
+    """Ask the model, with one call, which new labels mean the same, and store its verdicts.
 
     Raises:
         ReasonerError: the call failed for good.

@@ -1,4 +1,4 @@
-"""Snapshots: states of knowledge bases that never change, leased by those who read them."""
+"""Snapshots: frozen states of knowledge bases, which readers lease."""
 
 import logging
 import threading
@@ -27,35 +27,35 @@ from ..tools.retriever import RankingModels, Retriever
 from .thresholds import thresholds_in
 
 _LOG = logging.getLogger("banyan")
-_SOON = 3.0
-"""Seconds that a question waits for what another home's writer has changed; then it is answered from the state before.
-"""
-_ABANDONED = 3600.0
-"""Seconds after which the snapshot of a question that neither ended nor failed is let go of."""
+_DERIVE_SECONDS = 3.0
+"""Seconds that a question waits for changes of a writer on another machine; then the earlier state answers it."""
+_QUESTION_SECONDS = 3600.0
+"""Seconds after which the lease of a question ends by itself, if the question was abandoned."""
 
 
 class Leased(ABC):
-    """Something that is leased with `with`; it closes once it is retired and its last lease has ended."""
+    """An object that several readers lease with `with`; it closes once it is retired and its last lease has ended."""
 
     def __init__(self) -> None:
         self._leases = 0
         self._is_retired = self._is_closed = False
-        self._count = threading.Lock()
+        self._lease_lock = threading.Lock()
 
     def __enter__(self) -> Self:
-        with self._count:
+        with self._lease_lock:
             self._leases += 1
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._count:
+        """End a lease; close the object if it is retired and this was the last lease."""
+        with self._lease_lock:
             self._leases -= 1
         if self._is_retired:
             self.retire()
 
     def retire(self, *, now: bool = False) -> None:
-        """Close it when its last lease ends, which may be now; with `now`, whoever still has it."""
-        with self._count:
+        """Close the object as soon as it has no lease; with `now`, close it even if it is leased."""
+        with self._lease_lock:
             self._is_retired = True
             if self._is_closed or (self._leases and not now):
                 return
@@ -67,7 +67,7 @@ class Leased(ABC):
 
 
 class Ledger(Leased):
-    """A connection to a ledger as it is at any moment, for what the snapshots of a knowledge base share."""
+    """A connection to the current state of a ledger, which the snapshots of a knowledge base share."""
 
     def __init__(self, database: Database) -> None:
         super().__init__()
@@ -81,13 +81,13 @@ class Snapshot(Leased):
     """One state of a knowledge base, or of some of its documents. It never changes; threads may share it."""
 
     def __init__(self, kb: KnowledgeBase, ledger: Ledger, models: RankingModels, state: str = "") -> None:
-        """Hold a frozen knowledge base.
+        """Make a snapshot of a frozen knowledge base, and lease the ledger for it.
 
         Args:
-            kb: what is read.
-            ledger: has the accounts of calls, as a frozen knowledge base cannot write.
+            kb: the frozen knowledge base.
+            ledger: records calls, because a frozen knowledge base cannot write.
             models: the models that rank passages.
-            state: the state of the whole knowledge base that some documents are of.
+            state: for a snapshot of some documents: the state of the whole knowledge base that it was made from.
         """
         super().__init__()
         self.kb = kb
@@ -96,12 +96,12 @@ class Snapshot(Leased):
         self._ledger = ledger.__enter__()
         self._models = models
         self._retriever: Retriever | None = None
-        self._making = threading.Lock()
+        self._retriever_lock = threading.Lock()
 
     @property
     def retriever(self) -> Retriever:
         """The retriever, made when it is first needed."""
-        with self._making:
+        with self._retriever_lock:
             if self._retriever is None:
                 self._retriever = Retriever(self.kb, self.calls.record_usage, self._models)
             return self._retriever
@@ -118,70 +118,73 @@ class Snapshot(Leased):
 
 
 class Snapshots:
-    """The newest snapshot of each knowledge base, and of the documents asked about. Safe to use from several threads.
+    """The newest snapshots of knowledge bases and of scopes (some documents of one). Safe to use from several threads.
 
-    Those used longest ago are retired, so descriptors, threads and memory do not grow with their number.
+    The least recently used ones are retired, so open files, threads and memory do not grow with their number.
     """
 
     def __init__(self, settings: Settings, embedder: Callable[[], Embedder | EmbeddingModels],
-                 forgotten: Callable[[str], None], models: RankingModels) -> None:
-        """Open nothing yet.
+                 on_close: Callable[[str], None], models: RankingModels) -> None:
+        """Prepare, without opening anything yet.
 
         Args:
-            settings: where knowledge bases are.
-            embedder: gives the embedding model when it is first needed, or those of which each has its own.
-            forgotten: called with the name of each knowledge base that is closed.
+            settings: say where knowledge bases are, and how many stay open.
+            embedder: returns the embedding model, or the available ones if each knowledge base has its own.
+            on_close: called with the name of each knowledge base that is closed.
             models: the models that rank passages.
         """
         self._settings = settings
         self._embedder = embedder
-        self._forgotten = forgotten
+        self._on_close = on_close
         self._models = models
-        # In both, the last one is the one used last.
+        # Both are ordered by use: the last item was used last.
         self._open: dict[tuple[str, Scope], Snapshot] = {}
         self._ledgers: dict[str, Ledger] = {}
         self._questions: dict[str, tuple[Snapshot, float]] = {}
-        """The snapshots of questions under way, and when they are let go of, by ticket."""
-        self._turns: dict[str, threading.RLock] = {}
+        """The snapshots of questions under way by ticket, with the time (`time.monotonic`) at which the lease ends."""
+        self._opening_locks: dict[str, threading.RLock] = {}
         self._being_derived: set[str] = set()
-        """Those whose derived files are being brought up in the background."""
+        """The knowledge bases whose derived files are being made in the background."""
         self._lock = threading.RLock()
 
     @contextmanager
     def lease(self, name: str, scope: Scope = EVERYTHING) -> Iterator[Snapshot]:
-        """Yield the newest snapshot of a knowledge base or of some of its documents; it stays as it is in the block.
+        """Yield the newest snapshot of a knowledge base, or of some of its documents; it does not change in the block.
 
-        The first question about some documents waits until they are made ready.
+        The first question about some documents waits until their snapshot is made.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none of that name.
+            UnknownKnowledgeBaseError: there is no knowledge base of that name.
             ScopeError: the scope names no documents, or too many for a question to wait for.
         """
-        with self._newest(check_name(name)) as base:
+        with self._lease_newest(check_name(name)) as base:
             if scope.is_everything:
                 yield base
             else:
-                with self._of_documents(base, scope) as snapshot:
+                with self._lease_scope(base, scope) as snapshot:
                     yield snapshot
 
     # Questions, which have several steps.
 
     def begin_question(self, snapshot: Snapshot) -> str:
-        """Lease a snapshot until `end_question`, or for an hour; returns the ticket for it."""
+        """Lease a snapshot until `end_question`, or for an hour, and return a ticket that identifies the lease."""
         ticket, now = uuid.uuid4().hex, time.monotonic()
         with self._lock:
-            for other in [other for other, (_, until) in self._questions.items() if until < now]:
-                self.end_question(other)
-            self._questions[ticket] = snapshot.__enter__(), now + _ABANDONED
+            for expired in [other for other, (_, lease_end) in self._questions.items() if lease_end < now]:
+                self.end_question(expired)
+            self._questions[ticket] = snapshot.__enter__(), now + _QUESTION_SECONDS
         return ticket
 
     @contextmanager
     def resume_question(self, ticket: str, name: str, scope: Scope) -> Iterator[Snapshot]:
-        """Yield the snapshot that a question began with; the newest one in another process, or after an hour."""
+        """Yield the snapshot that a question began with, or the newest one if the ticket is unknown.
+
+        A ticket is unknown in another process than the one that issued it, and after an hour.
+        """
         with ExitStack() as leases:
             with self._lock:
-                begun = self._questions.get(ticket)
-                snapshot = leases.enter_context(begun[0]) if begun else None
+                question = self._questions.get(ticket)
+                snapshot = leases.enter_context(question[0]) if question else None
             yield snapshot or leases.enter_context(self.lease(name, scope))
 
     def end_question(self, ticket: str) -> None:
@@ -194,36 +197,53 @@ class Snapshots:
     # The newest snapshot.
 
     @contextmanager
-    def _newest(self, name: str, *, mapped: bool = False) -> Iterator[Snapshot]:
-        """Yield the snapshot of what was published last; with `mapped`, not one whose index is in memory alone."""
-        key = name, EVERYTHING
+    def _lease_newest(self, name: str, *, mapped: bool = False) -> Iterator[Snapshot]:
+        """Yield the snapshot of the state that was published last.
+
+        Args:
+            name: the knowledge base.
+            mapped: open the knowledge base again if its index is only in memory, so the index file is mapped now.
+        """
         with ExitStack() as leases:
-            # Opening may take long, and must not delay other knowledge bases.
+            # One lock for each knowledge base: opening one may take long, and must not delay the others.
             with self._lock:
-                turn = self._turns.setdefault(name, threading.RLock())
-            with turn, ExitStack() as earlier:
+                opening_lock = self._opening_locks.setdefault(name, threading.RLock())
+            with opening_lock, ExitStack() as temporary_leases:
                 self._forget_if_gone(name)
-                before = self._lease_open(earlier, key)
-                in_memory = mapped and before is not None and not (before.kb.is_mapped() or before.kb.unwritten)
-                if before is None or self._is_behind(before.kb) or in_memory:
-                    newest = self._renew(leases, name, before)
+                opened = self._lease_open(temporary_leases, (name, EVERYTHING))
+                # `unwritten` says why index files cannot be written (a full disk); then there are none to map.
+                reopens = mapped and opened is not None and not (opened.kb.is_mapped() or opened.kb.unwritten)
+                if opened is None or self._is_outdated(opened.kb) or reopens:
+                    newest = self._renew(leases, name, opened)
                 else:
-                    newest = leases.enter_context(before)
+                    newest = leases.enter_context(opened)
             yield newest
 
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
-        """Lease the open snapshot of a key, if there is one, until the stack of leases ends."""
+        """Return the open snapshot of a knowledge base and scope, leased until `leases` closes; None if none is open.
+
+        It becomes the last in the order of use.
+        """
         with self._lock:
             snapshot = self._open.pop(key, None)
             if snapshot is not None:
                 self._open[key] = leases.enter_context(snapshot)
             return snapshot
 
-    def _is_behind(self, opened: KnowledgeBase) -> bool:
+    def _is_outdated(self, opened: KnowledgeBase) -> bool:
         return opened.frozen_at != published_state(self.ledger(opened.layout.name).database)
 
     def _renew(self, leases: ExitStack, name: str, before: Snapshot | None) -> Snapshot:
-        """Lease a snapshot of the newest state, or the one before while this home derives its files."""
+        """Open the newest state of a knowledge base and lease its snapshot.
+
+        With a database server, a writer on another machine may have published a state whose derived files are missing
+        here. They are derived in the background. If that takes long, the earlier snapshot is leased.
+
+        Args:
+            leases: closes at the end of the lease.
+            name: the knowledge base.
+            before: the snapshot that is open now; None if none is.
+        """
         settings, key = self._settings, (name, EVERYTHING)
         layout = Layout.by(settings, name).require()
         if before is None or layout.database is None:
@@ -236,13 +256,16 @@ class Snapshots:
                 return self._put(leases, key, newest)
             newest.close()
             self._being_derived.add(name)
-            making = threading.Thread(target=self._derive_in_background, args=(layout,), daemon=True)
-            making.start()
-            making.join(_SOON)
+            thread = threading.Thread(target=self._derive_in_background, args=(layout,), daemon=True)
+            thread.start()
+            thread.join(_DERIVE_SECONDS)
         return self._lease_open(leases, key) or leases.enter_context(before)
 
     def _put(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase, state: str = "") -> Snapshot:
-        """Freeze a knowledge base and lease its snapshot, which takes the place of the one before."""
+        """Freeze a knowledge base and lease its snapshot, which replaces the earlier one of the same scope.
+
+        The least recently used snapshots beyond the limit of open ones are retired.
+        """
         name, scope = key
         try:
             opened.freeze()
@@ -254,21 +277,22 @@ class Snapshots:
         with self._lock:
             self._retire(name, None if scope.is_everything else scope)
             self._open[key] = snapshot
-            alike = [other for other in self._open if other[1].is_everything == scope.is_everything]
-            for other, its_scope in alike[:-self._settings.open_bases]:
-                if its_scope.is_everything:
-                    self.forget(other)
+            # The limit holds for whole knowledge bases and for scopes separately.
+            same_kind = [key for key in self._open if key[1].is_everything == scope.is_everything]
+            for old_name, old_scope in same_kind[:-self._settings.open_bases]:
+                if old_scope.is_everything:
+                    self.forget(old_name)
                 else:
-                    self._retire(other, its_scope)
+                    self._retire(old_name, old_scope)
         return snapshot
 
     def _derive_in_background(self, layout: Layout) -> None:
-        """Derive the files of one moment in the background, and move to the snapshot of that moment."""
+        """Derive the files of the present state, and replace the open snapshot by one of that state."""
         try:
             newest = KnowledgeBase(layout, self._embedder())
             try:
                 newest.derive_vectors()
-                # A writer that is at work would be ahead of any files by the time that they are there.
+                # Frozen first: a writer at work would change the state again while the files are made.
                 newest.database.freeze()
                 newest.derive_missing_files()
             except BaseException:
@@ -284,8 +308,8 @@ class Snapshots:
             self._being_derived.discard(layout.name)
 
     @contextmanager
-    def _of_documents(self, base: Snapshot, scope: Scope) -> Iterator[Snapshot]:
-        """Yield the snapshot of some documents of a snapshot, made if there is none of its state."""
+    def _lease_scope(self, base: Snapshot, scope: Scope) -> Iterator[Snapshot]:
+        """Yield the snapshot of some documents of a snapshot; make it if there is none of the same state."""
         kb, settings = base.kb, self._settings
         state = state_of(kb, settings.schema_support, settings.schema_confidence, settings.schema_growth)
         with ExitStack() as leases:
@@ -293,11 +317,19 @@ class Snapshots:
             if snapshot is None or snapshot.state != state:
                 leases.close()
                 documents = documents_in(kb.documents, scope)
-                snapshot = base if len(documents) == kb.documents.count_documents() else self._put(
-                    leases, (kb.layout.name, scope), self._open_scope(base, documents, state), state)
+                if len(documents) == kb.documents.count_documents():
+                    snapshot = base  # the scope names all documents
+                else:
+                    snapshot = self._put(leases, (kb.layout.name, scope), self._open_scope(base, documents, state),
+                                         state)
             yield snapshot
 
     def _open_scope(self, base: Snapshot, documents: Sequence[str], state: str) -> KnowledgeBase:
+        """Open a knowledge base of some documents of a snapshot, in a folder that is made if needed.
+
+        Raises:
+            ScopeError: the documents have too many chunks for a question to wait for.
+        """
         kb = base.kb
         most, chunks = self._settings.max_scope_chunks, kb.documents.count_chunks_of(documents)
         if chunks > most:
@@ -305,34 +337,35 @@ class Snapshots:
                 f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most {most:,} are made ready "
                 "for a question: name fewer, raise BANYAN_MAX_SCOPE_CHUNKS, or build a knowledge base of them")
         with charge_calls(account=base.calls.record_usage):  # labels are embedded
-            layout = ScopeFolder(kb.layout).find_or_make(state, documents, lambda place: make_scope(
-                kb, documents, place, lambda made: thresholds_in(made, self._settings)))
+            layout = ScopeFolder(kb.layout).find_or_make(state, documents, lambda folder: make_scope(
+                kb, documents, folder, lambda scope_kb: thresholds_in(scope_kb, self._settings)))
         return KnowledgeBase(layout, self._embedder())
 
-    # What others wrote, and what is gone.
+    # Changes by other processes.
 
     def follow(self) -> None:
-        """Open what others published, before a question asks for it, where there is a snapshot of the state before.
+        """Open the newest states of all open knowledge bases now, so the next question need not wait for that.
 
-        One that was opened while another process derived the files of this home goes on to these.
+        A snapshot whose index is only in memory, because another process was deriving its files, is opened again from
+        these files.
         """
         with self._lock:
             opened = {name: snapshot for (name, scope), snapshot in self._open.items() if scope.is_everything}
         for name, before in opened.items():
             with suppress(UnknownKnowledgeBaseError):
-                with self._newest(name, mapped=True) as newest:
-                    moved = newest is not before
-                if moved:
+                with self._lease_newest(name, mapped=True) as newest:
+                    was_replaced = newest is not before
+                if was_replaced:  # the earlier snapshot may have kept deleted content in the ledger's files
                     self.ledger(name).database.checkpoint()
 
     def settle(self, name: str) -> None:
-        """Have what was deleted leave the ledger's files; where a question still reads them, when it has ended."""
+        """Remove deleted content from the ledger's files as soon as no question reads an earlier snapshot any more."""
         self._retire(name)
         ScopeFolder(Layout.by(self._settings, name)).clear()
         self.ledger(name).database.checkpoint()
 
     def ledger(self, name: str) -> Ledger:
-        """Return the ledger of an existing knowledge base, for a moment or to be leased."""
+        """Return the ledger of an existing knowledge base, opened if it is not open; lease it to use it for long."""
         with self._lock:
             self._forget_if_gone(name)
             ledger = self._ledgers.pop(name, None)
@@ -344,29 +377,30 @@ class Snapshots:
             return ledger
 
     def _forget_if_gone(self, name: str) -> None:
-        """Another process may have dropped or renamed it, and made one of that name."""
+        """Close a knowledge base if its files are gone: another process may have dropped, renamed or replaced it."""
         with self._lock:
-            kept = [self._ledgers[name].database] if name in self._ledgers else []
-            kept += [self._open[name, EVERYTHING].kb.database] if (name, EVERYTHING) in self._open else []
-            if any(database.gone for database in kept):
+            databases = [self._ledgers[name].database] if name in self._ledgers else []
+            if (name, EVERYTHING) in self._open:
+                databases.append(self._open[name, EVERYTHING].kb.database)
+            if any(database.gone for database in databases):
                 self.forget(name)
 
     def _retire(self, name: str, scope: Scope | None = None) -> None:
-        """Retire the snapshots of a knowledge base and of its documents, or of those of one scope alone."""
+        """Retire the snapshot of one scope of a knowledge base; None means all snapshots of the knowledge base."""
         with self._lock:
             for key in [key for key in self._open if key[0] == name and scope in {None, key[1]}]:
                 self._open.pop(key).retire()
 
     def forget(self, name: str) -> None:
-        """Retire all that is open of a knowledge base."""
+        """Retire the snapshots and the ledger of a knowledge base."""
         with self._lock:
             self._retire(name)
             if name in self._ledgers:
                 self._ledgers.pop(name).retire()
-            self._forgotten(name)
+            self._on_close(name)
 
     def close(self) -> None:
-        """Close all, whoever still reads it."""
+        """Close everything at once, even if it is still read."""
         with self._lock:
             self._questions.clear()
             for leased in (*self._open.values(), *self._ledgers.values()):

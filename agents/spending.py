@@ -12,9 +12,14 @@ _BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
 
 
 class Spending:
-    """Prices and budgets, read when they are first needed. Safe to use from several threads."""
+    """The models' prices and the budgets of runs, read when they are first needed. Safe to use from several threads.
+
+    Args:
+        settings: name the price file and the models.
+    """
 
     def __init__(self, settings: Settings) -> None:
+        """Start without budgets; the price file is read when it is first needed."""
         self._settings = settings
         self._prices: Prices | None = None
         self._budgets: dict[str, Budget] = {}
@@ -30,7 +35,7 @@ class Spending:
         """The models' prices, from the price file.
 
         Raises:
-            PricesError: it cannot be used.
+            PricesError: the price file cannot be read or is invalid.
         """
         with self._lock:
             if self._prices is None:
@@ -38,28 +43,33 @@ class Spending:
             return self._prices
 
     def check_prices(self, max_cost: float | None) -> None:
-        """Check, before anything is paid, that prices can be read, and are known if there is a limit of costs.
+        """Check, before anything is paid, that the price file can be read and has the prices that a cost limit needs.
+
+        Args:
+            max_cost: the limit of a build's cost; None means no limit, which needs no prices.
 
         Raises:
-            PricesError: a price is missing, or cannot be read; names the model and the fix.
+            PricesError: the file cannot be read, or the price of a model is missing.
         """
         prices, settings = self.prices, self._settings
         if max_cost is None or not settings.uses_llm:
             return
         for model in sorted({settings.model_of(step) for step in _BUILDING_STEPS}):
             if model not in prices:
-                why = f"{settings.prices} has no price" if settings.prices else "no price file is set"
+                cause = f"{settings.prices} has no price" if settings.prices else "no price file is set"
                 raise PricesError(f"--max-cost cannot be enforced, as the price of the model {model!r} is unknown "
-                                  f"({why}): set BANYAN_PRICES to a JSON file with it, or give --max-tokens instead")
+                                  f"({cause}): set BANYAN_PRICES to a JSON file with it, or give --max-tokens instead")
 
     def budget(self, run: str, max_tokens: int | None, max_cost: float | None, calls: Callable[[], Calls],
                ) -> Budget | None:
-        """Return a run's budget, less what it has spent already, or None if it has no limit.
+        """Return a run's budget, or None if it has no limit.
+
+        What the run has spent already, perhaps in another process, is charged to the budget.
 
         Args:
-            run: identifies the run, whose parts may be in several processes.
-            max_tokens: the limit of prompt and completion tokens together.
-            max_cost: the limit in the currency of the price file.
+            run: the run's id.
+            max_tokens: the limit of prompt and completion tokens together; None means no limit.
+            max_cost: the limit in the currency of the price file; None means no limit.
             calls: returns the accounts of the knowledge base that the run writes to.
         """
         if max_tokens is None and max_cost is None:

@@ -6,15 +6,18 @@ from ..graph_store.evolution.growth import Thresholds
 from ..graph_store.knowledge_base import KnowledgeBase
 
 _SMALL_CORPUS = 50
-"""How many documents a corpus has from which a single one no longer supports a new element."""
+"""A corpus with fewer documents is small: one document is enough to support a new element."""
 
 
 def support_in(kb: KnowledgeBase, settings: Settings) -> int:
-    """Return how many documents of a knowledge base must support a new element of its schema."""
+    """Return how many documents must support a candidate before it can join the schema: 2, or 1 in a small corpus.
+
+    The setting `schema_support` overrides this.
+    """
     return settings.schema_support or (1 if kb.documents.count_documents() < _SMALL_CORPUS else 2)
 
 
 def thresholds_in(kb: KnowledgeBase, settings: Settings) -> Thresholds:
-    """Return when a schema candidate of a knowledge base is accepted without a person."""
+    """Return the thresholds at which a candidate joins the schema of a knowledge base without a person's decision."""
     return Thresholds(confidence=settings.schema_confidence, support=support_in(kb, settings),
                       growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))

@@ -1,4 +1,4 @@
-"""The writers of this process: one run at a time writes to a knowledge base, and holds its lock from first to last."""
+"""The writers of this process: one run at a time writes to a knowledge base, and holds its lock until it ends."""
 
 import threading
 import uuid
@@ -13,13 +13,13 @@ from ..graph_store.store_errors import WriterBusyError
 from ..runtime.budgets import charge_calls
 from ..runtime.threads import check_cancelled
 
-_BEGUN: ContextVar[list[tuple[str, str]]] = ContextVar("begun")
-"""The runs that a caller began, as (knowledge base, run); see `Writers.abandoned_on_error`."""
+_STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
+"""The runs that a caller has started, as (knowledge base, run); see `Writers.abandoned_on_error`."""
 
 
 @dataclass
 class Writer:
-    """A knowledge base that this process writes to; while a run or a step goes on, it holds the lock."""
+    """A knowledge base that this process writes to. It holds the lock while a run or a step is active."""
 
     kb: KnowledgeBase
     run: str = ""
@@ -31,26 +31,29 @@ class Writer:
 
     @property
     def is_idle(self) -> bool:
-        """True if it does not hold the lock."""
+        """True if no run and no step is active, so the lock is free."""
         return not self.run and not self.steps
 
     def begin(self, run: str) -> None:
-        """Take the lock for a step of a run, and for the run itself unless it has failed.
+        """Begin a step of a run, and begin the run with its first step; take the lock if it is free.
+
+        A run that has failed does not begin again, only the step: nobody would end the run a second time.
 
         Raises:
             WriterBusyError: another run or process is writing.
         """
-        if (self.run or run) != run or self.steps.keys() - {run}:
+        other_run_is_active = self.run not in {"", run} or self.steps.keys() - {run}
+        if other_run_is_active:
             raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")
         if self.is_idle:
             self.kb.acquire()
         if not self.run and self.failed != run:
             self.run = run
-            _BEGUN.get([]).append((self.kb.layout.name, run))
+            _STARTED_RUNS.get([]).append((self.kb.layout.name, run))
         self.steps[run] += 1
 
     def end(self, *, step: str = "", run: str = "") -> None:
-        """End a step or a run; the last one to end releases the lock."""
+        """End a step of the run `step`, or end the run `run`; release the lock if nothing is active any more."""
         was_idle = self.is_idle
         if step:
             self.steps -= Counter([step])
@@ -61,27 +64,30 @@ class Writer:
 
 
 class Writers:
-    """At most one run at a time for each knowledge base. Safe to use from several threads."""
+    """The knowledge bases that this process writes to, with at most one run at a time for each.
 
-    def __init__(self, open_writer: Callable[..., KnowledgeBase], ended: Callable[[str], None], most_open: int,
-                 forgotten: Callable[[str], None]) -> None:
+    Safe to use from several threads.
+    """
+
+    def __init__(self, open_writer: Callable[..., KnowledgeBase], on_end: Callable[[str], None], most_open: int,
+                 on_close: Callable[[str], None]) -> None:
         """Start without open knowledge bases.
 
         Args:
-            open_writer: opens a knowledge base of a name, with `create` and `any_embedding`.
-            ended: called with the id of each run that ends.
-            most_open: how many knowledge bases stay open without a run; those of the oldest runs are closed.
-            forgotten: called with the name of each knowledge base that is closed.
+            open_writer: opens a knowledge base by its name, with the options `create` and `any_embedding`.
+            on_end: called with the id of each run that ends.
+            most_open: how many knowledge bases stay open without a run; those that ran longest ago are closed.
+            on_close: called with the name of each knowledge base that is closed.
         """
         self._most_open = most_open
-        self._forgotten = forgotten
+        self._on_close = on_close
         self._open = open_writer
-        self._ended = ended
+        self._on_end = on_end
         self._writers: dict[str, Writer] = {}
         self._lock = threading.RLock()
 
     def knowledge_base(self, name: str) -> KnowledgeBase | None:
-        """Return the knowledge base as this process writes to it, or None if it never did or the ledger is gone."""
+        """Return a knowledge base that this process has open for writing; None if it has not, or its files are gone."""
         with self._lock:
             if name in self._writers and self._writers[name].kb.database.gone:
                 self.forget(name)
@@ -95,19 +101,20 @@ class Writers:
     def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
         """Open the knowledge base for a step of a writing run.
 
-        The run is the only writer from its first step to `finish`, or to a step that raises or is cancelled: an
-        interrupt for a person's decision may last for days and must not block other writers. Steps that are active
-        when another one fails end first. A step that begins only then writes by itself, because nobody would end the
-        run again.
+        The run keeps other writers out from its first step until one of these:
+        - `finish` is called.
+        - A step raises or is cancelled. Its other active steps keep the lock until they end. A step that begins after
+          the failure locks only for itself, because nobody would end the run again.
+        - A step interrupts the run for a person's decision, which may take days.
 
         Args:
             name: the knowledge base.
             run: the run's id.
-            create: make it, if there is none of that name.
-            any_embedding: its vectors may be of another model.
+            create: create the knowledge base if it does not exist.
+            any_embedding: accept vectors of another embedding model than the settings name.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none of that name, and it is not to be made.
+            UnknownKnowledgeBaseError: the knowledge base does not exist, and `create` is False.
             WriterBusyError: another run or process is writing to it.
             asyncio.CancelledError: the run was cancelled before this step.
         """
@@ -132,11 +139,12 @@ class Writers:
 
         Args:
             name: the knowledge base.
-            create: make it, if there is none of that name.
-            any_embedding: its vectors may be of another model, to reindex it; if that fails it is closed.
+            create: create the knowledge base if it does not exist.
+            any_embedding: accept vectors of another embedding model, to reindex; if the step fails, the knowledge base
+                is closed.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none of that name, and it is not to be made.
+            UnknownKnowledgeBaseError: the knowledge base does not exist, and `create` is False.
         """
         run = uuid.uuid4().hex
         try:
@@ -149,7 +157,7 @@ class Writers:
             raise
 
     def finish(self, name: str, run: str) -> None:
-        """End a completed run, if it is still the writer, and publish what it wrote to readers."""
+        """Publish to readers what a run wrote, and end it; do nothing if the run does not hold the lock any more."""
         with self._lock:
             writer = self._writers.get(name)
             if writer is not None and writer.run == run:
@@ -158,20 +166,21 @@ class Writers:
 
     @contextmanager
     def abandoned_on_error(self) -> Iterator[None]:
-        """Abandon the runs that begin within this block if it raises, to let others write.
+        """If the block raises, abandon the runs that began in it, so others may write.
 
-        A caller that is interrupted between two steps, as by Ctrl-C in a notebook, ends no step.
+        This is for a caller that is interrupted between two steps, as by Ctrl-C in a notebook: no step raises then, so
+        the run would stay the writer.
         """
-        begun: list[tuple[str, str]] = []
-        token = _BEGUN.set(begun)
+        started_runs: list[tuple[str, str]] = []
+        token = _STARTED_RUNS.set(started_runs)
         try:
             yield
         except BaseException:
-            for name, run in begun:
+            for name, run in started_runs:
                 self.abandon(name, run)
             raise
         finally:
-            _BEGUN.reset(token)
+            _STARTED_RUNS.reset(token)
 
     def abandon(self, name: str, run: str) -> None:
         """End an incomplete run. Its steps that are still active block other writers until they end."""
@@ -185,23 +194,26 @@ class Writers:
             self._writers.clear()
 
     def _begin_step(self, name: str, run: str, create: bool, any_embedding: bool) -> Writer:
+        """Begin a step of a run on a knowledge base, and return its writer; open the knowledge base if needed."""
         with self._lock:
             if name in self._writers and self._writers[name].kb.database.gone:
-                self.forget(name)  # another process dropped or renamed it, or the way to it was lost
+                self.forget(name)  # another process dropped or renamed it, or the connection to its database was lost
             if name not in self._writers:
                 self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
             self._writers[name].begin(run)
             return self._writers[name]
 
     def _end(self, name: str, run: str, *, failed: bool = False) -> None:
+        """End a run, and release the lock unless steps of it are still active."""
         with self._lock:
-            self._ended(run)
+            self._on_end(run)
             writer = self._writers.get(name)
             if writer is not None:
                 writer.failed = run if failed else writer.failed
                 writer.end(run=run)
 
     def _close_oldest(self) -> None:
+        """Close the knowledge bases without a run that were used longest ago, until at most `most_open` are open."""
         idle = [name for name, writer in self._writers.items() if writer.is_idle]
         for name in idle[:max(0, len(self._writers) - self._most_open)]:
             self.forget(name)
@@ -209,7 +221,7 @@ class Writers:
     def forget(self, name: str) -> None:
         """Close a knowledge base unless a run is writing to it."""
         self._close_idle(name)
-        self._forgotten(name)
+        self._on_close(name)
 
     def _close_idle(self, name: str) -> None:
         with self._lock:

@@ -1,6 +1,7 @@
-"""Answers of the whole agent: correct, cited, and declined if the question is unanswerable, by the confidence.
+"""Evaluation of the agent's answers: are they correct and cited, and are unanswerable questions declined?
 
-An answer is compared with the expected ones by exact match, F1 and containment.
+An answer is compared with the expected ones by exact match, F1 and containment. Declining is measured at each threshold
+of the answer's confidence.
 """
 
 import re
@@ -26,16 +27,16 @@ from .datasets import DatasetQuestion, GoldPassage, is_part
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff]")
 _PUNCTUATION = str.maketrans("", "", string.punctuation + "，。、；：？！“”‘’（）《》「」『』【】—…·")
-_STEPS = 20
+_CURVE_STEPS = 20
 _DECLINED = -1.0
-"""The position of an answer that the reasoner itself declined: below every confidence."""
+"""Stands for the confidence of an answer that the reasoner itself declined: below every threshold."""
 
 
 def normal_answer(text: str) -> str:
     """Normalise an answer like SQuAD and MuSiQue: lower case, no punctuation or English articles, single spaces.
 
     Args:
-        text: an answer in any script; its width is folded like that of names (`schemas.naming`).
+        text: an answer in any script; full-width characters become half-width, as in names (`schemas.naming`).
     """
     return " ".join(_ARTICLES.sub(" ", normalise(text).translate(_PUNCTUATION)).split())
 
@@ -56,20 +57,21 @@ def f1(answer: str, expected: Sequence[str]) -> float:
 
 
 def holds(answer: str, expected: Sequence[str]) -> bool:
-    """Return True if the answer contains an expected answer, but not within a longer Latin word or number."""
-    tokens = f" {' '.join(_tokens(answer))} "
-    return any(f" {' '.join(given)} " in tokens for accepted in expected if (given := _tokens(accepted)))
+    """Return True if the answer contains an expected answer as whole tokens (words, or single Chinese characters)."""
+    answer_tokens = f" {' '.join(_tokens(answer))} "
+    return any(f" {' '.join(tokens)} " in answer_tokens for accepted in expected if (tokens := _tokens(accepted)))
 
 
 def _tokens(text: str) -> list[str]:
     return _HAN.sub(lambda match: f" {match.group()} ", normal_answer(text)).split()
 
 
-def _overlap(given: list[str], wanted: list[str]) -> float:
-    if not given or not wanted:
-        return float(given == wanted)
-    same = sum((Counter(given) & Counter(wanted)).values())
-    return 2 * same / (len(given) + len(wanted))
+def _overlap(given: list[str], expected: list[str]) -> float:
+    """Return the F1 of two lists of tokens, 0 to 1; two empty lists match fully."""
+    if not given or not expected:
+        return float(given == expected)
+    common = sum((Counter(given) & Counter(expected)).values())
+    return 2 * common / (len(given) + len(expected))
 
 
 class CurvePoint(Frozen):
@@ -132,21 +134,24 @@ class AnswerReport(Frozen):
 
 
 def point(records: Sequence[AnswerRecord], threshold: float) -> CurvePoint:
-    """Return the effect of abstaining below one threshold; 0 for a kind without questions."""
-    answerable = [answer for answer in records if not answer.unanswerable]
-    shown = [answer for answer in answerable if _position(answer) >= threshold]
-    unanswerable = [answer for answer in records if answer.unanswerable]
+    """Return what would happen if answers with a confidence below a threshold were declined.
+
+    Shares are in %, and 0 if there is no answerable or no unanswerable question.
+    """
+    answerable = [record for record in records if not record.unanswerable]
+    shown = [record for record in answerable if _confidence(record) >= threshold]
+    unanswerable = [record for record in records if record.unanswerable]
     return CurvePoint(
         threshold=round(threshold, 4),
-        declined=percent(sum(_position(answer) < threshold for answer in unanswerable), len(unanswerable)),
+        declined=percent(sum(_confidence(record) < threshold for record in unanswerable), len(unanswerable)),
         answered=percent(len(shown), len(answerable)),
-        correct=percent(sum(answer.correct for answer in shown), len(answerable)),
-        grounded=percent(sum(answer.citation_recall == 1.0 for answer in shown), len(answerable)))
+        correct=percent(sum(record.correct for record in shown), len(answerable)),
+        grounded=percent(sum(record.citation_recall == 1.0 for record in shown), len(answerable)))
 
 
 def curve(records: Sequence[AnswerRecord]) -> tuple[CurvePoint, ...]:
     """Return the curve at thresholds from 0 to 1 in steps of 0.05."""
-    return tuple(point(records, step / _STEPS) for step in range(_STEPS + 1))
+    return tuple(point(records, step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1))
 
 
 def percent(part: float, whole: int) -> float:
@@ -154,8 +159,8 @@ def percent(part: float, whole: int) -> float:
     return round(100 * part / whole, 2) if whole else 0.0
 
 
-def _position(answer: AnswerRecord) -> float:
-    return _DECLINED if answer.curve_place is None else answer.curve_place
+def _confidence(record: AnswerRecord) -> float:
+    return _DECLINED if record.curve_place is None else record.curve_place
 
 
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, mode: Mode = "reject",
@@ -170,10 +175,10 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
         resources: models and knowledge bases; the setting `abstain_below` is the current threshold.
         name: the knowledge base.
         questions: questions with their expected answers and gold passages.
-        mode: "reject", "strict", or "open", in which the threshold withholds nothing.
-        agent: judge what was found and look further; otherwise one round of lookups.
+        mode: "reject", "strict" or "open"; in "open" the threshold declines nothing.
+        agent: let the model judge the evidence and look up more; otherwise there is one round of lookups.
         decompose: let the model choose the first lookups; otherwise the question itself is searched.
-        progress: called with (done, all) after each question.
+        progress: called after each question with the number of answered questions and of all questions.
     """
     threshold = 0.0 if mode == "open" else resources.settings.abstain_below
     graph = cast("Any", build_graph(resources))
@@ -189,6 +194,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
 
 
 def _record(question: DatasetQuestion, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
+    """Score the output of the retrieval graph (`reply`) for a question."""
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
@@ -203,20 +209,27 @@ def _record(question: DatasetQuestion, reply: dict[str, Any], documents: Documen
 
 def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
                      ) -> tuple[float | None, float | None]:
-    """Return the (recall, precision) of the citations; precision counts each document once."""
+    """Return the recall and the precision of citations.
+
+    Recall is the share of the gold passages that are cited, and precision the share of the cited documents that have a
+    gold passage. Both are None without gold passages; precision is None also without citations.
+    """
     if not gold:
         return None, None
     cited_gold: set[GoldPassage] = set()
-    right: dict[str, bool] = {}
+    document_is_gold: dict[str, bool] = {}
     for citation in citations:
         document = documents.get(citation["document"])
-        fitting = {passage for passage in gold if is_part(passage, document.id, document.title, citation["quote"])}
-        cited_gold |= fitting
-        right[document.id] = right.get(document.id, False) or bool(fitting)
-    return len(cited_gold) / len(set(gold)), sum(right.values()) / len(right) if right else None
+        quoted = {passage for passage in gold if is_part(passage, document.id, document.title, citation["quote"])}
+        cited_gold |= quoted
+        document_is_gold[document.id] = document_is_gold.get(document.id, False) or bool(quoted)
+    recall = len(cited_gold) / len(set(gold))
+    precision = sum(document_is_gold.values()) / len(document_is_gold) if document_is_gold else None
+    return recall, precision
 
 
 def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
+    """Return the scores over all records at the current threshold."""
     answerable = [record for record in records if not record.unanswerable]
     answered = [record for record in answerable if not record.declined]
     scores = {
@@ -234,5 +247,6 @@ def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
 
 
 def _mean(values: Sequence[float | None]) -> float:
+    """Return the mean in %, without the values that are None; 0 if there are no others."""
     known = [value for value in values if value is not None]
     return round(100 * float(np.mean(known)), 2) if known else 0.0

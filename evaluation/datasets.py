@@ -22,7 +22,7 @@ class DatasetError(BanyanError):
 
 
 class GoldPassage(Frozen):
-    """The identification of a gold passage; empty fields are not compared."""
+    """What identifies a gold passage: a document id, or a title with or without text. Empty fields are not compared."""
 
     id: str = ""
     title: str = ""
@@ -37,9 +37,10 @@ class GoldStep(Frozen):
 
 
 class DatasetQuestion(Frozen):
-    """A question with its gold passages and accepted answers and, where the dataset has them, decomposition and type.
+    """A question with its gold passages and accepted answers.
 
-    An unanswerable one has neither answers nor gold passages.
+    `steps` is the dataset's decomposition, and `type` its type of question, if it has them. An unanswerable question
+    has neither answers nor gold passages.
     """
 
     id: str
@@ -88,16 +89,16 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[DatasetQue
     Raises:
         DatasetError: the file is missing or has another form (the message names the record), or it has no question.
     """
-    usable: list[DatasetQuestion] = []
+    questions: list[DatasetQuestion] = []
     for number, question in enumerate(_read(path, form)):
         if question.unanswerable or not question.gold:
-            usable.append(question.model_copy(update={"gold": (), "answers": (), "unanswerable": True}))
+            questions.append(question.model_copy(update={"gold": (), "answers": (), "unanswerable": True}))
         elif question.answers:
-            usable.append(question)
+            questions.append(question)
         else:
             raise DatasetError(f"{path}, record {number}: the question has gold passages and no answer: give it "
                                "`answers`, or say `\"unanswerable\": true`")
-    return usable
+    return questions
 
 
 def spread(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
@@ -108,7 +109,11 @@ def spread(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
 
 
 def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
-    """Return every record as a question, of which there must be at least one."""
+    """Read every record of a file as a question.
+
+    Raises:
+        DatasetError: the file is missing, a record has another form, or there is no record.
+    """
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}")
     questions = [validate_record(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of()
@@ -131,6 +136,7 @@ class _Record(BaseModel):
 
     def _question(self, name: str | None, gold: Iterable[GoldPassage], steps: Iterable[GoldStep] = (),
                   ) -> DatasetQuestion:
+        """Return the record as a question; answers may be in three fields, and empty or repeated ones are dropped."""
         expected = (self.answer if self.answers is None else self.answers) or []
         answers = [*([expected] if isinstance(expected, str) else expected), *self.answer_aliases]
         return DatasetQuestion(id=name or "", question=self.question, gold=tuple(dict.fromkeys(gold)),
@@ -143,7 +149,11 @@ class _Step(GoldStep):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     def as_step(self, earlier: int) -> GoldStep:
-        """Return the step with its references in Banyan's notation, given the number of earlier steps."""
+        """Return the step with its references to answers of earlier steps in Banyan's notation.
+
+        Args:
+            earlier: the number of earlier steps; a higher number is not a reference.
+        """
         return GoldStep(question=with_references(self.question, earlier), answer=self.answer)
 
 
@@ -159,9 +169,10 @@ class _Musique(_Record):
     question_decomposition: list[_Step] = []
 
     def question_of(self) -> DatasetQuestion:
-        return self._question(self.id, [GoldPassage(title=p.title, text=p.paragraph_text)
-                                        for p in self.paragraphs if p.is_supporting],
-                              [step.as_step(place) for place, step in enumerate(self.question_decomposition)])
+        """Return the record as a question; its gold passages are the supporting paragraphs."""
+        gold = [GoldPassage(title=p.title, text=p.paragraph_text) for p in self.paragraphs if p.is_supporting]
+        steps = [step.as_step(earlier) for earlier, step in enumerate(self.question_decomposition)]
+        return self._question(self.id, gold, steps)
 
 
 class _Titled(_Record):
@@ -178,10 +189,10 @@ class _Titled(_Record):
         return self
 
     def question_of(self) -> DatasetQuestion:
+        """Return the record as a question; its gold passages are given by title, and its steps are triples."""
         titles = self.evidence if self.evidence is not None else [title for title, _ in self.supporting_facts or ()]
-        return self._question(self.id or self.own_id, [GoldPassage(title=title) for title in titles],
-                              [GoldStep(question=f"{head} {relation}", answer=tail)
-                               for head, relation, tail in self.evidences])
+        steps = [GoldStep(question=f"{head} {relation}", answer=tail) for head, relation, tail in self.evidences]
+        return self._question(self.id or self.own_id, [GoldPassage(title=title) for title in titles], steps)
 
 
 class _Generic(_Record):
@@ -190,8 +201,9 @@ class _Generic(_Record):
     decomposition: list[_Step] = []
 
     def question_of(self) -> DatasetQuestion:
-        return self._question(self.id, [GoldPassage(id=name) for name in self.gold],
-                              [step.as_step(place) for place, step in enumerate(self.decomposition)])
+        """Return the record as a question; its gold passages are documents given by id."""
+        steps = [step.as_step(earlier) for earlier, step in enumerate(self.decomposition)]
+        return self._question(self.id, [GoldPassage(id=document) for document in self.gold], steps)
 
 
 _FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
@@ -199,9 +211,17 @@ _FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
 
 
 def with_references(question: str, earlier: int) -> str:
-    """Rewrite a dataset's step: its `#1` refers to the first answer; what only looks like a reference is text."""
-    return _HASH.sub(lambda match: reference(int(match[1])) if 0 < int(match[1]) <= earlier else match[0],
-                     escape_references(question))
+    """Rewrite the references in a step of a dataset, where `#1` means the answer of the first step.
+
+    Args:
+        question: the step's question.
+        earlier: the number of earlier steps; `#` with a higher number stays as it is.
+    """
+    def rewrite(match: re.Match[str]) -> str:
+        number = int(match[1])
+        return reference(number) if 0 < number <= earlier else match[0]
+
+    return _HASH.sub(rewrite, escape_references(question))
 
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:
@@ -210,7 +230,11 @@ def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:
 
 
 def is_part(gold: GoldPassage, document: str, title: str, text: str) -> bool:
-    """Return True if a gold passage is this document, by its id, or contains the text under this title."""
+    """Return True if a text of a document belongs to a gold passage.
+
+    A gold passage with an id is the whole document. Otherwise the titles must be equal, and the text must be in the
+    gold passage's text if it has one.
+    """
     if gold.id:
         return document == gold.id
     return title == gold.title and (not gold.text or text in gold.text)

@@ -1,8 +1,9 @@
-"""Triples to score in Text2KGBench's formats, gold ones, recorded ones and a reasoner's, and their scores.
+"""Scores of extracted triples against gold triples, in the formats of Text2KGBench.
 
-The scores are those of Text2KGBench (Mihindukulasooriya et al., 2023, section 5).
+The triples come from a reasoner, or from a file of recorded answers. The scores are those of Text2KGBench
+(Mihindukulasooriya et al., 2023, section 5).
 
-All scores are macro averages over the gold sentences; a sentence without an answer scores 0 throughout:
+All scores are macro averages over the gold sentences. A sentence without an answer has 0 in all of them:
 
 - Precision, recall, F1: triples agree if their concatenated texts do, regardless of case, spaces and underscores.
   Only triples whose relation is among the sentence's gold relations count.
@@ -100,27 +101,37 @@ def load_recorded(path: Path) -> dict[str, tuple[Triple, ...]]:
 
 def _records(path: Path, model: type[_Record]) -> Iterator[_Record]:
     """Yield the records of a file, in which each id must occur once."""
-    first: dict[str, str] = {}
-    for where, value in json_lines(path, DatasetError):
-        record = validate_record(where, value, model, DatasetError)
-        if record.id in first:
-            raise DatasetError(f"{where}, id: {record.id!r} occurs already in {first[record.id]}: keep one of them")
-        first[record.id] = where
+    first_place: dict[str, str] = {}
+    for place, value in json_lines(path, DatasetError):
+        record = validate_record(place, value, model, DatasetError)
+        if record.id in first_place:
+            raise DatasetError(f"{place}, id: {record.id!r} occurs already in {first_place[record.id]}: keep one of "
+                               "them")
+        first_place[record.id] = place
         yield record
 
 
 def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
-    """Return the recorded triples that bounding and grounding admit."""
+    """Return, by the sentence's id, the recorded triples that fit the schema and whose names are in the sentence."""
     return {case.id: _admit(_extraction(recorded[case.id]), case, bounds) for case in cases if case.id in recorded}
 
 
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
                      on_failure: Callable[[str], None] = lambda _: None,
                      progress: Progress = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
-    """Return the triples and values that a reasoner finds in each sentence, bounded as in a build, in canonical order.
+    """Let a reasoner extract triples from each sentence, and return those that a build would admit.
 
-    A sentence on which the reasoner failed has no answer.
+    Args:
+        reasoner: extracts the triples.
+        bounds: the schema that they must fit.
+        cases: the sentences.
+        concurrency: how many sentences to read at once.
+        on_failure: called with a message for each sentence on which the reasoner failed; it has no answer.
+        progress: called with the number of finished sentences and of all sentences.
+
+    Returns:
+        The sorted triples by the sentence's id; attribute values are triples, too.
     """
     extractions: dict[str, Extraction] = {}
 
@@ -133,14 +144,16 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
 
 
 def _extraction(triples: Sequence[Triple]) -> Extraction:
-    whole = [triple for triple in triples if all(part.strip() for part in triple)]
+    """Return recorded triples as an extraction; those with an empty part are malformed."""
+    complete = [triple for triple in triples if all(part.strip() for part in triple)]
     return Extraction(
         triples=tuple(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
-                      for head, relation, tail in whole),
-        malformed=tuple(str(triple) for triple in triples if triple not in whole))
+                      for head, relation, tail in complete),
+        malformed=tuple(str(triple) for triple in triples if triple not in complete))
 
 
 def _admit(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:
+    """Check an extraction against the schema and the sentence; return the admitted facts and values, sorted."""
     chunk = Chunk(id=content_id(case.id, case.text), document_id=case.id, ordinal=0, start=0, end=len(case.text),
                   text=case.text, title="")
     admitted = bound(extraction, chunk, bounds)
@@ -185,14 +198,16 @@ def score(ontology: GraphSchema, gold: Sequence[GoldCase],
     concepts = " ".join(concept.name for concept in ontology.entity_types if concept.name != ROOT_TYPE)
     rows = [(*_agreement(case.triples, answers[case.id]), *_faults(case.text + concepts, relations, answers[case.id]))
             for case in gold if case.id in answers]
+    columns = zip(*rows, strict=True) if rows else [()] * 7  # seven scores, each without a value
+    # Divided by the number of all gold sentences: those without an answer count as 0.
     precision, recall, f1, conformance, subject, relation, object_ = (
-        round(sum(column) / len(gold), 4) for column in (zip(*rows, strict=True) if rows else [()] * 7))
+        round(sum(column) / len(gold), 4) for column in columns)
     return ExtractionScores(precision=precision, recall=recall, f1=f1, conformance=conformance,
                             hallucination=Hallucination(subject=subject, relation=relation, object=object_))
 
 
 def unknown_relations(ontology: GraphSchema, gold: Iterable[GoldCase]) -> list[str]:
-    """Return the gold triples' relations that the ontology lacks, sorted; no bounded answer can have them."""
+    """Return the relations of gold triples that the ontology lacks, sorted; no admitted triple can have them."""
     known = _relations(ontology)
     return sorted({relation for case in gold for _, relation, _ in case.triples if _label(relation) not in known})
 
@@ -202,19 +217,19 @@ def _relations(ontology: GraphSchema) -> frozenset[str]:
 
 
 def _agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of one sentence."""
-    asked = {_label(relation) for _, relation, _ in gold}
-    right = {_concatenate(triple) for triple in gold}
-    considered = {_concatenate(triple) for triple in answered if _label(triple[1]) in asked}
-    common = len(right & considered)
+    """Return precision, recall and F1 of one sentence; only triples with a relation of the gold triples count."""
+    gold_relations = {_label(relation) for _, relation, _ in gold}
+    gold_texts = {_concatenate(triple) for triple in gold}
+    answer_texts = {_concatenate(triple) for triple in answered if _label(triple[1]) in gold_relations}
+    common = len(gold_texts & answer_texts)
     if not common:
         return 0.0, 0.0, 0.0
-    precision, recall = common / len(considered), common / len(right)
+    precision, recall = common / len(answer_texts), common / len(gold_texts)
     return precision, recall, 2 * precision * recall / (precision + recall)
 
 
 def _faults(sentence: str, relations: frozenset[str], answered: Sequence[Triple]) -> tuple[float, float, float, float]:
-    """Return conformance, and subject, relation and object hallucination, of one sentence's triples."""
+    """Return four scores of one sentence's triples: conformance, and subject, relation and object hallucination."""
     if not answered:
         return 1.0, 0.0, 0.0, 0.0
     source = _stem_text(sentence)

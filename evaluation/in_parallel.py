@@ -11,18 +11,21 @@ _T = TypeVar("_T")
 
 def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once: int, *,
              on_failure: Callable[[_T, ReasonerError], None], progress: Callable[[int, int], None]) -> None:
-    """Call an asynchronous function with each item, several at once; an error other than a reasoner's ends the work.
+    """Call an asynchronous function with each item, several at once, and wait for all of them.
+
+    A ReasonerError is passed to `on_failure`, and the other items go on. Any other error ends the work and is raised.
 
     Args:
         work: the function.
         items: its arguments.
         at_once: the number of items to work on at once.
         on_failure: called with an item on which the reasoner failed.
-        progress: called with (done, all) after each item.
+        progress: called after each item with the number of finished items and of all items.
     """
     done = 0
 
     async def attempt(item: _T) -> None:
+        """Call the function with an item, report a failure of the reasoner, and report progress."""
         nonlocal done
         try:
             await work(item)

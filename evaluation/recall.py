@@ -1,4 +1,4 @@
-"""Recall of gold passages, the share of them among the first k: of one setting, or beside baselines and ablations."""
+"""Recall of gold passages: the share of them among the first k, for one setting or compared with other rankings."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,10 +21,10 @@ Values = NDArray[np.float64]
 RESAMPLES = 2000
 # A fixed seed makes reports reproducible, and lets compared rows share their resamples.
 _SEED = 20240917
-# The 2.5 and 97.5 percentiles give the 95 % interval.
-_ENDS = (0.025, 0.975)
+# The 2.5 and 97.5 percentiles are the ends of the 95 % interval.
+_INTERVAL_ENDS = (0.025, 0.975)
 # The most resampled counts in memory at once: 8 MB.
-_CELLS = 1_000_000
+_MOST_CELLS = 1_000_000
 Percent = dict[str, float]
 """A value in % by cut-off ("2", "5", ...)."""
 Interval = dict[str, tuple[float, float]]
@@ -43,7 +43,7 @@ _FIXED_BETA = 0.5
 
 
 def intervals(values: Values) -> Values:
-    """Return percentile intervals of column means, by resampling rows with replacement (Efron 1979).
+    """Return bootstrap intervals of column means: percentiles of the means of rows drawn with replacement (Efron 1979).
 
     For a paired comparison pass the differences of the pairs.
 
@@ -56,11 +56,13 @@ def intervals(values: Values) -> Values:
     rows = len(values)
     random = np.random.default_rng(_SEED)
     means = []
-    for start in range(0, RESAMPLES, step := max(1, _CELLS // rows)):
-        draws = min(step, RESAMPLES - start)
-        # The number of times each question was drawn is enough, because the order does not matter.
-        means.append(random.multinomial(rows, np.full(rows, 1 / rows), size=draws) @ values / rows)
-    return np.asarray(np.quantile(np.concatenate(means), _ENDS, axis=0).T)
+    resamples_at_once = max(1, _MOST_CELLS // rows)
+    for start in range(0, RESAMPLES, resamples_at_once):
+        resamples = min(resamples_at_once, RESAMPLES - start)
+        # How often each row was drawn is enough, because the order of the draws does not matter.
+        draw_counts = random.multinomial(rows, np.full(rows, 1 / rows), size=resamples)
+        means.append(draw_counts @ values / rows)
+    return np.asarray(np.quantile(np.concatenate(means), _INTERVAL_ENDS, axis=0).T)
 
 
 class QuestionRecord(Frozen):
@@ -104,17 +106,17 @@ class RetrievalReport(Group):
 
 
 def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> RetrievalReport:
-    """Summarise recall and latency of at least one question."""
-    whole = _group(records, ks)
+    """Return recall and latency over all questions (at least one) and by their type; `ks` are the cut-offs."""
+    overall = _group(records, ks)
     types = sorted({record.type for record in records} - {""})
     return RetrievalReport(
-        **dict(whole), records=tuple(records),
+        **dict(overall), records=tuple(records),
         by_type={kind: _group([record for record in records if record.type == kind], ks) for kind in types})
 
 
 def compare(name: str, records: Sequence[QuestionRecord], default: Sequence[QuestionRecord],
              ks: Sequence[int]) -> SettingRow:
-    """Return the row of a setting.
+    """Return a setting's row of the report: its recall, and the difference from the default setting.
 
     Args:
         name: the name of the row.
@@ -129,6 +131,7 @@ def compare(name: str, records: Sequence[QuestionRecord], default: Sequence[Ques
 
 
 def _group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
+    """Return recall at each cut-off and the latency percentiles over some questions."""
     values = _recalls(records, ks)
     times = [record.milliseconds for record in records]
     return Group(questions=len(records), recall=_means(values, ks), interval=_intervals(values, ks),
@@ -136,9 +139,15 @@ def _group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
 
 
 def _recalls(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Values:
-    """Return recalls in %, shape (questions, k): the share of gold passages among the first k documents."""
-    return np.array([[100 * sum(rank is not None and rank <= k for rank in record.ranks) / len(record.ranks)
-                      for k in ks] for record in records])
+    """Return each question's recall at each cut-off in %, shape (questions, cut-offs).
+
+    Recall at k is the share of the question's gold passages among the first k documents.
+    """
+    def recall(record: QuestionRecord, k: int) -> float:
+        hits = sum(rank is not None and rank <= k for rank in record.ranks)
+        return 100 * hits / len(record.ranks)
+
+    return np.array([[recall(record, k) for k in ks] for record in records])
 
 
 def _means(values: Values, ks: Sequence[int]) -> Percent:
@@ -157,8 +166,8 @@ def round_2(value: float) -> float:
 class Setting(Frozen):
     """How questions are searched.
 
-    `decompose`: split questions into sub-queries. `sub_queries` "gold": use the dataset's decomposition with the
-    answers filled in, instead of the grammar's.
+    `decompose`: split questions into sub-queries by grammar. `sub_queries` "gold": instead, use the dataset's
+    decomposition with the answers filled in.
     """
 
     switches: Switches = EVERYTHING
@@ -167,7 +176,10 @@ class Setting(Frozen):
 
 
 def setting_search(retriever: Retriever, setting: Setting, depth: int) -> Search:
-    """Return a search over a knowledge base in one setting that ranks at least `depth` passages."""
+    """Return a function that ranks passages of a knowledge base for a question in one setting.
+
+    It ranks the first `depth` passages, or all of them with gold sub-queries.
+    """
     if setting.sub_queries == "gold":
         return _gold_search(retriever, setting.switches)
     return lambda question: [key for key, _ in retriever.rank_passages(
@@ -176,8 +188,8 @@ def setting_search(retriever: Retriever, setting: Setting, depth: int) -> Search
 
 def run(search: Search, chunks: Mapping[str, Chunk], questions: Sequence[DatasetQuestion],
         progress: Progress = lambda *_: None) -> list[QuestionRecord]:
-    """Rank the passages for each question and find the ranks of the gold ones."""
-    # Caches are filled before the first measured question.
+    """Rank the passages for each question, measure the time, and find the ranks of the gold passages."""
+    # A first search, which is not measured, fills the caches.
     search(DatasetQuestion(id="", question=next(iter(chunks.values())).titled_text()[:200], gold=()))
     records = []
     for number, question in enumerate(questions, 1):
@@ -198,25 +210,30 @@ def search_texts(question: DatasetQuestion, sub_queries: SubQueries) -> list[str
 
 
 def absent_gold(questions: Sequence[DatasetQuestion], chunks: Mapping[str, Chunk]) -> int:
-    """Return how many gold passages have no chunk.
+    """Return how many gold passages are not in the knowledge base, that is, have no chunk.
 
     Raises:
-        DatasetError: no gold passage has one, so the file is about other documents.
+        DatasetError: no gold passage is there, so the questions are about other documents.
     """
-    by_key: dict[str, list[Chunk]] = {}
+    chunks_by_key: dict[str, list[Chunk]] = {}  # finds the few chunks to compare a gold passage with
     for chunk in chunks.values():
-        by_key.setdefault(f"id {chunk.document_id}", []).append(chunk)
-        by_key.setdefault(f"title {chunk.title}", []).append(chunk)
-    wanted = {gold for question in questions for gold in question.gold}
-    there = {gold for gold in wanted if any(
-        is_gold(gold, chunk) for chunk in by_key.get(f"id {gold.id}" if gold.id else f"title {gold.title}", ()))}
-    if not there:
+        chunks_by_key.setdefault(f"id {chunk.document_id}", []).append(chunk)
+        chunks_by_key.setdefault(f"title {chunk.title}", []).append(chunk)
+
+    def is_present(gold: GoldPassage) -> bool:
+        key = f"id {gold.id}" if gold.id else f"title {gold.title}"
+        return any(is_gold(gold, chunk) for chunk in chunks_by_key.get(key, ()))
+
+    all_gold = {gold for question in questions for gold in question.gold}
+    present = {gold for gold in all_gold if is_present(gold)}
+    if not present:
         raise DatasetError("none of the gold passages is in the knowledge base: name the one that holds the "
                            "questions' documents (--kb), and the file's form (--format)")
-    return len(wanted) - len(there)
+    return len(all_gold) - len(present)
 
 
 def _gold_search(retriever: Retriever, switches: Switches) -> Search:
+    """Return a function that ranks all passages for the steps of a question's gold decomposition."""
     def search(question: DatasetQuestion) -> list[str]:
         queries = retriever.queries([SubQuery(question=text) for text in _fill_steps(question)])
         scores = retriever.rank(queries, switches)
@@ -234,21 +251,38 @@ def _fill_steps(question: DatasetQuestion) -> Iterator[str]:
 
 
 def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
-    """Return the rank of a gold passage from 1, counting each document once."""
-    seen: dict[str, None] = {}
+    """Return the rank, from 1, of the document that contains a gold passage; None if it was not ranked.
+
+    Documents are ranked by their first chunk.
+    """
+    documents: dict[str, None] = {}
     for chunk in ranked:
-        seen[chunk.document_id] = None
+        documents[chunk.document_id] = None
         if is_gold(gold, chunk):
-            return list(seen).index(chunk.document_id) + 1
+            return list(documents).index(chunk.document_id) + 1
     return None
 
 
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *,
              ks: Sequence[int], setting: Setting | None = None, with_baselines: bool = False,
              with_ablations: bool = False, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> RetrievalReport:
-    """Measure a setting, alone or with the published methods and with each of its parts switched off.
+    """Measure the recall of a setting, alone or compared with other rankings.
 
-    If several rows are measured, the report has `rows`, with the setting first.
+    Args:
+        resources: models and knowledge bases.
+        name: the knowledge base.
+        questions: questions with gold passages.
+        ks: the cut-offs.
+        setting: how questions are searched; None means the default.
+        with_baselines: also measure the published methods.
+        with_ablations: also measure the setting with each of its parts switched off.
+        watch: opens a progress bar for each row.
+
+    Returns:
+        The report. If several rankings are measured, it has `rows`, with the setting first.
+
+    Raises:
+        DatasetError: the setting needs a decomposition that the questions lack, or they are about other documents.
     """
     setting = setting or Setting()
     if setting.sub_queries == "gold" and not any(question.steps for question in questions):
@@ -257,9 +291,9 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
         chunks = {chunk.id: chunk for chunk in snapshot.index.chunks}
         depth = max(*ks, resources.settings.top_k)
         absent = absent_gold(questions, chunks)
+        settings = {DEFAULT: setting, **(ablations(setting) if with_ablations else {})}
         searches: dict[str, Callable[[], Search]] = {
-            row: partial(setting_search, snapshot.retriever, variant, depth)
-            for row, variant in {DEFAULT: setting, **(ablations(setting) if with_ablations else {})}.items()}
+            row: partial(setting_search, snapshot.retriever, variant, depth) for row, variant in settings.items()}
         if with_baselines:
             methods = baselines(snapshot.kb)
             searches |= {row: partial(_baseline_search, method, setting.sub_queries) for row, method in methods.items()}
@@ -267,16 +301,16 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
 
 
 def ablations(setting: Setting) -> dict[str, Setting]:
-    """Return a setting with one part switched off, for each part that is on, by the row's name."""
-    on = setting.switches
+    """Return variants of a setting by the row's name, each with one of the parts that are on switched off."""
+    switches = setting.switches
     changes: dict[str, dict[str, object]] = {
-        f"{route} off": {"routes": tuple(other for other in on.routes if other != route)}
-        for route in ROUTES if route in on.routes}
-    changes |= {f"{part} off": {part: False} for part in ("spreading", "lexical", "dense") if getattr(on, part)}
-    if on.beta is None:
+        f"{route} off": {"routes": tuple(other for other in switches.routes if other != route)}
+        for route in ROUTES if route in switches.routes}
+    changes |= {f"{part} off": {part: False} for part in ("spreading", "lexical", "dense") if getattr(switches, part)}
+    if switches.beta is None:
         changes[f"beta {_FIXED_BETA}"] = {"beta": _FIXED_BETA}
-    variants = {row: setting.model_copy(update={"switches": on.model_copy(update=change)})
-             for row, change in changes.items()}
+    variants = {row: setting.model_copy(update={"switches": switches.model_copy(update=change)})
+                for row, change in changes.items()}
     if setting.decompose and setting.sub_queries == "none":
         variants["decomposition off"] = setting.model_copy(update={"decompose": False})
     return variants
@@ -284,21 +318,27 @@ def ablations(setting: Setting) -> dict[str, Setting]:
 
 def _measure(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, Chunk],
               questions: Sequence[DatasetQuestion], ks: Sequence[int], watch: Watch) -> RetrievalReport:
-    """Return the report of the first search, with a row for each if there are several."""
-    measured = {}
-    for row, prepared in searches.items():
+    """Run each search (made by the function under its row's name), and report the first one.
+
+    If there are several, the report has a row for each, compared with the first.
+    """
+    records_by_row = {}
+    for row, make_search in searches.items():
         with watch(row) as progress:
-            measured[row] = run(prepared(), chunks, questions, progress)
-    default = next(iter(measured.values()))
+            records_by_row[row] = run(make_search(), chunks, questions, progress)
+    default = next(iter(records_by_row.values()))
     report = summarise(default, ks)
-    if len(measured) == 1:
+    if len(records_by_row) == 1:
         return report
-    return report.model_copy(update={
-        "rows": tuple(compare(row, records, default, ks) for row, records in measured.items())})
+    rows = tuple(compare(row, records, default, ks) for row, records in records_by_row.items())
+    return report.model_copy(update={"rows": rows})
 
 
 def _baseline_search(baseline: Baseline, sub_queries: SubQueries) -> Search:
-    """Return a baseline's search; the rankings of several sub-queries take turns, and each chunk occurs once."""
+    """Return a function that ranks chunks by a baseline.
+
+    If a question has several sub-queries, the chunks are taken from their rankings in turn, each chunk once.
+    """
     def search(question: DatasetQuestion) -> list[str]:
         rankings = [baseline(text) for text in search_texts(question, sub_queries)]
         return list(dict.fromkeys(chunk for turn in zip(*rankings, strict=True) for chunk in turn))

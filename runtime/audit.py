@@ -49,7 +49,7 @@ def acting(client: str) -> Iterator[None]:
     """Attribute all changes in the block, and in tasks and threads started in it, to a client.
 
     Args:
-        client: the name of its key; empty keeps the current client.
+        client: the name of the client's key; "" keeps the current client.
     """
     token = _client.set(client or _client.get())
     try:
@@ -64,13 +64,13 @@ def client() -> str:
 
 
 def record(home: Path, action: Action, knowledge_base: str = "", what: str = "") -> None:
-    """Append a change to the log; the processes that share a home folder write one at a time.
+    """Append a change to the log. A lock makes the processes that share a home folder write one at a time.
 
     Args:
         home: the folder of the log, created if missing.
         action: the kind of change.
         knowledge_base: the changed knowledge base.
-        what: the changed part of it, cut to `MAX_WHAT` characters.
+        what: what was changed; cut to `MAX_WHAT` characters.
 
     Raises:
         OSError: the log cannot be written.
@@ -84,9 +84,10 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
         if path.exists() and path.stat().st_size + len(line) > MAX_BYTES:
             _rotate(home)
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+b") as file:  # noqa: PTH123
-            if file.tell():
+            if file.tell():  # the file is not empty
                 file.seek(-1, os.SEEK_END)
-                line = line if file.read() == b"\n" else f"\n{line}"  # the last line is incomplete
+                last_line_is_complete = file.read() == b"\n"
+                line = line if last_line_is_complete else f"\n{line}"
             file.write(line.encode())
 
 
@@ -97,26 +98,27 @@ def entries(home: Path) -> Iterator[Entry]:
         OSError: a file of the log cannot be read.
     """
     with FileLock(home / f"{FILE}.lock"):  # without it, a rename could make us read a file twice or not at all
-        files = [path for path in (*(_older(home, number) for number in range(KEPT, 0, -1)), home / FILE)
-                 if path.exists()]
-        texts = [path.read_text("utf-8") for path in files]
+        paths = [*(_renamed_file(home, number) for number in range(KEPT, 0, -1)), home / FILE]
+        texts = [path.read_text("utf-8") for path in paths if path.exists()]
     for line in "".join(texts).splitlines():
         with suppress(ValidationError):
             yield Entry.model_validate_json(line)
 
 
 def _rotate(home: Path) -> None:
+    """Rename each file of the log to the next higher number; the file with the highest number is overwritten."""
     for number in range(KEPT, 0, -1):
-        newer = _older(home, number - 1) if number > 1 else home / FILE
+        newer = _renamed_file(home, number - 1) if number > 1 else home / FILE
         if newer.exists():
-            newer.replace(_older(home, number))
+            newer.replace(_renamed_file(home, number))
 
 
-def _older(home: Path, number: int) -> Path:
+def _renamed_file(home: Path, number: int) -> Path:
     return home / f"audit.{number}.jsonl"
 
 
 def _system_user() -> str:
+    """Return "user:NAME" with the name of the operating system's user, or the user's number if there is no name."""
     try:
         return f"user:{getpass.getuser()}"
     except (KeyError, OSError):  # a user without a name, as in a container

@@ -13,7 +13,7 @@ from ..schemas.prices import Prices
 
 
 class BudgetExceeded(BanyanError):
-    """The hard budget is reached, so no further call is made. Progress so far is saved."""
+    """The budget is reached, so no further call is made. Progress so far is saved."""
 
 
 class AllowanceSpent(BudgetExceeded):
@@ -56,7 +56,8 @@ class CallLedger(Protocol):
 
         Args:
             key: identifies the call.
-            step: the account to which the tokens are added, within the build and document that `charge_calls` sets.
+            step: the step that made the call. Its tokens are counted by step, and by the build and documents that
+                `charge_calls` sets.
             response: the answer's text.
             prompt_tokens: all prompt tokens, including those from the endpoint's cache.
             completion_tokens: all completion tokens.
@@ -83,6 +84,7 @@ class Budget:
 
     def __init__(self, max_tokens: int | None = None, max_cost: float | None = None,
                  prices: Prices | None = None) -> None:
+        """Start with nothing spent; tokens are counted by model."""
         self._max_tokens = max_tokens
         self._max_cost = max_cost
         self._prices = prices or Prices({})
@@ -106,10 +108,10 @@ class Budget:
         return None if self._max_tokens is None else max(0, self._max_tokens - spent)
 
     def check(self) -> None:
-        """Raise an error once the budget is reached.
+        """Check that the budget is not reached yet.
 
         Raises:
-            BudgetExceeded: with the amount spent and how to continue.
+            BudgetExceeded: it is reached, or a cost limit cannot be checked because a model has no known price.
         """
         tokens, costs = self._spent()
         if self._max_tokens is not None and tokens >= self._max_tokens:
@@ -117,43 +119,45 @@ class Budget:
                                  "is saved: to resume, run the command again with a --max-tokens for the rest")
         if self._max_cost is None:
             return
-        known = [cost for cost in costs if cost is not None]
-        if len(known) < len(costs):
+        known_costs = [cost for cost in costs if cost is not None]
+        if len(known_costs) < len(costs):
             raise BudgetExceeded("a model that was used has no known price, so --max-cost cannot be checked: add the "
                                  "model to the price file (BANYAN_PRICES), or run the command again without --max-cost")
-        if sum(known) >= self._max_cost:
-            raise BudgetExceeded(f"the cost budget is reached ({sum(known):.6g} spent of {self._max_cost:g}). Progress "
+        cost = sum(known_costs)
+        if cost >= self._max_cost:
+            raise BudgetExceeded(f"the cost budget is reached ({cost:.6g} spent of {self._max_cost:g}). Progress "
                                  "is saved: to resume, run the command again with a --max-cost for the rest")
 
     def check_ahead(self, model: str, prompt: int, completion: int) -> None:
-        """Raise an error if calls that are about to be submitted together would exceed the budget.
+        """Check that a batch of calls, which is about to be submitted, will not exceed the budget.
 
         Args:
-            model: the model that would be asked.
-            prompt: about how many prompt tokens the calls take.
-            completion: about how many completion tokens they take.
+            model: the model that the calls use.
+            prompt: the estimated prompt tokens of all calls.
+            completion: the estimated completion tokens of all calls.
 
         Raises:
-            BudgetExceeded: with the estimate and how to continue.
+            BudgetExceeded: the calls would probably exceed the budget; the message has the estimate.
         """
         tokens, costs = self._spent()
-        ahead = self._prices.cost(model, prompt, completion)
-        known = [cost for cost in (*costs, ahead) if cost is not None]
+        batch_cost = self._prices.cost(model, prompt, completion)
+        known_costs = [cost for cost in (*costs, batch_cost) if cost is not None]
         if self._max_tokens is not None and tokens + prompt + completion > self._max_tokens:
             raise BudgetExceeded(f"the batch would take about {prompt + completion} tokens, and the budget has "
                                  f"{self.tokens_left} left. Nothing was submitted: run the command again with a larger "
                                  "--max-tokens, or without --batch")
-        if self._max_cost is not None and sum(known) > self._max_cost:
-            raise BudgetExceeded(f"the batch would cost about {ahead or 0:.6g}, more than --max-cost "
+        if self._max_cost is not None and sum(known_costs) > self._max_cost:
+            raise BudgetExceeded(f"the batch would cost about {batch_cost or 0:.6g}, more than --max-cost "
                                  f"{self._max_cost:g} leaves. Nothing was submitted: run the command again with a "
                                  "larger --max-cost, or without --batch")
 
     def _spent(self) -> tuple[int, list[float | None]]:
-        """Return the tokens spent in all, and the cost of each model's, None where its price is unknown."""
+        """Return the number of tokens spent, and the cost of each model that was used; None if its price is unknown."""
         with self._lock:
-            return self._prompt.total() + self._completion.total(), [
-                self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])
-                for model in sorted(self._prompt)]
+            tokens = self._prompt.total() + self._completion.total()
+            costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])
+                     for model in sorted(self._prompt)]
+        return tokens, costs
 
 
 class Usage:
@@ -220,13 +224,14 @@ def charge() -> Charge:
 def charge_calls(*, build: str = "", documents: Mapping[str, int] | None = None, budget: Budget | None = None,
             usage: Usage | None = None, account: Account | None = None,
             allowance: Allowance | None = None) -> Iterator[None]:
-    """Charge the calls of a block, and of the threads that inherit its context, to a build and to documents.
+    """Set the accounts, the budget and the allowance to which the calls in a block are charged.
 
-    Arguments that are not given keep the value from outside the block.
+    They also apply to threads that inherit the block's context. Arguments that are not given keep the value that
+    applies outside the block. The fields of `Charge` describe them.
     """
-    around = charge()
-    token = _CHARGE.set(Charge(build or around.build, documents or around.documents, budget or around.budget,
-                               usage or around.usage, account or around.account, allowance or around.allowance))
+    outer = charge()
+    token = _CHARGE.set(Charge(build or outer.build, documents or outer.documents, budget or outer.budget,
+                               usage or outer.usage, account or outer.account, allowance or outer.allowance))
     try:
         yield
     finally:

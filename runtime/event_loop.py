@@ -1,7 +1,8 @@
-"""Calls of asynchronous functions from synchronous code: the edges of the command line and of the Python interface.
+"""Calls of asynchronous functions from synchronous code, for the command line and the Python interface.
 
-Everything that waits for an endpoint is asynchronous and runs on its caller's event loop. Synchronous callers have no
-event loop, or one that they block, as a notebook does: their calls that overlap share one, which ends with the last.
+Everything that waits for an endpoint is asynchronous and runs on its caller's event loop. A synchronous caller has no
+event loop, or it blocks its own, as in a notebook. For such callers there is one shared event loop in another thread.
+It starts with the first call and ends when no call is running any more.
 """
 
 import asyncio
@@ -28,10 +29,11 @@ def _shared_loop() -> BlockingPortalProvider:
 def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
     """Call an asynchronous function from synchronous code, and return its result.
 
-    A thread of `in_thread` uses the event loop that waits for it. Ctrl-C cancels the call and waits for its end.
+    In a thread of `in_thread` the function runs on the event loop that waits for the thread; otherwise it runs on the
+    shared event loop. Ctrl-C cancels the call and waits until it has ended.
 
     Raises:
-        asyncio.CancelledError: the run that the thread works for was cancelled, and the call with it.
+        asyncio.CancelledError: the task that waits for this thread was cancelled, and the call with it.
     """
     if not is_worker():
         return _run_on_shared_loop(function, *arguments)
@@ -44,8 +46,8 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
 def _run_on_shared_loop(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
     """Start a call on the shared event loop and wait for its result.
 
-    Ctrl-C ends the wait by a KeyboardInterrupt while the call still runs. It is cancelled, and leaving the loop waits
-    for its end.
+    Ctrl-C raises KeyboardInterrupt here while the call still runs on the loop. The call is then cancelled, and leaving
+    the `with` block waits until it has ended.
     """
     with _shared_loop() as loop:
         call = loop.start_task_soon(_call_with_cleanup, function, *arguments)
@@ -57,9 +59,10 @@ def _run_on_shared_loop(function: Callable[..., Coroutine[Any, Any, _T]], *argum
 
 
 async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
-    """Call a function in a task that is cancelled only once, so that it can await while it cleans up.
+    """Await a function in a task of its own, which is cancelled only once.
 
-    anyio cancels again at each await.
+    anyio cancels a task again at each `await`, so a function could not await anything while it cleans up. An error
+    that the function raises after its cancellation is raised here.
     """
     task = asyncio.ensure_future(function(*arguments))
     try:
@@ -76,63 +79,79 @@ async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *
 def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
     """Yield the items of an asynchronous iterable in synchronous code.
 
-    They are made on an event loop meanwhile, which is cancelled when this iterator is closed.
-    """
-    made: queue.SimpleQueue[list[_T]] = queue.SimpleQueue()
+    A task on the shared event loop puts the items into a queue; closing this iterator cancels the task.
 
-    async def make() -> None:
+    Args:
+        items: returns the asynchronous iterable.
+    """
+    produced: queue.SimpleQueue[list[_T]] = queue.SimpleQueue()  # lists of one item; an empty list is the end
+
+    async def produce() -> None:
+        """Put each item into the queue, and in the end the empty list, even after an error."""
         try:
             async for item in items():
-                made.put([item])
+                produced.put([item])
         finally:
-            made.put([])
+            produced.put([])
 
     with _shared_loop() as loop:
-        making = loop.start_task_soon(_call_with_cleanup, make)
+        producer = loop.start_task_soon(_call_with_cleanup, produce)
         try:
-            while item := made.get():
+            while item := produced.get():
                 yield from item
-            making.result()
+            producer.result()  # raises the error of `items`, if any
         finally:
-            making.cancel()
+            producer.cancel()
 
 
-_WAITING = set[AsyncGenerator[None]]()
+_OPEN_GENERATORS = set[AsyncGenerator[None]]()
 
 
 async def close_with_loop(close: Callable[[], Awaitable[None]]) -> None:
-    """Await a function when the running event loop ends: asyncio then closes generators that are still open."""
-    async def wait() -> AsyncGenerator[None]:
+    """Have an asynchronous function called when the running event loop ends.
+
+    asyncio closes open asynchronous generators when a loop ends, so a generator is started that calls the function when
+    it is closed. The set keeps it from being deleted earlier.
+    """
+    async def call_at_close() -> AsyncGenerator[None]:
+        """Wait at the `yield` until the loop closes this generator, then call the function."""
         try:
             yield
         finally:
-            _WAITING.remove(waiting)
+            _OPEN_GENERATORS.remove(generator)
             await close()
 
-    waiting = wait()
-    _WAITING.add(waiting)
-    await anext(waiting)
+    generator = call_at_close()
+    _OPEN_GENERATORS.add(generator)
+    await anext(generator)
 
 
 async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
-    """Return the answers to all items, in order; after the first failure, no further item starts.
+    """Await a function with each item, several at once, and return the results in the order of the items.
 
-    Calls in progress then end first: they are paid for, and their answers are stored.
+    After the first failure no further call starts. Calls in progress are awaited before the error is raised, because
+    they are paid for, and their answers are stored.
+
+    Args:
+        ask: the function.
+        items: its arguments.
+        workers: the most calls at once.
 
     Raises:
-        Exception: of the items that failed, the first's.
+        Exception: the error of the first item, in their order, that failed.
     """
-    slots, failed = asyncio.Semaphore(workers), False
+    slots, has_failed = asyncio.Semaphore(workers), False
 
     async def work(item: _I) -> _T | None:
-        nonlocal failed
+        """Call the function with an item when a slot is free; return None if another call has failed by then."""
+        nonlocal has_failed
         async with slots:
-            if failed:
+            if has_failed:
                 return None
             try:
                 return await ask(item)
             except Exception:
-                failed = True
+                has_failed = True
                 raise
 
     outcomes = await asyncio.gather(*map(work, items), return_exceptions=True)

@@ -18,7 +18,9 @@ _LOCK = ".lock"
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file and move it to `path` when the block ends, so readers see the old file or the new one.
+    """Open a temporary file for writing, and move it to `path` at the end of the block.
+
+    Readers see either the old file or the complete new one. If the block raises, the old file stays.
 
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
@@ -37,7 +39,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def own_folder(place: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
-    """Create a temporary folder that only this user can enter, after removing folders of killed processes.
+    """Create a temporary folder that only this user can enter, and delete it at the end of the block.
+
+    Folders with the same prefix and suffix that killed processes left behind are deleted first.
 
     Args:
         place: the parent folder.
@@ -53,5 +57,6 @@ def own_folder(place: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
 def sweep_folders(place: Path, prefix: str, suffix: str = "") -> None:
     """Remove the folders that killed processes left behind; the arguments are those of `own_folder`."""
     for lock in place.glob(f"{prefix}*{suffix}/{_LOCK}"):
-        with suppress(Timeout, OSError), FileLock(lock, timeout=0):  # in use, or another user's
+        # A folder in use is locked (Timeout), and one of another user cannot be locked (OSError): both stay.
+        with suppress(Timeout, OSError), FileLock(lock, timeout=0):
             shutil.rmtree(lock.parent)

@@ -22,8 +22,8 @@ def span(name: str, attributes: Mapping[str, AttributeValue], kind: SpanKind = S
         name: one of a small set of values.
         attributes: the attributes known at the start.
         kind: client for a call to another process, server for a request from one, otherwise internal.
-        within: the parent span's context; None means the current span.
-        expected: exceptions that do not count as failures.
+        within: the context of the parent span; None means that the current span is the parent.
+        expected: exceptions that do not mark the span as failed.
     """
     with trace.get_tracer("banyan").start_as_current_span(
             name, within, kind, dict(attributes), record_exception=False, set_status_on_exception=False) as current:

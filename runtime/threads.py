@@ -1,6 +1,7 @@
 """Threads for work that would block an event loop, their cancellation, and values that a process creates once.
 
-A thread cannot be cancelled. Long work therefore checks now and then whether the task that waits for it was.
+A thread cannot be cancelled from outside. Long work in a thread therefore checks now and then whether the task that
+waits for it was cancelled.
 """
 
 import asyncio
@@ -20,19 +21,22 @@ from cachetools import cached
 _T = TypeVar("_T")
 _LIMITER: RunVar[anyio.CapacityLimiter] = RunVar("banyan_threads")
 _COUNTED: ContextVar[bool] = ContextVar("banyan_thread_counted", default=False)
-"""Whether this works for a thread that is waiting: it needs no turn of its own, for which both could wait."""
-_BESIDE_PROCESSORS = 4
+"""True in a call that a counted thread waits for: it is not counted again, or both could wait for each other."""
+_THREADS_BESIDE_PROCESSORS = 4
 """Threads that may wait for a disk while the others compute."""
 
 
 def _limiter() -> anyio.CapacityLimiter:
-    """Return the limiter of this event loop."""
+    """Return the limiter of this event loop, which bounds the number of threads that work at once.
+
+    A call that a counted thread waits for gets a limiter of its own, so it never waits.
+    """
     if _COUNTED.get():
         return anyio.CapacityLimiter(1)
     try:
         return _LIMITER.get()
     except LookupError:
-        limiter = anyio.CapacityLimiter((os.cpu_count() or 1) + _BESIDE_PROCESSORS)
+        limiter = anyio.CapacityLimiter((os.cpu_count() or 1) + _THREADS_BESIDE_PROCESSORS)
         _LIMITER.set(limiter)
         return limiter
 
@@ -40,19 +44,21 @@ def _limiter() -> anyio.CapacityLimiter:
 async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) -> _T:
     """Call a function that computes or waits for a disk in a thread, and return its result.
 
-    If this is cancelled, the function sees it at its next `check_cancelled`, and what it waits for with `run`
-    (`event_loop`) is cancelled, too; the caller goes on when it has ended.
+    If the caller is cancelled, it waits until the function has ended. The function ends at its next `check_cancelled`,
+    and a call that it waits for with `event_loop.run` is cancelled.
     """
     scope, limiter = anyio.CancelScope(), _limiter()
 
     async def call() -> _T:
+        """Run the function in a thread within the cancel scope, and raise if the scope was cancelled."""
         _COUNTED.set(True)
         with scope:
             return await anyio.to_thread.run_sync(partial(function, *arguments, **named), limiter=limiter)
         raise asyncio.CancelledError
 
     work = asyncio.ensure_future(call())
-    # Cancelled twice, as by an event loop that closes, nobody waits for it: asyncio would log its exception.
+    # If the caller is cancelled twice, as by a closing event loop, nobody awaits `work`, and asyncio would log its
+    # exception as never retrieved. The callback retrieves it.
     work.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         return await asyncio.shield(work)
@@ -64,19 +70,19 @@ async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) 
 
 
 def check_cancelled() -> None:
-    """End the work of a thread of `in_thread` whose task was cancelled; elsewhere do nothing.
+    """Raise an error in a thread of `in_thread` whose task was cancelled; do nothing elsewhere.
 
     Raises:
-        asyncio.CancelledError: it was cancelled.
+        asyncio.CancelledError: the task that waits for this thread was cancelled.
     """
     is_worker()
 
 
 def is_worker() -> bool:
-    """Return True in a thread of `in_thread`, where `run` uses the event loop that waits for it.
+    """Return True if this is a thread of `in_thread`, so an event loop waits for it.
 
     Raises:
-        asyncio.CancelledError: its task was cancelled.
+        asyncio.CancelledError: the task that waits for this thread was cancelled.
     """
     try:
         anyio.from_thread.check_cancelled()

@@ -25,8 +25,8 @@ from ..resources import Resources
 LOCAL = "local"
 """The address of a Ray cluster on this machine that starts and ends with the build."""
 _PROBE_SECONDS = 5.0
-_FOLDER = "banyan-ray-"
-_SHORT = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
+_FOLDER_PREFIX = "banyan-ray-"
+_SHORT_FOLDER = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
 _OBJECT_STORE_BYTES = 500_000_000
 """Texts, vectors and files in transit; Ray spills more to disk."""
 
@@ -35,50 +35,54 @@ class ClusterError(BanyanError):
     """The cluster cannot be used: Ray is not installed, nothing answers, or its workers do not fit this process."""
 
 
-class _Joined:
-    """The users in this process of the one cluster that a process can have joined."""
+class _Membership:
+    """This process's membership of a Ray cluster; a process can be in one cluster at a time."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.users = 0
-        self.leaving = ExitStack()
+        self.open_blocks = 0
+        self.leave_steps = ExitStack()
 
 
-_joined = _Joined()
+_membership = _Membership()
 
 
 @contextmanager
 def join_cluster(address: str) -> Iterator[None]:
-    """Join a Ray cluster for the block; nested blocks share the cluster that the process joined first.
+    """Join a Ray cluster for the block, and leave it when the last open block ends.
+
+    A process can be in one cluster only. If it has joined one already, the block shares that one.
 
     Args:
-        address: `local`, `auto` (the cluster of this machine's node), or HOST:PORT, of which this machine is a node.
+        address: `local` (start Ray on this machine), `auto` (the cluster that this machine is a node of), or HOST:PORT
+            (a cluster that this machine is a node of).
 
     Raises:
         ClusterError: Ray is not installed, or there is no cluster that can be joined; names the fix.
     """
     _check_address(address)
     ray = _import_ray(address)
-    with _joined.lock:
+    with _membership.lock:
         if not ray.is_initialized():
-            _joined.leaving.close()
-            with ExitStack() as leaving:
-                _join(ray, address, leaving)
-                _joined.leaving = leaving.pop_all()
-        _joined.users += 1
+            _membership.leave_steps.close()  # of a cluster whose connection ended by itself
+            with ExitStack() as leave_steps:  # undoes what was done if joining fails
+                _join(ray, address, leave_steps)
+                _membership.leave_steps = leave_steps.pop_all()
+        _membership.open_blocks += 1
     try:
         yield
     finally:
-        with _joined.lock:
-            _joined.users -= 1
-            if not _joined.users:
-                _joined.leaving.close()
+        with _membership.lock:
+            _membership.open_blocks -= 1
+            if not _membership.open_blocks:
+                _membership.leave_steps.close()
 
 
 def _check_address(address: str) -> None:
-    """Raise ClusterError if nothing listens at an address: Ray itself would retry for minutes."""
+    """Raise ClusterError if the address is malformed or nothing listens there; Ray itself would retry for minutes."""
     if address == "auto":
-        address = os.environ.get("RAY_ADDRESS") or _read_last_address() or address  # as Ray does
+        # Ray resolves `auto` in the same order.
+        address = os.environ.get("RAY_ADDRESS") or _read_last_address() or address
     if address in {LOCAL, "auto"}:
         return
     try:
@@ -96,20 +100,28 @@ def _check_address(address: str) -> None:
 
 
 def _read_last_address() -> str:
-    """Return the address of the last cluster that `ray start` started here, or "" if none; it may have ended."""
-    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or _SHORT
-    note = Path(folder, "ray", "ray_current_cluster")
-    return note.read_text("utf-8").strip() if note.is_file() else ""
+    """Return the address that the last `ray start` on this machine wrote to Ray's folder, or "" if there is none.
+
+    That cluster may no longer run.
+    """
+    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or _SHORT_FOLDER
+    address_file = Path(folder, "ray", "ray_current_cluster")
+    return address_file.read_text("utf-8").strip() if address_file.is_file() else ""
 
 
 def _import_ray(address: str) -> ModuleType:
+    """Set the environment variables that Ray reads, import Ray and return the module.
+
+    Raises:
+        ClusterError: Ray is not installed.
+    """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
     if address == LOCAL:
         # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     if address == LOCAL and "ray" not in sys.modules:
-        # Ray runs code for anyone who can reach its ports, and every user of the machine can reach its loopback. It
-        # reads these variables only when it is imported.
+        # Ray runs code for anyone who can reach its ports, and every user of the machine can reach its loopback
+        # address. So a secret token is required. Ray reads these variables only when it is imported.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
@@ -120,61 +132,67 @@ def _import_ray(address: str) -> ModuleType:
     return ray
 
 
-def _join(ray: ModuleType, address: str, leaving: ExitStack) -> None:
+def _join(ray: ModuleType, address: str, leave_steps: ExitStack) -> None:
+    """Connect to the cluster at an address, or start one for `local`; push onto `leave_steps` what undoes it.
+
+    Raises:
+        ClusterError: Ray could not join; gives Ray's reason.
+    """
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
-        # In a private folder that is deleted when Ray has ended: Ray makes the folder that it is given accessible to
-        # everybody. Socket paths must be short, and some systems' temporary folders have long paths.
-        place = str(_SHORT) if _SHORT.is_dir() else None
-        folder = leaving.enter_context(own_folder(Path(place or tempfile.gettempdir()), _FOLDER))
+        # Ray makes its folder accessible to everybody, so it gets one inside a private folder, which is deleted when
+        # Ray has ended. The path must be short, because Ray's sockets are below it.
+        parent = _SHORT_FOLDER if _SHORT_FOLDER.is_dir() else Path(tempfile.gettempdir())
+        folder = leave_steps.enter_context(own_folder(parent, _FOLDER_PREFIX))
         options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES,
                     "_temp_dir": str(folder / "r")}
-    leaving.callback(ray.shutdown)
+    leave_steps.callback(ray.shutdown)
     try:
         # If interrupted while starting, Ray leaves processes behind or crashes.
-        with _ctrl_c_deferred():
+        with _defer_ctrl_c():
             ray.init(**options)
     except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
         reason = " ".join(str(error).split())
-        # `_check_address` found something listening. Ray reports a wrong token only in its log.
+        # `_check_address` found something listening, so the token may be wrong. Ray says that only in its log.
         fix = "" if address == LOCAL else ("; if it is one, check that RAY_AUTH_TOKEN (or RAY_AUTH_TOKEN_PATH) is the "
                                            "cluster's, and that this machine is a node of it (`ray start`)")
         raise ClusterError(f"no Ray cluster can be joined at {address!r}: {reason[:300]}{fix}") from error
 
 
 @contextmanager
-def _ctrl_c_deferred() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block, because Ray crashes when it interrupts it.
+def _defer_ctrl_c() -> Iterator[None]:
+    """Delay the effect of Ctrl-C until the end of the block; Ray crashes if Ctrl-C interrupts its start.
 
     Does nothing outside the main thread, the only one that receives signals.
     """
-    outer = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(outer):
+    usual_handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(usual_handler):
         yield
         return
-    heard = False
+    was_pressed = False
 
-    def hear(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  (as handlers are called)
-        nonlocal heard
-        heard = True
+    def note_ctrl_c(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  (as handlers are called)
+        nonlocal was_pressed
+        was_pressed = True
 
-    signal.signal(signal.SIGINT, hear)
+    signal.signal(signal.SIGINT, note_ctrl_c)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, outer)
-        if heard:
+        signal.signal(signal.SIGINT, usual_handler)
+        if was_pressed:
             signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
 def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
-    """Yield resources for builds on a Ray cluster, which this process leaves at the end of the block.
+    """Join a Ray cluster for the block, and yield resources whose builds run on it.
 
     Args:
-        resources: those of this process; what is open of them stays as it is, and sees what is written.
-        ray: the cluster's address, `auto` or HOST:PORT (see `join_cluster`); True starts a Ray of this machine; with
-            "" or False the same resources are yielded.
+        resources: the resources of this process. Knowledge bases that they have open stay open, and see what the
+            builds write.
+        ray: the cluster's address, `auto` or HOST:PORT (see `join_cluster`). True starts Ray on this machine. With ""
+            or False no cluster is used, and `resources` is yielded.
 
     Raises:
         ClusterError: Ray is not installed, no cluster answers, or its workers do not fit this process.
@@ -183,7 +201,7 @@ def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
         yield resources
         return
     with join_cluster(LOCAL if ray is True else ray):
-        # It imports Ray, an optional package.
+        # Imported only here, because the module imports Ray, an optional package.
         from .ray_resources import ClusterResources  # noqa: PLC0415
 
         with ClusterResources(resources) as on_cluster:
@@ -192,11 +210,11 @@ def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
 
 @asynccontextmanager
 async def aresources_on(resources: Resources, ray: str | bool) -> AsyncIterator[Resources]:
-    """Open as `resources_on` does, for an event loop: workers start and end in a thread."""
+    """Do what `resources_on` does, as an async context manager: workers start and end in a thread."""
     stack = ExitStack()
     entering = asyncio.ensure_future(asyncio.to_thread(stack.enter_context, resources_on(resources, ray)))
     try:
         yield await asyncio.shield(entering)
     finally:
-        await asyncio.wait([entering])  # a cancellation may come while workers start
+        await asyncio.wait([entering])  # if cancelled while workers start, wait for them, so they can be ended
         await asyncio.shield(asyncio.to_thread(stack.close))

@@ -36,14 +36,14 @@ from ..resources import Resources
 from .joining import ClusterError
 from .worker import PACKAGE, run_task
 
-_COMPUTING = 2
+_TASKS_PER_PROCESSOR = 2
 """Tasks for each processor at once: while one is computed, the next is in transit."""
 _START_SECONDS = 120.0
 """The most time until a first task is done; the first worker on a machine may have to import everything."""
-_LOOK_SECONDS = 10.0
-"""Seconds between two looks whether the cluster still has processors, while a task is not done."""
+_CHECK_SECONDS = 10.0
+"""Seconds between two checks that the cluster still has processors, while a task is not done."""
 _POLL_SECONDS = 1.0
-"""The same in a thread, which also looks whether its run was cancelled."""
+"""The same in a thread, which also checks whether its run was cancelled."""
 _RETRIES = 3
 """How often Ray repeats a task whose worker was lost: the task may be the cause."""
 _SECRETS = ("database_url", "chroma_token", "llm_api_key", "embedding_api_key", "reranker_api_key")
@@ -52,7 +52,7 @@ _TASK: Any = ray.remote(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="S
 
 
 class Workers:
-    """The processors of the joined cluster.
+    """The worker processes of the joined cluster.
 
     Args:
         settings: the workers' settings; they get no secrets.
@@ -63,17 +63,22 @@ class Workers:
     """
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
-        without = {name: SecretStr("") for name in _SECRETS}
-        self._setup = settings.model_copy(update=without).model_dump_json(), limits.model_dump_json()
-        self.at_once = _COMPUTING * max(1, _processors())
+        """Prepare the workers' settings, without secrets, and check that a worker can start."""
+        no_secrets = {name: SecretStr("") for name in _SECRETS}
+        self._setup = settings.model_copy(update=no_secrets).model_dump_json(), limits.model_dump_json()
+        self.at_once = _TASKS_PER_PROCESSOR * max(1, _processors())
         """The number of tasks to have at once."""
         self._check()
 
     def _check(self) -> None:
-        """Check that a worker can start, and that it has this process's version."""
+        """Check that a worker can start, and that it has the same version of Banyan as this process.
+
+        Raises:
+            ClusterError: it cannot start in time, or has another version.
+        """
         needed, task = f"'{PACKAGE}[ray]=={version(PACKAGE)}'", self.start("version")
         try:
-            there: str = ray.get(task, timeout=_START_SECONDS)
+            worker_version: str = ray.get(task, timeout=_START_SECONDS)
         except GetTimeoutError:
             ray.cancel(task)
             raise ClusterError(f"no processor of the Ray cluster became free within {_START_SECONDS:g} s: wait until "
@@ -81,12 +86,12 @@ class Workers:
         except RayError as error:
             raise ClusterError(f"a worker of the Ray cluster cannot be started ({_last_line(error)}): install {needed} "
                                "on every node") from error
-        if there != version(PACKAGE):
-            raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {there}: install {needed} on every node, "
-                               "and start its node again")
+        if worker_version != version(PACKAGE):
+            raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {worker_version}: install {needed} on every "
+                               "node, and start its node again")
 
     def start(self, method: str, *arguments: Any) -> Any:
-        """Let a worker call one of its methods (see `Worker`), and return the task, for `ahead`."""
+        """Start a task in which a worker calls one of its methods (see `Worker`); return the task, for `ahead`."""
         return _TASK.remote(self._setup, method, *arguments)
 
     async def compute(self, method: str, *arguments: Any) -> Any:
@@ -94,12 +99,13 @@ class Workers:
 
         Raises:
             BanyanError: the error that the method raised.
-            ClusterError: too many workers were lost at this task, or no processor is left.
+            ClusterError: this task was repeated as often as allowed and its worker was lost each time, or the cluster
+                has no processor any more.
         """
         task = self.start(method, *arguments)
         result = asyncio.wrap_future(task.future())
         try:
-            while not (await asyncio.wait([result], timeout=_LOOK_SECONDS))[0]:
+            while not (await asyncio.wait([result], timeout=_CHECK_SECONDS))[0]:
                 _check_processors()
             return _result_of(task)
         finally:
@@ -108,27 +114,28 @@ class Workers:
                 ray.cancel(task)
 
     def ahead(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of tasks in order, while several are computed at once; see `compute` for its errors.
+        """Yield the results of tasks in order, while several are computed at once; `compute` lists the errors.
 
         Args:
-            tasks: what `start` returned, consumed as workers have room. Anything else is yielded as it is.
+            tasks: what `start` returned. At most `at_once` of them are taken before the first result is yielded.
+                An item that is not a task is its own result, and is yielded as it is.
         """
-        waiting = deque[Any]()
+        pending_tasks = deque[Any]()
         try:
             for task in tasks:
-                waiting.append(task)
-                if len(waiting) >= self.at_once:
-                    yield _wait(waiting.popleft())
-            while waiting:
-                yield _wait(waiting.popleft())
-        finally:
-            for task in waiting:
+                pending_tasks.append(task)
+                if len(pending_tasks) >= self.at_once:
+                    yield _wait(pending_tasks.popleft())
+            while pending_tasks:
+                yield _wait(pending_tasks.popleft())
+        finally:  # on an error, or if the caller stops early
+            for task in pending_tasks:
                 if isinstance(task, ray.ObjectRef):
                     ray.cancel(task)
 
 
 def _wait(task: Any) -> Any:
-    """Return the result of a task; what is none is its own."""
+    """Wait for a task and return its result; return an item that is not a task as it is."""
     if not isinstance(task, ray.ObjectRef):
         return task
     while not ray.wait([task], timeout=_POLL_SECONDS)[0]:
@@ -141,18 +148,18 @@ def _result_of(task: Any) -> Any:
     """Return the result of a task that is over, or raise its error."""
     try:
         result = ray.get(task)
-    except RayTaskError:  # a defect, with its traceback
+    except RayTaskError:  # a programming error in the task: the traceback is wanted
         raise
     except RayError as error:
         raise ClusterError(f"workers of the Ray cluster were lost at the same work ({_last_line(error)}): see its "
                            "logs. Progress is saved. Run the command again to resume") from error
-    if isinstance(result, BanyanError):
+    if isinstance(result, BanyanError):  # workers return errors for the user instead of raising them
         raise result
     return result
 
 
 def _check_processors() -> None:
-    """Raise an error if no processor is left: Ray would wait for another one without an end."""
+    """Raise ClusterError if the cluster has no processor any more; Ray would wait for a new one forever."""
     if not _processors():
         raise ClusterError("no processor of the Ray cluster is left. Progress is saved: check the cluster, and run the "
                            "command again to resume")
@@ -160,8 +167,8 @@ def _check_processors() -> None:
 
 def _processors() -> int:
     """Return the number of processors that the cluster has now."""
-    there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    return int(there.get("CPU", 0))
+    amounts: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return int(amounts.get("CPU", 0))
 
 
 def _last_line(error: Exception) -> str:
@@ -170,23 +177,23 @@ def _last_line(error: Exception) -> str:
     return lines[-1][:300] if lines else type(error).__name__
 
 
-_FEWEST = 64
-"""The fewest texts that are worth sending to a worker: fewer are encoded faster here."""
-_MOST = 512
+_FEWEST_TEXTS = 64
+"""The fewest texts that are worth sending to a worker: fewer are encoded faster in this process."""
+_MOST_TEXTS = 512
 """The most texts that a worker gets at once."""
 
 
 def has_own_embedder(resources: Resources) -> bool:
-    """Return True if only this process can embed.
+    """Return True if only this process can embed, not the workers.
 
-    An endpoint is called from this process, within its limits, and workers cannot load an embedder that a program
-    passed in.
+    That is so in two cases: an endpoint embeds, which is called from this process so that its limits hold, or a program
+    passed in an embedder, which workers cannot load.
     """
     return resources.own_embedder or is_served(resources.settings)
 
 
 class ClusterResources(Resources):
-    """`Resources` whose builds run on workers of the joined cluster; calls of a model are made here, as in any build.
+    """`Resources` whose builds run on workers of the joined cluster; language models are called from this process.
 
     Raises:
         ClusterError: workers cannot be started, or do not fit this process.
@@ -205,15 +212,21 @@ class ClusterResources(Resources):
         return super().extractions_at_once if self.settings.uses_llm else self._workers.at_once
 
     def read(self, paths: Sequence[Path | Address], on_failure: OnFailure) -> Iterator[Document]:
-        """Read documents from files that this process finds; workers parse the formats that take long."""
+        """Yield the documents in files and folders; workers parse the file formats that take long."""
         return load_documents(paths, on_failure=on_failure, limits=self.limits, read_ahead=self._read_ahead)
 
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
+        """Yield for each file a function that returns its content, while workers parse the next files."""
         for content in self._workers.ahead(map(self._start_reading, files)):
             yield partial(_content_or_raise, content)
 
     def _start_reading(self, file: Path) -> Any:
-        """Start parsing a file on a worker; return the error of reading it, or None if a worker is not needed."""
+        """Start parsing a file on a worker, and return the task.
+
+        Returns:
+            The task; None if the file is of a format that this process parses itself; the error if the file cannot be
+            read.
+        """
         if file.suffix.lower() not in PARSED or not file.is_file():
             return None
         try:
@@ -228,7 +241,7 @@ class ClusterResources(Resources):
 
 
 def _content_or_raise(content: Content | Exception | None) -> Content:
-    """Return a file's content, or raise the error that reading it gave."""
+    """Return a file's content, or raise the error that a worker returned for it."""
     if isinstance(content, Exception):
         raise content
     if content is None:
@@ -245,8 +258,8 @@ class ClusterRulesReasoner(RulesReasoner):
 
     async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
         """Extract facts on workers; see `RulesReasoner.extract`."""
-        found: list[Extraction] = await self._workers.compute("extract", requests, schema)
-        return found
+        extractions: list[Extraction] = await self._workers.compute("extract", requests, schema)
+        return extractions
 
 
 class ClusterEmbedder(WrappedEmbedder):
@@ -262,24 +275,26 @@ class ClusterEmbedder(WrappedEmbedder):
         self._workers = workers
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder.encode`."""
-        if len(texts) < _FEWEST:
+        """Encode texts, on workers if they are many; see `Embedder.encode`."""
+        if len(texts) < _FEWEST_TEXTS:
             return self._embedder.encode(texts)
-        return encode_distinct(texts, self._encode)
+        return encode_distinct(texts, self._encode_on_workers)
 
     @property
     def queries(self) -> Embedder:
-        """The embedder of questions, which are few and encoded in this process."""
+        """The embedder for questions; they are few, so this process encodes them."""
         return as_queries(self._embedder)
 
-    def _encode(self, texts: list[str]) -> Vectors:
-        # Texts of similar length are encoded fastest together.
-        order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
-        size = min(_MOST, max(_FEWEST, -(-len(texts) // self._workers.at_once)))
-        parts = [order[start:start + size] for start in range(0, len(order), size)]
+    def _encode_on_workers(self, texts: list[str]) -> Vectors:
+        """Return the vectors of texts, one row each (shape: texts x dimension), computed by the workers in parts."""
+        # A worker gets texts of similar length, which are encoded fastest together.
+        rows_by_length = sorted(range(len(texts)), key=lambda row: len(texts[row]))
+        texts_per_task = -(-len(texts) // self._workers.at_once)  # rounded up
+        size = min(_MOST_TEXTS, max(_FEWEST_TEXTS, texts_per_task))
+        parts = [rows_by_length[start:start + size] for start in range(0, len(texts), size)]
+        tasks = (self._workers.start("encode", self.name, self.fingerprint, [texts[row] for row in part])
+                 for part in parts)
         vectors = np.empty((len(texts), self.dimension), np.float32)
-        encoded = self._workers.ahead(self._workers.start("encode", self.name, self.fingerprint,
-                                                          [texts[row] for row in part]) for part in parts)
-        for part, rows in zip(parts, encoded, strict=True):
-            vectors[part] = rows
+        for part, part_vectors in zip(parts, self._workers.ahead(tasks), strict=True):
+            vectors[part] = part_vectors
         return vectors

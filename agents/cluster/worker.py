@@ -46,10 +46,15 @@ class Worker:
         return self._reasoner.extract_together(requests, schema)
 
     def encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors:
-        """Encode texts by the model with this fingerprint, the one that the calling process has.
+        """Encode texts with an embedding model, whose files must be those of the calling process.
+
+        Args:
+            model: the model's name.
+            fingerprint: the fingerprint of the calling process's model.
+            texts: the texts.
 
         Raises:
-            EmbeddingError: the model cannot be loaded, or has another fingerprint here.
+            EmbeddingError: the model cannot be loaded, or its files on this machine have another fingerprint.
         """
         embedder = self._models.load(model)
         if embedder.fingerprint != fingerprint:
@@ -58,7 +63,7 @@ class Worker:
         return embedder.encode(texts)
 
     def read(self, name: str, data: bytes) -> Content | UnreadableError:
-        """Parse a file's bytes, sent from the process that found it; return the error if they cannot be read."""
+        """Parse the bytes of a file that another process sent; return the error if they cannot be parsed."""
         with tempfile.TemporaryDirectory(prefix="banyan-read-") as folder:
             path = Path(folder) / f"file{Path(name).suffix}"
             path.write_bytes(data)
@@ -88,10 +93,11 @@ def run_task(setup: tuple[str, str], method: str, *arguments: Any) -> Any:
     Args:
         setup: the arguments of `Worker` as JSON.
         method: the method's name.
-        arguments: its arguments.
+        arguments: the method's arguments.
 
     Returns:
-        Its result, or the error that it raised for the user: Ray would wrap a raised one.
+        The method's result. If the method raised a BanyanError, the error is returned, because Ray would wrap a raised
+        one in an error of its own.
     """
     try:
         return getattr(_worker(*setup), method)(*arguments)

@@ -25,14 +25,14 @@ _QUESTION = ("A model proposes these elements for the schema, beside a small cor
 
 def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
                decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
-    """Interrupt the run until a person has given an answer that can be applied.
+    """Interrupt the run and ask a person about candidates, again and again until an answer can be applied.
 
     Args:
-        knowledge_base: whose schema it is.
-        candidates: what is asked about.
-        decide: carries out the decisions of a person, whose name it is given, or raises DecisionError.
-        question: what the person is asked; "" means what may join the schema.
-        who: the client that resumes the run, where an answer does not say whose it is.
+        knowledge_base: the name of the knowledge base.
+        candidates: the candidates to decide on.
+        decide: applies decisions; it gets them and the name of the person. It raises DecisionError if it cannot.
+        question: what the person is asked; "" asks which candidates may join the schema.
+        who: the name of the client that resumes the run; it is used if an answer names no person.
     """
     error = ""
     while True:
@@ -48,24 +48,24 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
 
 def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "", question: str = "",
             ) -> dict[str, Any]:
-    """Build the interrupt that a person answers: LangChain's `HITLRequest`, and more for other programs.
+    """Build the value of the interrupt that a person answers: LangChain's `HITLRequest` with further keys.
 
-    Front ends show `action_requests` and `review_configs`. `delta` has the candidates with all their evidence,
-    and the other texts say how to answer in words.
+    Front ends for LangChain show `action_requests` and `review_configs`. For other programs, `delta` has the candidates
+    with all their evidence, and the other keys are texts that say how to answer in words.
 
     Args:
-        knowledge_base: whose schema it is.
+        knowledge_base: the name of the knowledge base.
         candidates: the elements to decide on, at least one.
         error: why the previous answer could not be applied, or "".
         question: what the person is asked; "" asks which candidates may join the schema.
     """
     count, first = len(candidates), candidates[0].name
     wrong = f"nothing was changed: {error}" if error else ""
-    # The standard form has no place for an error.
-    notes = [f"{wrong}\n\n" if wrong else "", *[""] * (count - 1)]
+    descriptions = [f"{number}. {_summary(candidate)}" for number, candidate in enumerate(candidates, 1)]
+    if wrong:  # The standard form has no place for an error.
+        descriptions[0] = f"{wrong}\n\n{descriptions[0]}"
     return {
-        "action_requests": [action_request(candidate, f"{note}{number}. {_summary(candidate)}")
-                            for number, (candidate, note) in enumerate(zip(candidates, notes, strict=True), 1)],
+        "action_requests": [*map(action_request, candidates, descriptions)],
         "review_configs": [review_config()],
         "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
         **({"error": wrong} if wrong else {}),
@@ -82,57 +82,58 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
 def _summary(candidate: Candidate) -> str:
     """Describe a candidate and the evidence for it on one line."""
     subjects, objects = ("/".join(types) or "any" for types in (candidate.subject_types, candidate.object_types))
-    bounds = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})", "entity_type": ""}
+    signature = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})", "entity_type": ""}
     documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
     evidence = "; ".join(f'{example.document}: "{example.words}"' for example in candidate.examples[:_SHOWN])
-    return (f"{KIND_NAMES[candidate.kind]} {candidate.name!r}{bounds[candidate.kind]}, in {documents}, confidence "
+    return (f"{KIND_NAMES[candidate.kind]} {candidate.name!r}{signature[candidate.kind]}, in {documents}, confidence "
             f"{candidate.confidence:.2f}{f'. {evidence}' if evidence else ''}")
 
 
 def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> bool:
     """Propose a schema from the documents and put it in force as version 1.
 
-    Nothing is stored before the whole schema is known, and the model's answers are cached, so a build that ends
-    meanwhile proposes the same again without a second call.
+    The schema is stored only when it is complete. If the build is interrupted before, the next build proposes the same
+    schema again without new calls, because the model's answers are cached.
 
     Args:
         kb: a knowledge base without a schema.
         writer: asks the model.
-        review: interrupt the run, so a person decides on the proposal.
-        who: the client that resumes the run.
+        review: interrupt the run and let a person decide on the proposal.
+        who: the name of the client that resumes the run.
 
     Returns:
-        False if there is no text yet, which leaves the knowledge base without a schema.
+        False if the documents have no text yet; the knowledge base then still has no schema.
 
     Raises:
         ReasonerError: a call failed for good.
         BudgetExceeded: a call would exceed the budget.
     """
-    calls = choose_excerpts(kb.documents.sample(SAMPLE), kb.documents.count_characters())
-    if not calls:
+    excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE), kb.documents.count_characters())
+    if not excerpts_by_call:
         return False
-    proposed = run(propose_schema, writer, calls)
-    reasons = reasons_of(proposed, sum(map(len, calls)), kb.documents.count_documents())
+    proposed = run(propose_schema, writer, excerpts_by_call)
+    reasons = reasons_of(proposed, sum(map(len, excerpts_by_call)), kb.documents.count_documents())
     if not review:
         kb.schemas.append(proposed, reasons, "auto")
         return True
 
     def decide(decisions: list[Decision], who: str) -> None:
-        reviewed, taken = review_elements(proposed, decisions)
-        kb.schemas.append(reviewed, [*reasons, *taken], who)
+        reviewed, review_reasons = review_elements(proposed, decisions)
+        kb.schemas.append(reviewed, [*reasons, *review_reasons], who)
 
     ask_person(kb.layout.name, proposed_candidates(proposed), decide, question=_QUESTION, who=who)
     return True
 
 
 def proposed_candidates(proposed: GraphSchema) -> list[Candidate]:
-    """Return the elements of a proposal that are not part of the core, as a person reviews candidates."""
+    """Return the elements of a proposed schema that are not in the core schema, as candidates to review."""
     core = core_schema()
     return [_candidate(kind, element) for kind in KIND_NAMES for element in proposed.elements(kind)
             if find_element(core, kind, element.name) is None]
 
 
 def _candidate(kind: ElementKind, element: SchemaElement) -> Candidate:
+    """Return a proposed schema element as a candidate; a model proposed it, so no document counts as its support."""
     subjects: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     if isinstance(element, RelationType):

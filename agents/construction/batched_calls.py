@@ -1,7 +1,8 @@
 """Extraction calls that the endpoint answers in batches, within a day and for half the price.
 
-The answers are recorded as those of ordinary calls, so the step `extract` finds them paid, and asks for what is
-missing. The ledger has the batches that are under way: a build that was killed submits nothing again.
+The answers are recorded as if the calls had been made one by one. The step `extract` then takes the recorded answers,
+and makes only the calls that have none. The ledger lists the batches that are under way, so a build that follows a
+killed one does not submit them again.
 """
 
 import asyncio
@@ -22,12 +23,12 @@ from .build_report import show_progress
 
 _T = TypeVar("_T")
 _MOST_REQUESTS, _MOST_BYTES = 50_000, 100_000_000
-"""Of one file. OpenAI takes twice the bytes."""
-FIRST_WAIT, _LONGEST_WAIT, _SLOWER = 30.0, 300.0, 1.2
-"""Seconds between two looks at a batch."""
+"""The limits of one file of requests. OpenAI takes files of twice the bytes."""
+FIRST_WAIT, _LONGEST_WAIT, _WAIT_GROWTH = 30.0, 300.0, 1.2
+"""Seconds between two requests for a batch's state: at first, at most, and the factor from one wait to the next."""
 _SHOWN_REASONS = 3
-_FAILED_LOOKS = 10
-"""Looks in a row that may fail: a day is long, and a network may be away for a while."""
+_MOST_FAILED_REQUESTS = 10
+"""How many requests for states may fail in a row: batches take a day, and a network may be down for a while."""
 
 _LOG = logging.getLogger("banyan.llm")
 
@@ -40,46 +41,48 @@ class InStep(Protocol):
 
 
 class BatchedCalls:
-    """The calls of one build.
+    """The calls of one build that are answered in batches.
 
     Args:
         extraction: makes requests, and records results.
-        endpoint: has the batches.
+        endpoint: the batch interface of the model's endpoint.
         in_step: see `InStep`.
-        run: the build that is charged.
-        budget: its budget.
+        run: the id of the build, to which the calls are charged.
+        budget: the budget of the build; None means no limit.
     """
 
     def __init__(self, extraction: BatchedExtraction, endpoint: BatchEndpoint, in_step: InStep, run: str,
                  budget: Budget | None) -> None:
+        """Start without calls; `answer` is given them."""
         self._extraction, self._endpoint, self._in_step = extraction, endpoint, in_step
         self._run, self._budget = run, budget
-        self._calls: dict[str, BatchedCall] = {}
-        self._open: dict[str, OpenBatch] = {}
-        self._looks_left = 0
+        self._calls: dict[str, BatchedCall] = {}  # by key
+        self._open: dict[str, OpenBatch] = {}  # the batches under way, by the file that has their requests
+        self._failures_left = 0  # until a first request for a state has succeeded
         self._problems: list[str] = []
 
     async def answer(self, calls: Sequence[BatchedCall], *, submits: bool) -> None:
-        """Have calls answered, and record the answers.
+        """Wait until the endpoint has answered calls in batches, and record the answers.
 
         Args:
             calls: all calls that the build is about to make.
-            submits: submit those that were not submitted before. False cancels the batches that are under way, and
-                takes what was answered.
+            submits: submit the calls that are neither answered nor in a batch that is under way. If False, nothing is
+                submitted: the batches under way are cancelled, and the answers that they already have are recorded.
 
         Raises:
             BudgetExceeded: the calls would take more than the budget leaves.
             ReasonerError: the endpoint refused a batch, did not answer all of it, does not know it, or cannot be
-                reached. What was answered is recorded.
+                reached. The answers that did arrive are recorded.
         """
-        known = await asyncio.to_thread(lambda: [*map(self._extraction.look_up, calls)])
-        self._calls = {one.key: call for one, call in zip(known, calls, strict=True)}
-        under_way = await self._in_step(lambda kb: read_open_batches(kb.database))
-        self._open = {batch.file: batch for batch in under_way}
-        submitted = {key for batch in self._open.values() for key in batch.keys}
-        due = {one.key: one.prompt_tokens for one in known if not one.is_answered and one.key not in submitted}
-        if submits and due:
-            await self._submit(due)
+        looked_up = await asyncio.to_thread(lambda: [*map(self._extraction.look_up, calls)])
+        self._calls = {known.key: call for known, call in zip(looked_up, calls, strict=True)}
+        open_batches = await self._in_step(lambda kb: read_open_batches(kb.database))
+        self._open = {batch.file: batch for batch in open_batches}
+        submitted = {key for batch in open_batches for key in batch.keys}
+        unsubmitted_tokens = {known.key: known.prompt_tokens for known in looked_up
+                              if not known.is_answered and known.key not in submitted}
+        if submits and unsubmitted_tokens:
+            await self._submit(unsubmitted_tokens)
         await self._settle_starts(restarts=submits)
         if self._open and not submits:
             await self._cancel()
@@ -88,27 +91,38 @@ class BatchedCalls:
             raise ReasonerError(f"{'; '.join(self._problems)}. What was answered is saved: run the command again to "
                                 "submit the rest, or without --batch to have it answered at once for the usual price")
 
-    async def _submit(self, due: Mapping[str, int]) -> None:
+    async def _submit(self, prompt_tokens: Mapping[str, int]) -> None:
+        """Upload calls as files of requests and start a batch for each file.
+
+        Args:
+            prompt_tokens: the number of prompt tokens of each call, by its key.
+
+        Raises:
+            BudgetExceeded: the budget is spent, or the calls are estimated to take more than it leaves.
+        """
         with charge_calls(budget=self._budget):
             charge().check()
         if self._budget is not None:
-            self._budget.check_ahead(self._extraction.account, *estimate_extraction(
-                sum(due.values()), (self._calls[key].requests for key in due)))
-        first, *others = due
-        answered = not self._extraction.knows_form and await self._learn_form(first)
-        files = self._files(others if answered else [*due])
+            requests = (self._calls[key].requests for key in prompt_tokens)
+            self._budget.check_ahead(self._extraction.account,
+                                     *estimate_extraction(sum(prompt_tokens.values()), requests))
+        first, *others = prompt_tokens
+        first_is_answered = not self._extraction.knows_form and await self._make_first_call(first)
+        files = self._request_files(others if first_is_answered else [*prompt_tokens])
         while (file := await asyncio.to_thread(next, files, None)) is not None:
-            requests, keys = file
-            batch = OpenBatch(await self._endpoint.upload(requests), "", keys)
-            # Before the batch starts: if the build is killed meanwhile, the next one finds the batch by its file.
+            lines, keys = file
+            batch = OpenBatch(await self._endpoint.upload(lines), "", keys)
+            # Saved before the batch starts: if the build is killed meanwhile, the next one finds the batch by its file.
             await self._save(batch)
             await self._start(batch)
 
-    async def _learn_form(self, key: str) -> bool:
-        """Make a first call as usual, to learn what the endpoint refuses: a whole batch would fail by it.
+    async def _make_first_call(self, key: str) -> bool:
+        """Make one call without a batch, to learn which parameters the endpoint refuses.
+
+        If a batch were sent with a parameter that the endpoint refuses, all of its calls would fail.
 
         Returns:
-            Whether it was answered.
+            True if the call was answered.
         """
         call = self._calls[key]
         try:
@@ -120,102 +134,123 @@ class BatchedCalls:
             return False
         return True
 
-    def _files(self, keys: Sequence[str]) -> Iterator[tuple[bytes, list[str]]]:
-        """Yield the calls as files within the endpoint's limits, each with the keys of its calls."""
-        lines, held, size = list[bytes](), list[str](), 0
+    def _request_files(self, keys: Sequence[str]) -> Iterator[tuple[bytes, list[str]]]:
+        """Yield files of requests within the endpoint's limits, each with the keys of the calls in it."""
+        lines, file_keys, size = list[bytes](), list[str](), 0
         for key in keys:
             line = self._extraction.request_line(key, self._calls[key])
-            if held and (len(held) == _MOST_REQUESTS or size + len(line) > _MOST_BYTES):
-                yield b"".join(lines), held
-                lines, held, size = [], [], 0
+            if file_keys and (len(file_keys) == _MOST_REQUESTS or size + len(line) > _MOST_BYTES):
+                yield b"".join(lines), file_keys
+                lines, file_keys, size = [], [], 0
             lines.append(line)
-            held.append(key)
+            file_keys.append(key)
             size += len(line)
-        if held:
-            yield b"".join(lines), held
+        if file_keys:
+            yield b"".join(lines), file_keys
 
     async def _start(self, batch: OpenBatch) -> None:
+        """Start a batch whose file is uploaded, and save the id that the endpoint gives it."""
         try:
-            started = await self._endpoint.start(batch.file)
+            batch_id = await self._endpoint.start(batch.file)
         except ReasonerError as error:
-            if not isinstance(error, EndpointFailed) or error.certain:  # refused, so there is none to wait for
+            was_refused = not isinstance(error, EndpointFailed) or error.certain
+            if was_refused:  # else the batch may have started, and stays saved so that it can be found
                 await self._forget(batch)
             raise
-        await self._save(batch._replace(id=started))
-        _LOG.info("%d calls were submitted as batch %s", len(batch.keys), started)
+        await self._save(batch._replace(id=batch_id))
+        _LOG.info("%d calls were submitted as batch %s", len(batch.keys), batch_id)
 
     async def _settle_starts(self, *, restarts: bool) -> None:
-        """Find the batches of which it is not known whether they started; start those that did not, or forget them."""
+        """Find out which batches without a saved id have started, and save their ids.
+
+        A build that ended between upload and start leaves such batches. Those that did not start are started now if
+        `restarts`, and forgotten otherwise.
+        """
         for batch in [batch for batch in self._open.values() if not batch.id]:
-            if found := await self._find(batch):
-                await self._save(batch._replace(id=found))
+            if batch_id := await self._find_id(batch):
+                await self._save(batch._replace(id=batch_id))
             elif restarts:
                 await self._start(batch)
             else:
                 await self._forget(batch)
 
-    async def _find(self, batch: OpenBatch) -> str:
+    async def _find_id(self, batch: OpenBatch) -> str:
+        """Return the id of the batch that was started with a file, or "" if there is none at this endpoint."""
         try:
             return await self._endpoint.find(batch.file)
-        except NotAtEndpoint:  # it is another endpoint by now
+        except NotAtEndpoint:  # the settings name another endpoint than when the file was uploaded
             return ""
 
     async def _cancel(self) -> None:
+        """Cancel all batches that are under way."""
         for batch in self._open.values():
             try:
                 await self._endpoint.cancel(batch.id)
             except ReasonerError as error:
                 if isinstance(error, EndpointFailed):
-                    raise  # else it is over already
+                    raise
+                # Any other error means that the batch is over already.
         _LOG.warning("the batches of an earlier build are cancelled, and what they answered is used")
 
     async def _collect(self, *, submits: bool) -> None:
-        """Wait for the open batches, and record the answers of each that is over."""
+        """Wait until all open batches are over, and record the answers of each as soon as it is over."""
         total, done, wait = sum(len(batch.keys) for batch in self._open.values()), Counter[str](), FIRST_WAIT
         while self._open:
             for batch in [*self._open.values()]:
                 try:
-                    state = await self._look_at(batch)
+                    state = await self._request_state(batch)
                     if state is not None:
                         done[batch.file] = len(batch.keys) if state.is_over else state.done
                     if state is not None and state.is_over:
-                        await self._take(batch, state, submits=submits)
+                        await self._record_results(batch, state, submits=submits)
                 except NotAtEndpoint as error:
-                    await self._lose(batch, error, submits=submits)
+                    await self._give_up(batch, error, submits=submits)
             show_progress("batch", done.total(), total)
             if self._open:
                 await asyncio.sleep(wait)
-                wait = min(wait * _SLOWER, _LONGEST_WAIT)
+                wait = min(wait * _WAIT_GROWTH, _LONGEST_WAIT)
 
-    async def _look_at(self, batch: OpenBatch) -> BatchState | None:
-        """Return the state of a batch; None if it is not known now."""
+    async def _request_state(self, batch: OpenBatch) -> BatchState | None:
+        """Return the state of a batch; None if the request failed and may be repeated later.
+
+        Raises:
+            EndpointFailed: too many requests in a row failed.
+        """
         try:
             state = await self._endpoint.state(batch.id)
         except EndpointFailed as error:
-            if not self._looks_left:
+            if not self._failures_left:
                 raise
-            self._looks_left -= 1
+            self._failures_left -= 1
             _LOG.warning("batch %s: %s", batch.id, error)
             return None
-        self._looks_left = _FAILED_LOOKS
+        self._failures_left = _MOST_FAILED_REQUESTS
         return state
 
-    async def _lose(self, batch: OpenBatch, error: NotAtEndpoint, *, submits: bool) -> None:
-        """Give up a batch that the endpoint does not know; while batches are wanted, the user decides."""
+    async def _give_up(self, batch: OpenBatch, error: NotAtEndpoint, *, submits: bool) -> None:
+        """Forget a batch that the endpoint does not know, if the build uses no batches.
+
+        Raises:
+            ReasonerError: the build uses batches (`submits`), so the user must decide what to do.
+        """
         if submits:
             raise ReasonerError(f"batch {batch.id} is not at this endpoint ({error}): set the address and key that it "
                                 "was submitted with, or run without --batch, which gives it up") from None
         await self._forget(batch)
         _LOG.warning("batch %s is given up, and its calls are asked one by one: %s", batch.id, error)
 
-    async def _take(self, batch: OpenBatch, state: BatchState, *, submits: bool) -> None:
-        """Record the results of a batch that is over, and say what it did not answer."""
+    async def _record_results(self, batch: OpenBatch, state: BatchState, *, submits: bool) -> None:
+        """Record the results of a batch that is over, and forget the batch.
+
+        If calls have no usable answer, `extract` makes them one by one later. But if the build uses batches (`submits`)
+        and this one did not complete (it failed or expired), a problem is noted, which ends the build.
+        """
         unanswered, failures = set(batch.keys), Counter[str]()
         for file in state.files:
             async for result in self._endpoint.results(file):
                 if result.get("custom_id") in unanswered:
-                    if failure := await self._record(result):
-                        failures[failure] += 1
+                    if reason := await self._record(result):
+                        failures[reason] += 1
                     else:
                         unanswered.remove(result["custom_id"])
         await self._forget(batch)
@@ -224,23 +259,25 @@ class BatchedCalls:
         reasons = state.problem or "; ".join(reason for reason, _ in failures.most_common(_SHOWN_REASONS))
         problem = (f"batch {batch.id} ended as {state.status!r}, and {len(unanswered)} of its {len(batch.keys)} calls "
                    "have no usable answer" + (f" ({reasons})" if reasons else ""))
-        if submits and state.status != "completed":  # they may be many, and nobody has agreed to the usual price
+        # The unanswered calls of such a batch may be many, and the user has not agreed to pay the usual price.
+        if submits and state.status != "completed":
             self._problems.append(problem)
         else:
             _LOG.warning("%s: they are asked one by one", problem)
 
     async def _record(self, result: Mapping[str, Any]) -> str:
+        """Record the result of one call and charge it; return why it cannot be used, or ""."""
         call = self._calls.get(str(result.get("custom_id")))
         with charge_calls(build=self._run, documents=call.sizes if call else None, budget=self._budget):
             return await self._extraction.record(result, call)
 
     async def _save(self, batch: OpenBatch) -> None:
         self._open[batch.file] = batch
-        await self._store()
+        await self._store_open()
 
     async def _forget(self, batch: OpenBatch) -> None:
         del self._open[batch.file]
-        await self._store()
+        await self._store_open()
 
-    async def _store(self) -> None:
+    async def _store_open(self) -> None:
         await self._in_step(lambda kb: write_open_batches(kb.database, self._open.values()))

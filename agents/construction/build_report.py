@@ -13,12 +13,16 @@ from .state import BuildReport, BuildState
 
 
 def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None) -> None:
-    """Show how far a step is; `total` is None if that is not known."""
+    """Show how many items of a step are done, of how many; `total` is None if it is not known."""
     get_stream_writer()({"step": step, "done": done, "total": total})
 
 
 def chunks_left(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
-    """Return how many chunks are to be extracted; those with one of the fingerprints `outdated` are read again."""
+    """Return how many chunks the build has to extract.
+
+    These are the chunks that were never extracted, and those whose extraction has one of the fingerprints `outdated`,
+    which are extracted again.
+    """
     return kb.documents.count_status("pending", "extracted") + sum(kb.documents.count_to_reread(outdated).values())
 
 
@@ -28,9 +32,9 @@ def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, p
     Args:
         kb: the knowledge base.
         state: the build's state.
-        reader: the fingerprint of the reasoner that extracts.
+        reader: the fingerprint of the reasoner that extracts and of its instructions.
         stopped: why the build ended early, or "".
-        prices: of models.
+        prices: the prices of models, from which the cost is computed.
     """
     outdated = kb.documents.count_to_reread(find_outdated(kb.extractions.count_fingerprints(), reader))
     spent = kb.calls.total(state["run"])

@@ -1,4 +1,7 @@
-"""The steps of a build that ask the reasoner: what the rules read of rows is stored with what it reads of the rest."""
+"""The steps of a build that ask the reasoner for extractions.
+
+The rules read the table rows of a chunk, and the reasoner reads the rest of it; both are stored as one extraction.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,16 +30,19 @@ from .state import BuildContext, BuildState, ChunksInput, build_options
 _T = TypeVar("_T")
 
 class _Reading(NamedTuple):
-    """A chunk, what the rules read of its rows, and the request for the rest, which may state nothing."""
+    """A chunk, what the rules extracted from its table rows, and the request for the rest of its text.
+
+    `has_statement` is False if the rest states nothing (headings, navigation), so the reasoner is not asked.
+    """
 
     chunk: Chunk
     rows: Extraction
     request: ExtractionRequest
-    is_stated: bool
+    has_statement: bool
 
 
 class _Work(NamedTuple):
-    """What one step extracts, and with what."""
+    """The chunks that one step extracts, and what it extracts them with."""
 
     readings: Sequence[_Reading]
     schema: GraphSchema
@@ -46,7 +52,7 @@ class _Work(NamedTuple):
 
 
 def _sizes(readings: Sequence[_Reading]) -> Counter[str]:
-    """Return how much of each document a call reads, by which its tokens are charged."""
+    """Return how many characters of each document a call reads; its tokens are charged to the documents by them."""
     sizes = Counter[str]()
     for reading in readings:
         sizes[reading.chunk.document_id] += len(reading.request.text)
@@ -64,7 +70,7 @@ class BuildNodes:
         return self._given or default_resources()
 
     def _budget(self, state: BuildState | ChunksInput) -> Budget | None:
-        """Return what is left of the budget of a state's run."""
+        """Return the budget of a state's run less what the run has spent; None means no limit."""
         context = build_options(state)
         return self._resources.budget(state["knowledge_base"], state["run"], context.max_tokens, context.max_cost)
 
@@ -73,9 +79,10 @@ class ExtractionNodes(BuildNodes):
     """The nodes that ask the reasoner for extractions."""
 
     async def ask_in_batch(self, state: BuildState) -> BuildState:
-        """Have the endpoint answer the calls of this batch by its batches, so that `extract` finds them paid.
+        """Submit the next calls as batches at the endpoint and wait for them, so `extract` finds their answers.
 
-        A build without `batch` only cancels the batches that an earlier build has left, and takes what they answered.
+        A build without the option `batch` submits nothing. If an earlier build has left batches at the endpoint, it
+        cancels them and records the answers that they already have.
         """
         name, run, context = state["knowledge_base"], state["run"], build_options(state)
         settings = self._resources.settings
@@ -84,8 +91,8 @@ class ExtractionNodes(BuildNodes):
         from ...models.llm.batched_extraction import BatchedCall  # noqa: PLC0415  (a second of imports)
         from .batched_calls import BatchedCalls  # noqa: PLC0415
 
-        works = await in_thread(lambda: [self._to_extract(state, call) for call in state["calls"]])
-        asked = [(work.schema, [reading for reading in work.readings if reading.is_stated]) for work in works]
+        works = await in_thread(lambda: [self._prepare(state, chunk_ids) for chunk_ids in state["calls"]])
+        asked = [(work.schema, [reading for reading in work.readings if reading.has_statement]) for work in works]
         calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
                  for schema, readings in asked if readings]
         try:
@@ -97,13 +104,15 @@ class ExtractionNodes(BuildNodes):
         return {}
 
     async def extract(self, state: ChunksInput) -> BuildState:
-        """Ask the reasoner for the extraction of chunks, and store it; what was extracted before is not asked again.
+        """Extract some chunks with one call of the reasoner, and store the extractions.
 
-        `EndpointDown` stops the build and leaves the chunks to be extracted. Any other `ReasonerError` fails them;
-        those that shared a call are asked again one by one first.
+        Chunks that were extracted before are left out. If the call fails:
+        - A spent budget or `EndpointDown` stops the build; the chunks stay to be extracted by the next one.
+        - Any other `ReasonerError` marks the chunk as failed. If several chunks shared the call, each of them is
+          extracted again by a call of its own first.
         """
         name, run = state["knowledge_base"], state["run"]
-        work = await in_thread(self._to_extract, state, state["chunks"])
+        work = await in_thread(self._prepare, state, state["chunks"])
         error = await self._extract(name, run, work, work.readings)
         if isinstance(error, ReasonerError) and not isinstance(error, EndpointDown) and len(work.readings) > 1:
             await self._in_step(name, run, lambda kb: split_call(kb, state["chunks"]))
@@ -121,9 +130,9 @@ class ExtractionNodes(BuildNodes):
 
     async def _extract(self, name: str, run: str, work: "_Work", readings: Sequence["_Reading"],
                        ) -> BudgetExceeded | ReasonerError | None:
-        """Extract some chunks with one call, and store what was found; return what prevented it."""
-        asked = [reading for reading in readings if reading.is_stated]
-        found = {reading.chunk.id: reading.rows for reading in readings}
+        """Extract some chunks with one call and store the extractions; return the error if the call failed."""
+        asked = [reading for reading in readings if reading.has_statement]
+        extraction_by_chunk = {reading.chunk.id: reading.rows for reading in readings}
         try:
             with charge_calls(build=run, documents=_sizes(asked), budget=work.budget):
                 extractions = await work.reasoner.extract(
@@ -131,29 +140,31 @@ class ExtractionNodes(BuildNodes):
         except (BudgetExceeded, ReasonerError) as error:
             return error
         for reading, extraction in zip(asked, extractions, strict=True):
-            found[reading.chunk.id] = reading.rows.combine(extraction)
-        if found:
-            call = content_id(*(reading.chunk.id for reading in asked)) if (
-                work.reasoner.reasons and len(_sizes(asked)) > 1) else ""
-            await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, found, call))
+            extraction_by_chunk[reading.chunk.id] = reading.rows.combine(extraction)
+        if extraction_by_chunk:
+            # A model's call that read several documents gets an id, which is stored with each extraction from it.
+            spans_documents = work.reasoner.reasons and len(_sizes(asked)) > 1
+            call = content_id(*(reading.chunk.id for reading in asked)) if spans_documents else ""
+            await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, extraction_by_chunk, call))
         return None
 
     async def _fail(self, name: str, run: str, reading: "_Reading", error: Exception) -> list[str]:
-        """Note that a chunk failed; return its id if the endpoint gave no answer."""
+        """Mark a chunk as failed; return its id in a list if the endpoint gave no answer, else an empty list."""
         reason, chunk = str(error), reading.chunk.id
         await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
         return [chunk] if isinstance(error, EndpointFailed) else []
 
-    def _to_extract(self, state: BuildState | ChunksInput, chunk_ids: Sequence[str]) -> "_Work":
-        """Return what is to be extracted of some chunks, and with what.
+    def _prepare(self, state: BuildState | ChunksInput, chunk_ids: Sequence[str]) -> "_Work":
+        """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text.
 
-        Tables are read by the base, so what they state does not depend on the documents before. Chunks that were
-        extracted before are left out.
+        The rules read rows by the base schema (the seed with people's decisions), which documents do not change. So the
+        facts of a table do not depend on which documents were read earlier. Chunks that were extracted before are left
+        out.
         """
         name, run = state["knowledge_base"], state["run"]
         with self._resources.writers.step(name, run, create=False) as kb:
             base = kb.schemas.base()
-            shown = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
+            schema = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
             reader = reading_fingerprint(kb, reasoner)
             chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if not _is_extracted(kb, chunk.id, reader)]
@@ -161,16 +172,17 @@ class ExtractionNodes(BuildNodes):
             budget = self._budget(state)
         readings = list[_Reading]()
         for chunk in chunks:
-            described = metadata[chunk.document_id]
-            rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base,
-                                    document_name(chunk.document_id, chunk.title, described))
-            request = extraction_request(chunk, prose, described, instructions)
+            chunk_metadata = metadata[chunk.document_id]
+            document = document_name(chunk.document_id, chunk.title, chunk_metadata)
+            rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base, document)
+            request = extraction_request(chunk, prose, chunk_metadata, instructions)
             # A model is not asked about headings and navigation.
-            is_stated = has_statement(prose) if self._resources.settings.uses_llm else bool(prose.strip())
-            readings.append(_Reading(chunk, rows, request, is_stated))
-        return _Work(readings, shown, budget, reasoner, reader)
+            states_something = has_statement(prose) if self._resources.settings.uses_llm else bool(prose.strip())
+            readings.append(_Reading(chunk, rows, request, states_something))
+        return _Work(readings, schema, budget, reasoner, reader)
 
     async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
+        """Call a function with the knowledge base in a thread, as a step of a run (see `Writers.step`)."""
         def step() -> _T:
             with self._resources.writers.step(name, run, create=False) as kb:
                 return do(kb)
@@ -179,16 +191,22 @@ class ExtractionNodes(BuildNodes):
 
 
 def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
-    """Return True if a chunk waits to be written, or was read as this fingerprint says."""
+    """Return True if a chunk need not be extracted.
+
+    There are two cases: its extraction waits to be written to the graph, or it is in the graph and has the fingerprint
+    `reader`, which stands for the reasoner and its instructions.
+    """
     status, made_by = kb.documents.status(chunk_id), kb.extractions.fingerprint(chunk_id)
-    return made_by is not None and (status == "extracted" or (
-        status == "done" and is_same_reading(made_by, reader)))
+    if made_by is None:  # never extracted
+        return False
+    return status == "extracted" or (status == "done" and is_same_reading(made_by, reader))
 
 
 def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction], call: str) -> None:
-    """Store extractions by chunk until their batch is written; of chunks in the graph they replace the older at once.
+    """Store the extractions of one call, by chunk, all of them or none.
 
-    All are stored or none, as a call that several share is paid once.
+    The extraction of a new chunk is stored until its batch is written to the graph. If a chunk is in the graph already,
+    the new extraction replaces the older one.
     """
     with kb.database.transaction():
         for chunk, extraction in extractions.items():
@@ -199,6 +217,6 @@ def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extracti
 
 
 def asks_batches(kb: KnowledgeBase, context: BuildContext, settings: Settings) -> bool:
-    """Return True if batches are submitted, or those that an earlier build has left are taken."""
-    can = settings.for_step("extract").speaks_openai
-    return context.batch or (can and bool(read_open_batches(kb.database)))
+    """Return True if a build deals with batches at the endpoint: it uses them, or an earlier build has left some."""
+    has_batch_interface = settings.for_step("extract").speaks_openai
+    return context.batch or (has_batch_interface and bool(read_open_batches(kb.database)))

@@ -4,17 +4,16 @@
           -> propose_schema_delta -> accept_or_reject -> choose_batch (next batch, or none left -> write the last one
           -> index)
 
-From the second batch on, two things start side by side: the batch before is bounded, written and
-embedded, and the next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on after
-the previous batch.
+From the second batch on, two things run side by side: the previous batch is bounded, written and embedded, and the
+next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on after the previous batch.
 
-With `batch`, the first batch has all chunks, so that all calls show the same schema, and `ask_in_batch` waits for the
+With `batch`, the first batch has all chunks, so all calls show the same schema, and `ask_in_batch` waits for the
 endpoint's answers to them; otherwise it does nothing.
 
-`write` bounds a batch (`graph_store/bounding/admission.py`): what fits neither the schema nor the source is rejected,
-with the reason. A build that cannot go on, because the endpoint is down or the budget is spent, does not fail:
-the node that asked sets `stopped`, what was extracted is still written, `index` saves the graph and its vectors but
-finds no communities, and the report says why it stopped.
+`write` bounds a batch (`graph_store/bounding/admission.py`): it rejects what does not fit the schema or is not in the
+source, with the reason. If the endpoint is down or the budget is spent, a build does not fail but stops. The node that
+made the call sets `stopped`. What was extracted is still written. `index` saves the graph and its vectors but finds no
+communities, and the report says why the build stopped.
 
 The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. A run
 may therefore end anywhere, and the next one resumes it. The steps are in `nodes` and `extraction_nodes`.
@@ -38,15 +37,17 @@ from .state import BuildContext, BuildInput, BuildOutput, BuildState, ChunksInpu
 
 
 def write_and_extract(state: BuildState) -> Sequence[Send | str]:
-    """Write the batch that was extracted, and extract the next one meanwhile."""
+    """Extract the next batch, one task for each call, and write the previous batch at the same time."""
     name, run, options = state["knowledge_base"], state["run"], state["options"]
     sends = [Send("extract", ChunksInput(knowledge_base=name, run=run, options=options, chunks=chunks))
              for chunks in state["calls"]]
-    # Sent last: its transaction blocks what extractions read of the ledger, and the endpoint would be idle meanwhile.
+    # `write` is sent last: its transaction keeps extractions from reading the ledger, and if it began first, the
+    # endpoint would be idle meanwhile.
     if state["extracted"] or not state["undecided"]:
         sends.append(Send("write", ChunksInput(knowledge_base=name, run=run, options=options,
                                                chunks=state["extracted"])))
-    return sends or ["propose_schema_delta"]  # nothing is left to extract, but labels of before are undecided
+    # If nothing is left to extract or write, candidates of an earlier build may still be undecided.
+    return sends or ["propose_schema_delta"]
 
 
 def begin_or_index(state: BuildState) -> Literal["choose_batch", "index"]:
@@ -55,7 +56,7 @@ def begin_or_index(state: BuildState) -> Literal["choose_batch", "index"]:
 
 
 def after_write(state: BuildState) -> Literal["propose_schema_delta", "index"]:
-    """Go on with the batch that was extracted meanwhile, or to the index if there was none or the build stopped."""
+    """Go on with the batch that was extracted beside the write; go to the index if there is no such batch."""
     return "propose_schema_delta" if state["batch"] else "index"
 
 
@@ -95,7 +96,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     # LangGraph's default limit of steps would end a build after a few hundred chunks; a build ends by itself.
     config = RunnableConfig(recursion_limit=10_000_000)
     if resources is not None:
-        # The two more are `write` and the thread of a synchronous run's stream.
+        # Two more than the extractions: one for `write`, one for the thread of a synchronous run's stream.
         config["max_concurrency"] = 2 + resources.extractions_at_once
     return compiled.with_config(config)
 

@@ -1,4 +1,4 @@
-"""What a build is given: its checks, its documents, and how their files compare with those of the knowledge base."""
+"""The input of a build: check it, yield its documents, and compare its files with those in the knowledge base."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -23,19 +23,25 @@ _T = TypeVar("_T")
 
 DEFAULT_SCHEMA = "general"
 """The seed if no schema is named and no model can infer one."""
-_STORED_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
-"""The most documents and characters between two commits: a commit for each would rewrite the same pages."""
+_DOCUMENTS_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
+"""The most documents and characters between two commits: a commit after each document would rewrite the same pages."""
 
 
 class NoModelError(BanyanError):
-    """A build is to read documents with a model, and none is set."""
+    """An option of the build needs a model, and none is set."""
 
 
 def check_model(*, uses_llm: bool, reread: bool = False, batch: bool = False, fresh_verdicts: bool = False) -> None:
-    """Check that there is a model if documents are to be read again or in batches, or verdicts to be made again.
+    """Check that a model is set if an option needs one.
+
+    Args:
+        uses_llm: whether a model is set.
+        reread: documents are extracted again; the rules would replace extractions that a model was paid for.
+        batch: calls are answered in batches, which only a model's endpoint has.
+        fresh_verdicts: a model judges again which entities are the same.
 
     Raises:
-        NoModelError: no model is set; the rules would undo what a model was paid for, and have no batches.
+        NoModelError: an option needs a model, and none is set.
     """
     if batch and not uses_llm:
         raise NoModelError("only a model reads documents in batches, and none is set: set BANYAN_LLM_BASE_URL and "
@@ -49,7 +55,10 @@ def check_model(*, uses_llm: bool, reread: bool = False, batch: bool = False, fr
 
 
 def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
-    """Return True if a new knowledge base gets a schema that a model infers: by default if there is a model."""
+    """Return True if a model infers the schema of a new knowledge base.
+
+    That is the default where a model is set: the input names no schema and has no recorded triples.
+    """
     return schema in {"", AUTO_SCHEMA} and recorded is None and uses_llm
 
 
@@ -63,10 +72,10 @@ def named_schema(schema: str) -> GraphSchema | None:
 
 
 def check_input(given: BuildInput) -> None:
-    """Check that the input has the types that it declares: a server passes on any client input.
+    """Check that the fields of the input have the declared types, because a server passes on whatever a client sends.
 
     Raises:
-        IngestError: a field has another type; names the field.
+        IngestError: a field has another type; the message names the field.
     """
     paths, recorded = given.get("paths") or [], given.get("recorded")
     if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
@@ -78,15 +87,15 @@ def check_input(given: BuildInput) -> None:
 
 
 def named_sources(paths: Sequence[str]) -> list[Path | Address]:
-    """Files and folders, and addresses of the web."""
+    """Return each path as a web address if it is one, else as a file or folder."""
     return [Address(path) if is_address(path) else Path(path) for path in paths]
 
 
 def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: Sequence[LoadFailure]) -> Iterator[_T]:
-    """Read the first item and return all items, the first included.
+    """Check that an iterator has an item, and return an iterator over all of its items.
 
     Raises:
-        IngestError: there is no item, and no failure explains why.
+        IngestError: there is no item although `paths` has some, and no failure explains why.
     """
     first = next(items, None)
     if first is not None:
@@ -99,7 +108,10 @@ def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: 
 
 
 def distinct(given: Sequence[Document], read: Iterator[Document], failures: list[LoadFailure]) -> Iterator[Document]:
-    """Yield the documents given as text, then those read; a read one with the id of a given one becomes a failure."""
+    """Yield the documents that were given as text, then those that were read from files.
+
+    A document from a file that has the id of a given one is left out, and added to `failures`.
+    """
     yield from given
     ids = {document.id for document in given}
     for document in read:
@@ -111,11 +123,11 @@ def distinct(given: Sequence[Document], read: Iterator[Document], failures: list
 
 
 def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    """Group documents to be stored in one transaction each, bounded by number and by length of text."""
+    """Yield documents in groups, each to be stored in one transaction; a group has a limited number and length."""
     group: list[Document] = []
     for document in documents:
         group.append(document)
-        if len(group) == _STORED_AT_ONCE or sum(len(member.text) for member in group) > _CHARACTERS_AT_ONCE:
+        if len(group) == _DOCUMENTS_AT_ONCE or sum(len(member.text) for member in group) > _CHARACTERS_AT_ONCE:
             yield group
             group = []
     if group:
@@ -123,12 +135,12 @@ def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
 
 
 class FolderChanges(NamedTuple):
-    """How a folder differs from what a knowledge base has of it.
+    """The differences between a folder and the documents that a knowledge base has read from it.
 
     Attributes:
-        new: the files that gave no document yet, relative to the folder.
-        known: how many files gave documents; those that changed are read again.
-        gone: the ids of the documents whose file or record is no longer there.
+        new: the files from which no document was read yet, as paths relative to the folder.
+        known: the number of files from which documents were read; a build reads them again if they changed.
+        gone: the ids of the documents whose file, or whose record in a file, no longer exists.
     """
 
     new: list[str]
@@ -137,57 +149,61 @@ class FolderChanges(NamedTuple):
 
 
 def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> FolderChanges:
-    """Compare a folder with what a knowledge base has of it.
+    """Compare the files in a folder with the documents that a knowledge base has read from it.
 
     Args:
         stored: the documents of the knowledge base; None if there is none yet.
         folder: the folder.
-        limits: what of the folder is read.
+        limits: which files of the folder are read.
 
     Raises:
-        IngestError: there is no such folder, or it has nothing to read and all documents of it would be gone, as of
-            a disk that is not mounted.
+        IngestError: the folder does not exist; or it was built as part of another folder; or it has no files although
+            the knowledge base has documents from it, as when its disk is not mounted.
     """
     if not folder.is_dir():
         raise IngestError(f"{folder} is not a folder: name one that is there")
-    root, of_file = folder.absolute(), dict[Path, set[str]]()
-    for name, _, source, _ in stored.about() if stored else ():
+    root, stored_ids = folder.absolute(), dict[Path, set[str]]()
+    for document_id, _, source, _ in stored.about() if stored else ():
         if (file := _file_of(source)).is_absolute() and file.is_relative_to(root):
-            of_file.setdefault(file, set()).add(name)
-    new, kept, known = list[str](), set[str](), 0
-    for file, own in files_in(root, limits):
-        names, ids = of_file.get(file, set()), set(own)
-        if names and names.isdisjoint(ids):
-            raise IngestError(f"{file} gave the document {min(names)!r}, which {folder} would give another id: name "
+            stored_ids.setdefault(file, set()).add(document_id)
+    new, existing_ids, known = list[str](), set[str](), 0
+    for file, file_ids in files_in(root, limits):
+        before = stored_ids.get(file, set())
+        # Ids are paths below the folder that was built, so they differ if another folder was.
+        if before and before.isdisjoint(file_ids):
+            raise IngestError(f"{file} gave the document {min(before)!r}, which {folder} would give another id: name "
                               "the folder that was built")
-        kept |= ids
-        known += bool(names)
-        new += [] if names else [file.relative_to(root).as_posix()]
-    if of_file and not new and not known:
+        existing_ids.update(file_ids)
+        if before:
+            known += 1
+        else:
+            new.append(file.relative_to(root).as_posix())
+    if stored_ids and not new and not known:
         raise IngestError(f"nothing is left to read in {folder}, of which the knowledge base has "
-                          f"{sum(map(len, of_file.values()))} documents: is its disk mounted? To delete them all, use "
-                          "`banyan delete` or `banyan drop`")
-    return FolderChanges(sorted(new), known, sorted(set().union(*of_file.values()) - kept))
+                          f"{sum(map(len, stored_ids.values()))} documents: is its disk mounted? To delete them all, "
+                          "use `banyan delete` or `banyan drop`")
+    return FolderChanges(sorted(new), known, sorted(set().union(*stored_ids.values()) - existing_ids))
 
 
 def without_replaced_files(stored: Documents, read: Iterator[Document], home: Path,
                            failures: list[LoadFailure]) -> Iterator[Document]:
-    """Yield the documents, except those that would replace the document of another file, which become failures.
+    """Yield the documents, but leave out those that would replace the document of another file; note these as failures.
 
-    A folder that was moved is no other file, and neither is a copy with the same text.
+    Two documents can have the same id if their files have the same name. A new file may replace the document of another
+    file only if that file no longer exists (its folder was moved), or if the texts are the same.
 
     Args:
         stored: the documents of the knowledge base.
         read: the documents that were read.
-        home: the folder in which a server stores uploads; an upload replaces the document of its name.
+        home: the folder in which a server stores uploads; an upload always replaces the document of its name.
         failures: receives the failures.
     """
     for document in read:
         before, now = map(_file_of, (stored.source(document.id), document.source))
-        is_other = (before != now and now.is_file() and before.is_absolute() and before.is_file()
-                    and not before.samefile(now) and home.absolute() not in (*before.parents, *now.parents)
-                    and stored.get(document.id).text != document.text)
-        if is_other:
+        are_two_files = (before != now and now.is_file() and before.is_absolute() and before.is_file()
+                         and not before.samefile(now))
+        is_upload = home.absolute() in (*before.parents, *now.parents)
+        if are_two_files and not is_upload and stored.get(document.id).text != document.text:
             failures.append(LoadFailure(path=document.source, reason=(
                 f"the id {document.id!r} belongs to {before}: build a folder that contains both files, rename one, "
                 "or delete that document first")))
@@ -196,37 +212,43 @@ def without_replaced_files(stored: Documents, read: Iterator[Document], home: Pa
 
 
 def note_moved_files(stored: Documents, read: Iterator[Document], home: Path, moved: list[str]) -> Iterator[Document]:
-    """Yield the documents, and note the new ones with the text of a document whose file no longer exists.
+    """Yield the documents, and note which of them are probably files that were moved.
+
+    That is so if a document is new and has the same text as a stored document whose file no longer exists.
 
     Args:
         stored: the documents of the knowledge base.
         read: the documents that were read.
-        home: the folder in which a server stores uploads, which it deletes after reading.
-        moved: receives "OLD ID -> NEW ID" for each.
+        home: the folder in which a server stores uploads; it deletes them after reading, so they count as existing.
+        moved: receives "OLD ID -> NEW ID" for each moved file.
     """
-    missing: dict[bytes, str] | None = None
+    missing_files: dict[bytes, str] | None = None  # computed for the first new document: it reads all stored ones
     for document in read:
         if _file_of(document.source).is_absolute() and not stored.has(document.id):
-            missing = _missing_files(stored, home) if missing is None else missing
-            if before := missing.get(_digest(document)):
-                moved.append(f"{before} -> {document.id}")
+            missing_files = _missing_files(stored, home) if missing_files is None else missing_files
+            if old_id := missing_files.get(_digest(document)):
+                moved.append(f"{old_id} -> {document.id}")
         yield document
 
 
 def _missing_files(stored: Documents, home: Path) -> dict[bytes, str]:
-    """Return the ids of the documents whose files no longer exist, by what `_digest` returns."""
+    """Return the ids of the documents whose files no longer exist, by the hash of their text (see `_digest`)."""
     files = ((name, _file_of(source)) for name, _, source, _ in stored.about())
     return {_digest(stored.get(name)): name for name, file in files
             if file.is_absolute() and home.absolute() not in file.parents and not file.exists()}
 
 
 def _file_of(source: str) -> Path:
+    """Return the file of a document's source, which is "FILE" or "FILE, record NUMBER"."""
     return Path(source.partition(", record ")[0])
 
 
 def _digest(document: Document) -> bytes:
-    """Return a hash of a document's text without the row of its metadata, which has the document's name."""
-    text = document.text
-    row, _, rest = text.partition("\n\n")
-    is_named = row.startswith(f"| {DOCUMENT}: ")
-    return hashlib.sha256((rest if is_named else text).encode("utf-8", "surrogatepass")).digest()
+    """Return a hash of a document's text, without a first row of metadata that has the document's name.
+
+    A file that was moved gives another name, but the same hash.
+    """
+    first_block, _, rest = document.text.partition("\n\n")
+    has_metadata_row = first_block.startswith(f"| {DOCUMENT}: ")
+    text = rest if has_metadata_row else document.text
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

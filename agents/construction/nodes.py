@@ -61,19 +61,19 @@ from .state import BuildContext, BuildState, ChunksInput, build_options, new_run
 
 
 class ConstructionNodes(BuildNodes):
-    """The other nodes."""
+    """The nodes of a build that do not extract."""
 
     def abandon(self, state: BuildState) -> None:
-        """End a run of which a step failed or was cancelled, so others may write."""
+        """End a run after one of its steps failed or was cancelled, so other runs may write."""
         if "run" in state:
             self._resources.writers.abandon(state["knowledge_base"], state["run"])
 
     def charged_to_client(self) -> AbstractContextManager[None]:
-        """Entered for each run of a node: its calls are taken from its client's allowance."""
+        """Return a context in which a node runs, so its calls count against the allowance of the run's client."""
         return charged_to_client(self._resources.allowance_of)
 
     def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
-        """Validate all that was given, before anything is made or paid."""
+        """Validate the input and the options, before anything is created or paid for; return the first state."""
         context, name = runtime.context or BuildContext(), check_name(state.get("knowledge_base", ""))
         check_input(state)
         check_context(context)
@@ -90,13 +90,13 @@ class ConstructionNodes(BuildNodes):
         given_documents(state.get("documents") or [], self._resources.limits)
         if context.batch:
             run(self._resources.batch_endpoint().check)
-        # "undecided" at first, so that what the last batch of a build that broke off asked of the schema is decided on.
+        # "undecided" is True at first: an earlier build that ended early may have left schema candidates undecided.
         return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
                 "calls": [], "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True,
                 "files_failed": [], "files_partly_read": [], "files_moved": [], "options": asdict(context)}
 
     def ingest(self, state: BuildState) -> BuildState:
-        """Read documents into the ledger; unchanged ones cost nothing."""
+        """Read the documents of the input, and store them with their chunks; unchanged documents cost nothing."""
         context, resources, limits = build_options(state), self._resources, self._resources.limits
         failures: list[LoadFailure] = []
         partly_read: dict[str, str] = {}
@@ -105,24 +105,25 @@ class ConstructionNodes(BuildNodes):
         recorded = state.get("recorded")
         documents: Iterator[Document] = iter(())
         records: Iterator[RecordedPassage] = iter(())
-        given = given_documents(state.get("documents") or [], limits)
-        # The first is read before the knowledge base is made: a wrong path leaves no empty one behind.
+        given_texts = given_documents(state.get("documents") or [], limits)
+        # `require_any` reads the first document before the knowledge base is created, so a wrong path does not
+        # leave an empty knowledge base.
         if recorded is None:
             documents = require_any(resources.read(paths, failures.append), paths, failures)
         else:
             files = [path for path in paths if isinstance(path, Path)]
             records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
                                   failures)
-        wanted = named_schema(state.get("schema", ""))
+        requested = named_schema(state.get("schema", ""))
         inferred = is_inferred(state.get("schema", ""), recorded, uses_llm=resources.settings.uses_llm)
         with resources.writers.step(state["knowledge_base"], state["run"]) as kb:
-            _set_schema(kb, wanted, inferred=inferred)
+            _set_schema(kb, requested, inferred=inferred)
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
             home = resources.settings.home
-            kept = without_replaced_files(kb.documents, distinct(given, documents, failures), home, failures)
-            self._store_documents(kb, note_moved_files(kb.documents, kept, home, moved), partly_read)
+            accepted = without_replaced_files(kb.documents, distinct(given_texts, documents, failures), home, failures)
+            self._store_documents(kb, note_moved_files(kb.documents, accepted, home, moved), partly_read)
             _store_recorded(kb, records)
             kb.choose_embedding()
             if context.retry_failed:
@@ -130,28 +131,28 @@ class ConstructionNodes(BuildNodes):
             reader = reading_fingerprint(kb, resources.reasoner(kb.layout.name))
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
             total = chunks_left(kb, outdated)
-            unread = [f"{f.path}: {f.reason}" for f in failures]
+            unread = [f"{failure.path}: {failure.reason}" for failure in failures]
             if paths:
-                note_unread_files(kb.database, [_below(paths, line) for line in unread])
+                note_unread_files(kb.database, [_relative_to_folder(paths, line) for line in unread])
         reasons = {failure.reason for failure in failures}
+        partly_read_lines = [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons]
         return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
-                "files_partly_read": [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons],
-                "files_moved": moved}
+                "files_partly_read": partly_read_lines, "files_moved": moved}
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str]) -> None:
-        """Store documents, and note what of them was not read."""
+        """Cut documents into chunks and store both; add to `partly_read`, by document id, what was not read."""
         count, settings = 0, self._resources.settings
         for group in group_documents(documents):
-            cut = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
-                                             overlap_tokens=settings.chunk_overlap)) for document in group]
-            # Reading files may take long, and waits for no transaction.
+            chunked = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
+                                                 overlap_tokens=settings.chunk_overlap)) for document in group]
+            # Files are read between the transactions, because reading may take long.
             with kb.database.transaction():
-                for document, chunks in cut:
+                for document, chunks in chunked:
                     kb.documents.put(document, chunks)
                     if UNREAD in document.metadata:
                         partly_read[document.id] = document.metadata[UNREAD]
             for document in group:
-                kb.printed.keep(document)
+                kb.printed.keep(document)  # a copy of its PDF file, which the page shows
             count += len(group)
             show_progress("read", count, None)
 
@@ -160,14 +161,17 @@ class ConstructionNodes(BuildNodes):
             audit.record(self._resources.settings.home, action, kb.layout.name, what)
 
     def fit_schema(self, state: BuildState) -> BuildState:
-        """Let a model propose the first schema from a sample of the documents, where none was named."""
+        """Give a knowledge base without a schema its first one.
+
+        A model proposes it from a sample of the documents. Without a model or without text it is the default seed.
+        """
         name, run = state["knowledge_base"], state["run"]
         with self._resources.writers.step(name, run, create=False) as kb:
             if kb.schemas.version():
                 return {}
             writer = self._resources.schema_writer(name)
             try:
-                with self._charged(state):
+                with self._charge_to_run(state):
                     fitted = writer is not None and fit_schema(kb, writer, review=build_options(state).review,
                                                                who=served_client())
             except (BudgetExceeded, ReasonerError) as error:
@@ -178,86 +182,92 @@ class ConstructionNodes(BuildNodes):
         return {}
 
     def choose_batch(self, state: BuildState) -> BuildState:
-        """Choose the chunks to extract next, and which of them share a call; those extracted before are to be written.
+        """Choose the chunks to extract next, and group them by call.
 
-        The rules read some together, which is faster; each is extracted as if alone. Where batches are used, all chunks
-        are next.
+        A model gets one chunk a call, or several small ones if `extract_tokens` is set. The rules get several chunks at
+        once, only because that is faster. If the endpoint answers in batches, all chunks are chosen. The chunks that
+        were extracted last become "extracted", which `write` takes.
         """
         calls: list[list[str]] = []
         outdated, settings = state["outdated"], self._resources.settings
         if not state["stopped"]:
-            shares = settings.uses_llm and settings.extract_tokens
-            together = 1 if settings.uses_llm else MOST_CHUNKS
-            most = settings.batch_size * (MOST_CHUNKS if shares and settings.batch_chunks is None else 1)
+            chunks_share_calls = settings.uses_llm and settings.extract_tokens
+            chunks_per_call = 1 if settings.uses_llm else MOST_CHUNKS  # unless chunks share calls by their length
+            most = settings.batch_size * (MOST_CHUNKS if chunks_share_calls and settings.batch_chunks is None else 1)
             with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
                 # A person may have changed the instructions back while the build waited for decisions.
                 reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
-                outdated = [one for one in outdated if not is_same_reading(one, reader)]
+                outdated = [fingerprint for fingerprint in outdated if not is_same_reading(fingerprint, reader)]
                 most_calls = settings.batch_size
                 if asks_batches(kb, build_options(state), settings):
                     most = most_calls = kb.documents.count()
                 chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"], reread=outdated))
-                calls = calls_of(kb, chunks, settings.extract_tokens, most_calls) if shares else [
-                    [chunk.id for chunk in chunks[at : at + together]] for at in range(0, len(chunks), together)]
+                if chunks_share_calls:
+                    calls = calls_of(kb, chunks, settings.extract_tokens, most_calls)
+                else:
+                    calls = [[chunk.id for chunk in chunks[start:start + chunks_per_call]]
+                             for start in range(0, len(chunks), chunks_per_call)]
         return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"],
                 "outdated": outdated}
 
     def propose_schema_delta(self, state: BuildState) -> BuildState:
-        """Collect what did not fit the schema, in this batch and before; a person is shown the strongest of it.
+        """Collect the labels that do not fit the schema, in this batch and before, as candidates to join it.
 
-        A model groups labels that mean the same before they are judged.
+        This is done if candidates are decided on now: after the last batch, after each batch if a person reviews, or
+        when `_steers` says so. A model groups labels that mean the same. A person is shown the strongest candidates.
         """
         policy = build_options(state).policy
         with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
-            left = kb.documents.count_status("pending") + _count_outdated(kb, state)
-            show_progress("extract", state["total"] - left, state["total"])
-            # Before the schema is decided on: what the old content asked for counts no more.
+            chunks_to_extract = kb.documents.count_status("pending") + _count_outdated(kb, state)
+            show_progress("extract", state["total"] - chunks_to_extract, state["total"])
+            # Done before the schema is decided on, so labels of a document's old content no longer count.
             kb.schema_control.put_revisions_in_service()
-            last = not kb.documents.next_batch(1, after=state["batch"], reread=state["outdated"])
+            is_last = not kb.documents.next_batch(1, after=state["batch"], reread=state["outdated"])
             candidates: list[Candidate] = []
             stopped = ""
-            due = last or policy == "review" or self._steers(kb, state)
-            grouped_by = self._resources.schema_writer(state["knowledge_base"]) if due else None
-            if due:
+            decides_now = is_last or policy == "review" or self._steers(kb, state)
+            writer = self._resources.schema_writer(state["knowledge_base"]) if decides_now else None
+            if decides_now:
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
-            if grouped_by and policy != "off" and not state.get("recorded") and not state["stopped"]:
-                stopped = self._group_labels(kb, grouped_by, state)
+            if writer and policy != "off" and not state.get("recorded") and not state["stopped"]:
+                stopped = self._group_labels(kb, writer, state)
             if policy == "review":
                 candidates = kb.schema_control.waiting(support_in(kb, self._resources.settings), REVIEWED_AT_ONCE)
-            shown = [candidate.model_dump(mode="json") for candidate in candidates]
-            return {"undecided": not last, "candidates": shown, "stopped": stopped or state["stopped"]}
+            candidate_data = [candidate.model_dump(mode="json") for candidate in candidates]
+            return {"undecided": not is_last, "candidates": candidate_data, "stopped": stopped or state["stopped"]}
 
-    def _charged(self, state: BuildState | ChunksInput) -> AbstractContextManager[None]:
-        """Charge the calls of a block to a state's run, within its budget."""
+    def _charge_to_run(self, state: BuildState | ChunksInput) -> AbstractContextManager[None]:
+        """Return a context whose calls are charged to a state's run, within its budget."""
         return charge_calls(build=state["run"], budget=self._budget(state))
 
     def _steers(self, kb: KnowledgeBase, state: BuildState) -> bool:
-        """Return True if the schema is decided on before the next batch is extracted, which is shown what grew.
+        """Return True if the schema is decided on now, so the model sees the new terms in the next batch.
 
-        That is so where a model extracts, each time the corpus has doubled: comparing all labels takes ever longer.
+        That is so only if a model extracts, and only each time the number of extracted batches has doubled: comparing
+        all labels takes longer the more there are.
         """
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
-        read = kb.documents.count_status("done") - _count_outdated(kb, state)
-        batches = read // self._resources.settings.batch_size
-        return batches & (batches - 1) == 0  # a power of two
+        chunks_read = kb.documents.count_status("done") - _count_outdated(kb, state)
+        batches = chunks_read // self._resources.settings.batch_size
+        return batches & (batches - 1) == 0  # True for 0 and for powers of two
 
     def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, state: BuildState) -> str:
-        """Ask once which new labels mean the same; returns why that failed, or ""."""
+        """Let the model group new labels that mean the same; return why that failed, or ""."""
         try:
-            with self._charged(state):
+            with self._charge_to_run(state):
                 group_labels(kb, writer, support_in(kb, self._resources.settings))
         except (BudgetExceeded, ReasonerError) as error:
             return f"new labels were not compared: {error}"
         return ""
 
     def accept_or_reject(self, state: BuildState) -> BuildState:
-        """Decide on the candidates: by the thresholds, or by a person (the interrupt's resume value).
+        """Decide which candidates join the schema, by the thresholds or by a person.
 
-        The thresholds (`agents/thresholds.py`, applied in `graph_store/evolution/growth.py`) see all that was asked for
-        until now, so the schema that they lead to in the end is a function of the documents. A person is asked
-        after each batch: the interrupt ends this node and frees the writer's lock, and on resume the node runs again
-        from its start. A build that stopped decides nothing.
+        The thresholds (`agents/thresholds.py`, applied in `graph_store/evolution/growth.py`) judge all candidates of
+        all documents read until now, so the final schema depends only on the documents. A person is asked after each
+        batch: the interrupt ends this node and frees the writer's lock, and the answer (the resume value) runs the node
+        again from its start. A build that stopped decides nothing.
         """
         policy = build_options(state).policy
         if state["stopped"]:
@@ -265,7 +275,7 @@ class ConstructionNodes(BuildNodes):
         candidates = [Candidate(**data) for data in state["candidates"]]
         with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
             if policy == "review" and candidates:
-                # Leaving the block by the interrupt's exception ends the run's hold on the lock.
+                # The interrupt is an exception; it leaves this block, and that frees the lock.
                 support = support_in(kb, self._resources.settings)
 
                 def decide(decisions: list[Decision], who: str) -> None:
@@ -278,33 +288,34 @@ class ConstructionNodes(BuildNodes):
         return {"candidates": []}
 
     def write(self, state: ChunksInput) -> BuildState:
-        """Bound a batch, write it, and embed it.
+        """Check the extractions of a batch against the schema, write the admitted facts, and embed them.
 
-        Facts, rejections, what the batch asks of the schema, and the state of its chunks are written in one
-        transaction (`SchemaControl.write`).
+        One transaction writes the facts, the rejections, the candidates for the schema and the status of the chunks
+        (`SchemaControl.write`).
         """
         name, run = state["knowledge_base"], state["run"]
-        with self._charged(state), self._resources.writers.step(name, run, create=False) as kb:
+        with self._charge_to_run(state), self._resources.writers.step(name, run, create=False) as kb:
             kb.schema_control.write(state["chunks"])
             kb.vector_synchroniser.embed(state["chunks"])
             show_progress("write", kb.documents.count_status("done"), kb.documents.count())
         return {}
 
     def index(self, state: BuildState) -> BuildState:
-        """Derive all that follows from the rows (`graph_store/derive.py`), and report.
+        """Compute the derived state from the stored rows (`graph_store/derive.py`), and return the build's report.
 
-        That is: one entity of several names, vectors, communities and their reports, `graph.json`, the search index.
+        The derived state is: merged entities, vectors, communities and their reports, `graph.json`, the search index.
+        If the build stopped early, only the graph and its vectors are brought up to date.
         """
         name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
         with self._resources.writers.step(name, run, create=False) as kb:
             show_progress("index", 0, None)
             if stopped:
-                # The endpoint's failures, not theirs: the next build asks for them again.
+                # These chunks failed because the endpoint did, so the next build extracts them again.
                 kb.documents.retry_failed(state["unanswered"])
                 refresh_graph_and_vectors(kb)
                 kb.save_graph()
             else:
-                with self._charged(state):
+                with self._charge_to_run(state):
                     stopped = self._derive(kb)
             reader = reading_fingerprint(kb, self._resources.reasoner(name))
             report = report_of(kb, state, reader, stopped, self._resources.spending.prices)
@@ -312,7 +323,7 @@ class ConstructionNodes(BuildNodes):
         return {"report": report}
 
     def _derive(self, kb: KnowledgeBase) -> str:
-        """Bring up all that follows from the new facts; returns why that stopped before its end, or ""."""
+        """Compute the derived state; return why that stopped before its end, or ""."""
         reasoner = self._resources.reasoner(kb.layout.name)
         try:
             derive(kb, reasoner)
@@ -324,11 +335,12 @@ class ConstructionNodes(BuildNodes):
 
 
 def _count_outdated(kb: KnowledgeBase, state: BuildState) -> int:
-    """Return how many chunks in the graph the build still has to read again."""
+    """Return the number of chunks in the graph that the build still has to extract again."""
     return sum(kb.documents.count_to_reread(state["outdated"]).values())
 
 
 def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> None:
+    """Store passages with their recorded triples as documents that are extracted already."""
     with kb.database.transaction():
         for count, record in enumerate(records, 1):
             kb.documents.put(record.document, [record.chunk])
@@ -337,18 +349,28 @@ def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> No
             show_progress("read", count, None)
 
 
-def _set_schema(kb: KnowledgeBase, wanted: GraphSchema | None, *, inferred: bool) -> None:
+def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, inferred: bool) -> None:
+    """Put the schema that the input names in force, or the default seed; check it if the knowledge base has a schema.
+
+    Args:
+        kb: the knowledge base.
+        requested: the schema that the input names; None if it names none.
+        inferred: a model will infer the schema, so a new knowledge base gets none yet.
+
+    Raises:
+        SchemaError: the knowledge base was built with another schema than the one that the input names.
+    """
     if kb.schemas.version() == 0:
         if inferred:
-            return  # by `fit_schema`, once the documents are stored
-        kb.schemas.append(wanted or load_schema(DEFAULT_SCHEMA), (), "seed")
-    elif wanted is not None and wanted != kb.schemas.first():
+            return  # `fit_schema` sets it, once the documents are stored.
+        kb.schemas.append(requested or load_schema(DEFAULT_SCHEMA), (), "seed")
+    elif requested is not None and requested != kb.schemas.first():
         raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave --schema "
                          "out to go on with it, or build another knowledge base")
 
 
-def _below(folders: Sequence[Path | Address], line: str) -> str:
-    """Return a line about a file with its path below the given folder, as its document's id has it."""
+def _relative_to_folder(folders: Sequence[Path | Address], line: str) -> str:
+    """Return a line "PATH: REASON" with its path relative to the folder it is in, like the ids of documents."""
     for folder in folders:
         line = line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
     return line

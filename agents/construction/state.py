@@ -36,17 +36,17 @@ class BuildContext:
 
 
 def new_run() -> str:
-    """Return a name for a new run: the time, which makes names sort, and a random part."""
+    """Return a name for a new run: the time, so names sort by it, and a random part."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
 
 
 def first_reason(old: str, new: str) -> str:
-    """Return the first reason why parallel extractions stopped; a new "" resets it for a new run."""
+    """Reduce a state field: keep the first reason why one of the parallel extractions stopped; "" resets the field."""
     return (old or new) if new else ""
 
 
 def add_or_reset(old: list[str], new: list[str]) -> list[str]:
-    """Add up what parallel extractions return; a new empty list resets it for a new run."""
+    """Reduce a state field: join the lists that parallel extractions return; an empty list resets the field."""
     return [*old, *new] if new else []
 
 

@@ -46,10 +46,10 @@ Method = Literal["zero-shot", "BM25", "dense passages", "BM25 and dense", "Hippo
 
 @dataclass(frozen=True)
 class Arm:
-    """One row of the table.
+    """One way to answer, which is one row of the table.
 
-    `context`: how the retrieval graph is asked; what is off for it is off for the ranking of passages, too.
-    `schema`: the knowledge base is bounded by the seed schema; otherwise it is built with an open one.
+    `context`: the options of the retrieval graph; parts that they switch off are off for the ranking of passages, too.
+    `schema`: True if the knowledge base is built with the seed schema, False if with an open schema.
     """
 
     name: str
@@ -60,12 +60,12 @@ class Arm:
 
     @property
     def needs_llm(self) -> bool:
-        """Whether the arm can answer only with a model."""
+        """True if the arm can answer only with a model."""
         return self.method in {"zero-shot", "text agent"}
 
 
 def _without(lookup: ToolName) -> AskContext:
-    """Return a context without a lookup and without the route of that name in the ranking of passages."""
+    """Return options that switch off one lookup, and its route in the ranking of passages."""
     return AskContext(routes=tuple(other for other in TOOL_NAMES if other != lookup))
 
 
@@ -103,17 +103,17 @@ def chosen_arms(names: str, *, with_llm: bool, recorded: bool = False) -> list[A
 
     Args:
         names: the names of the arms.
-        with_llm: whether a model is set; without one, arms that need it are omitted.
-        recorded: whether triples are imported; then arms with another schema are omitted.
+        with_llm: whether a model is set; if not, arms that need one are left out.
+        recorded: whether recorded triples are imported; if so, arms with an open schema are left out.
 
     Raises:
         DatasetError: a name is unknown, or no arm is left.
     """
-    known = {arm.name: arm for arm in ARMS}
-    wanted = set(known) if names == "all" else {name.strip() for name in names.split(",") if name.strip()}
-    if unknown := sorted(wanted - set(known)):
-        raise DatasetError(f"there is no arm {unknown[0]!r}; choose from: all, {', '.join(known)}")
-    arms = [arm for arm in ARMS if arm.name in wanted and (with_llm or not arm.needs_llm)
+    all_names = [arm.name for arm in ARMS]
+    chosen = set(all_names) if names == "all" else {name.strip() for name in names.split(",") if name.strip()}
+    if unknown := sorted(chosen - set(all_names)):
+        raise DatasetError(f"there is no arm {unknown[0]!r}; choose from: all, {', '.join(all_names)}")
+    arms = [arm for arm in ARMS if arm.name in chosen and (with_llm or not arm.needs_llm)
             and (arm.schema or not recorded)]
     if not arms:
         raise DatasetError("no arm is left that can be measured: name one (--arms), or set BANYAN_LLM_BASE_URL for "
@@ -122,7 +122,7 @@ def chosen_arms(names: str, *, with_llm: bool, recorded: bool = False) -> list[A
 
 
 def fuse_rankings(rankings: Sequence[Sequence[str]]) -> list[str]:
-    """Fuse rankings by reciprocal rank (Cormack et al. 2009, k = 60)."""
+    """Fuse rankings by reciprocal rank (Cormack et al. 2009, k = 60); the best item comes first."""
     scores: dict[str, float] = {}
     for ranking in rankings:
         for rank, key in enumerate(ranking, 1):
@@ -139,11 +139,11 @@ _MOST_SHOWN = 20
 _NO_ANSWER = {"answer": "", "short": "", "abstained": True, "grade": "none"}
 _ANSWER_FIELDS = tuple(_NO_ANSWER)
 _Found = tuple[dict[str, Any], list[str]]
-"""The answer's fields, and the ids of the chunks that it was read from or, without answers, of the ranked ones."""
+"""The answer's fields, and the ids of the chunks that were its evidence (or, if nothing is answered, were ranked)."""
 
 
 class TextAgent:
-    """The agent of one knowledge base, of which it reads only the passages; safe to use from several threads.
+    """A plain agent that searches only the passages of a knowledge base, not its graph. Safe to use from threads.
 
     Args:
         retriever: the knowledge base.
@@ -151,14 +151,15 @@ class TextAgent:
     """
 
     def __init__(self, retriever: Retriever, dense: Baseline) -> None:
+        """Build the BM25 index of all passages."""
         self._retriever = retriever
         self._dense = dense
         self._ids = [chunk.id for chunk in retriever.index.chunks]
-        self._words = LexicalIndex.of([chunk.titled_text() for chunk in retriever.index.chunks])
+        self._lexical = LexicalIndex.of([chunk.titled_text() for chunk in retriever.index.chunks])
 
     def rank(self, query: str) -> list[str]:
         """Return the ids of all passages by BM25 and vectors, fused by reciprocal rank, best first."""
-        scores = self._words.scores(query)
+        scores = self._lexical.scores(query)
         by_words = [self._ids[row] for row in np.argsort(-scores, kind="stable") if scores[row] > 0]
         return fuse_rankings([by_words, self._dense(query)])
 
@@ -167,16 +168,17 @@ class TextAgent:
         """Search until the reasoner answers or no step is left.
 
         Args:
-            question: the question, which is searched first.
-            reasoner: a model, which answers or says what to search.
+            question: the question, whose text is the first search.
+            reasoner: a model, which answers or asks for further searches.
             mode: what the answer may rest on.
             tokens: the budget of the evidence in one prompt, estimated tokens.
 
         Returns:
-            The answer before its quotes are checked, and the passages that they number.
+            The answer before its quotes are checked, and all passages that were shown; the answer cites them by number.
         """
-        share, kept, dropped = int(tokens * ROUND_SHARE), set[int](), list[int]()
-        first = await in_thread(self._search, PassageLookup(query=question[:_LONGEST_QUERY]), share, set())
+        round_tokens, kept, dropped = int(tokens * ROUND_SHARE), set[int](), list[int]()
+        first_search = PassageLookup(query=question[:_LONGEST_QUERY])
+        first = await in_thread(self._search, first_search, round_tokens, set())
         rounds = [Round(blocks=(first,))]
         for step in range(STEPS + 1):
             judgement = await reasoner.judge(Inquiry(question=question, mode=mode, tools=TOOLS, rounds=tuple(rounds),
@@ -184,20 +186,23 @@ class TextAgent:
             if judgement.draft is not None:
                 return judgement.draft, list(items_of(rounds))
             kept.update(judgement.keep)
-            rounds.append(await in_thread(self._next_round, rounds, judgement, share))
+            rounds.append(await in_thread(self._next_round, rounds, judgement, round_tokens))
             dropped = dropped_numbers(rounds, kept, dropped, tokens)
         return DraftAnswer(answerable=False, confidence=0.0), list(items_of(rounds))
 
     def _next_round(self, rounds: Sequence[Round], judgement: Judgement, tokens: int) -> Round:
-        """Return a round with what the searches that a reply asks for found."""
+        """Run the searches that the model asks for, and return their results as a round."""
         searches = [lookup for lookup in judgement.lookups if isinstance(lookup, PassageLookup)]
         shown = {item.chunk_id for item in items_of(rounds)}
         blocks = [[self._search(lookup, tokens, shown)] for lookup in searches]
-        asked = Round(thought=judgement.thought, lookups=tuple(searches))
-        return completed_round(rounds, asked, blocks, tokens)
+        search_round = Round(thought=judgement.thought, lookups=tuple(searches))
+        return completed_round(rounds, search_round, blocks, tokens)
 
     def _search(self, lookup: PassageLookup, tokens: int, shown: set[str]) -> Block:
-        """Return the best passages that were not shown; in named documents it reads on from the best one."""
+        """Return the best passages for a query that were not shown before, within a number of tokens.
+
+        If the search names documents, it returns the best passage in them and the passages that follow it.
+        """
         ranking = [key for key in self.rank(lookup.query) if key not in shown]
         if any(lookup.documents):
             ranking = self._read_on(ranking, self._retriever.index.documents_with(lookup.documents))
@@ -206,19 +211,19 @@ class TextAgent:
         return Block(title=f"passages: {lookup.query}", items=tuple(items), note=note)
 
     def _read_on(self, ranking: Sequence[str], documents: Collection[str]) -> list[str]:
-        """Return the ranked passages of some documents: the best one with what follows it, then the others."""
+        """Return the ranked passages of some documents: the best one, those after it in its document, the others."""
         chunks, rows = self._retriever.index.chunks, self._retriever.index.chunk_row
-        inside = dict.fromkeys(key for key in ranking if chunks[rows[key]].document_id in documents)
-        if not inside:
+        in_documents = dict.fromkeys(key for key in ranking if chunks[rows[key]].document_id in documents)
+        if not in_documents:
             return []
-        best = rows[next(iter(inside))]
-        following = [chunks[row].id for row in range(best, len(chunks))
-                     if chunks[row].document_id == chunks[best].document_id]
-        return [key for key in dict.fromkeys([*following, *inside]) if key in inside]
+        best = rows[next(iter(in_documents))]
+        from_best_on = [chunks[row].id for row in range(best, len(chunks))
+                        if chunks[row].document_id == chunks[best].document_id]
+        return [key for key in dict.fromkeys([*from_best_on, *in_documents]) if key in in_documents]
 
 
 class ArmAsker:
-    """The questioner of one knowledge base; safe to use from several threads.
+    """Asks the questions of a benchmark from one knowledge base, by any arm. Safe to use from several threads.
 
     Args:
         resources: models and knowledge bases; the settings limit the passages and tokens of an answer.
@@ -229,6 +234,7 @@ class ArmAsker:
     """
 
     def __init__(self, resources: Resources, snapshot: Snapshot, mode: Mode, *, answers: bool = True) -> None:
+        """Build the retrieval graph; the indexes of the other methods are built when first needed."""
         self._resources = resources
         self._snapshot = snapshot
         self._name = snapshot.kb.layout.name
@@ -253,7 +259,8 @@ class ArmAsker:
         return self._resources.reasoner(self._name, calls=self._snapshot.calls)
 
     def prepare(self, arm: Arm) -> None:
-        """Build the indexes that the first question would otherwise wait for."""
+        """Build the indexes that an arm needs, so the time of the first question does not include it."""
+        # Reading a cached property computes it.
         self._chunk_of("")
         self._chunks  # noqa: B018
         if arm.method == "text agent":
@@ -266,34 +273,34 @@ class ArmAsker:
         return index.chunks[index.chunk_row[key]] if key in index.chunk_row else None
 
     async def ask(self, arm: Arm, question: BenchQuestion, budget: Budget | None = None) -> ArmOutcome:
-        """Answer one question.
+        """Answer one question by an arm, and measure the answer's evidence, calls and time.
 
         Raises:
             ReasonerError: a step failed permanently.
             BudgetExceeded: a call would exceed the budget.
         """
         usage, started = Usage(), time.perf_counter()
-        asks: Callable[[Arm, str], Awaitable[_Found]] = {
+        answer_by: Callable[[Arm, str], Awaitable[_Found]] = {
             "graph": self._by_graph, "text agent": self._by_text_agent}.get(arm.method, self._by_passages)
         with charge_calls(build=f"bench {arm.name}", documents={question.id: 1}, budget=budget, usage=usage):
-            reply, ranking = await asks(arm, question.question)
+            reply, chunk_ids = await answer_by(arm, question.question)
         seconds = time.perf_counter() - started
-        chunks = [chunk for key in ranking if (chunk := self._chunk_of(key))]
-        shown = chunks[:_MOST_SHOWN] if question.facts else []
+        chunks = [chunk for chunk_id in chunk_ids if (chunk := self._chunk_of(chunk_id))]
+        first_chunks = chunks[:_MOST_SHOWN] if question.facts else []
         answer = "" if reply["abstained"] else without_marks(reply["answer"])
         return ArmOutcome(
             arm=arm.name, id=question.id, answer=answer, short="" if reply["abstained"] else reply["short"],
             declined=reply["abstained"], grade=reply["grade"],
             ranks=tuple(gold_rank(gold, chunks) for gold in question.gold),
-            facts=facts_in([chunk.titled_text() for chunk in shown], question.facts),
-            gold=tuple(any(is_gold(gold, chunk) for gold in question.gold) for chunk in shown),
+            facts=facts_in([chunk.titled_text() for chunk in first_chunks], question.facts),
+            gold=tuple(any(is_gold(gold, chunk) for gold in question.gold) for chunk in first_chunks),
             passages=len(chunks), calls=usage.calls, prompt_tokens=usage.prompt, completion_tokens=usage.completion,
             seconds=round(seconds, 4))
 
     async def _by_graph(self, arm: Arm, question: str) -> _Found:
-        """Answer by the retrieval graph; without answers rank passages, of which an arm without their search has none.
+        """Answer by the retrieval graph; the chunks are the sources of everything that its lookups found.
 
-        With answers the chunks are those of all that the lookups found.
+        If nothing is answered, only rank the passages. An arm without the search for passages then has none.
         """
         context = replace(arm.context, mode=self._mode)
         if not self._answers:
@@ -302,11 +309,12 @@ class ArmAsker:
             ranking = await in_thread(self._snapshot.retriever.rank_passages, question, self._resources.settings.top_k,
                                       switches=context.switches, decompose=context.decompose)
             return _NO_ANSWER, [chunk for chunk, _ in ranking]
-        given = cast("Any", {"knowledge_base": self._name, "question": question})
-        state = await self._graph.ainvoke(given, context=context, output_keys=[*_ANSWER_FIELDS, "rounds"])
+        graph_input = cast("Any", {"knowledge_base": self._name, "question": question})
+        state = await self._graph.ainvoke(graph_input, context=context, output_keys=[*_ANSWER_FIELDS, "rounds"])
         return state, chunks_of(items_of(state["rounds"]), self._chunks)
 
     async def _by_text_agent(self, _: Arm, question: str) -> _Found:
+        """Answer by the agent over text; if nothing is answered, only rank the passages as it does."""
         settings = self._resources.settings
         if not self._answers:
             return _NO_ANSWER, (await in_thread(self._text_agent.rank, question))[:settings.top_k]
@@ -315,28 +323,32 @@ class ArmAsker:
         return await in_thread(self._check, draft, items, self._mode), [item.chunk_id for item in items]
 
     async def _by_passages(self, arm: Arm, question: str) -> _Found:
-        """Answer in one call from the first passages of a simpler method, or from none for the zero-shot arm."""
+        """Answer with one call, from the first passages of a simple ranking; the zero-shot arm has no passages.
+
+        If nothing is answered, only rank the passages.
+        """
         settings = self._resources.settings
         ranking = list(await in_thread(self._rank, arm, question))
         if not self._answers:
             return _NO_ANSWER, ranking[:settings.top_k]
-        shown = ranking[:settings.context_passages]
+        chunk_ids = ranking[:settings.context_passages]
         retriever = self._snapshot.retriever
-        items = [retriever.described(retriever.passage(key, 1 / rank)) for rank, key in enumerate(shown, 1)]
-        # Own knowledge cites nothing, so mode reject would always decline.
+        items = [retriever.described(retriever.passage(key, 1 / rank)) for rank, key in enumerate(chunk_ids, 1)]
+        # An answer from the model's own knowledge cites nothing, so mode reject would always decline it.
         mode: Mode = "open" if arm.method == "zero-shot" else self._mode
         rounds = (Round(blocks=(Block(title="passages", items=tuple(items)),)),) if items else ()
         judgement = await self._reasoner.judge(
             Inquiry(question=question, mode=mode, rounds=rounds, is_last=True))
-        return await in_thread(self._check, judgement.draft, items, mode), shown
+        return await in_thread(self._check, judgement.draft, items, mode), chunk_ids
 
     def _check(self, draft: DraftAnswer | None, items: Sequence[Passage], mode: Mode) -> dict[str, Any]:
-        """Return the answer's fields with its quotes checked as those of the retrieval graph are."""
+        """Check the quotes of an answer as the retrieval graph does, and return the answer's fields."""
         answer = cite(draft or DraftAnswer(answerable=False), items, self._snapshot.kb.documents, mode,
                       self._resources.settings.abstain_below)
         return {field: getattr(answer, field) for field in _NO_ANSWER}
 
     def _rank(self, arm: Arm, question: str) -> Sequence[str]:
+        """Return the ids of all chunks as an arm's method ranks them; the zero-shot arm has none."""
         if arm.method == "zero-shot":
             return []
         if arm.method == "BM25 and dense":
@@ -353,10 +365,10 @@ def by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
 
 
 def chunks_of(items: Iterable[Passage], chunks: Mapping[str, Sequence[Chunk]]) -> list[str]:
-    """Return the ids of the chunks that evidence is from, in the order in which it was shown.
+    """Return the ids of the chunks that pieces of evidence come from, in the order of the evidence.
 
     Args:
-        items: passages, and what the graph says with the places that support it.
+        items: passages, and pieces of evidence from the graph with the places in documents that support them.
         chunks: the chunks of each document.
     """
     chunk_ids = dict[str, None]()

@@ -10,7 +10,7 @@ _COLUMNS = (("hotpotqa", "open"), ("hotpotqa", "reject"), ("2wiki", "open"), ("2
             ("musique", "reject"), ("gbench", "open"))
 _PASSAGES = (20, 10)
 YOUTU = "Youtu-GraphRAG (arXiv 2508.19855), accuracy judged by DeepSeek-V3-0324, which also answers"
-# Tables 1 and 2, top 20 and top 10; a dash: not in the paper.
+# From its tables 1 and 2: for each method, the figures with 20 and with 10 passages. A dash is not in the paper.
 _ACCURACY = """
 Zero-shot LLM|53.70 - 41.6 - 25.7 - 70.92|- - - - - - -
 Naive RAG|79.90 72.40 70.3 38.9 47.49 30.63 71.81|79.40 68.00 67.60 33.70 45.58 26.73 71.22
@@ -39,19 +39,19 @@ class Table(NamedTuple):
 def tables(report: BenchReport) -> list[Table]:
     """Return the tables of a report, except empty ones."""
     rows = report.rows
-    drawn = [
+    pairs = ((row.arm, {"pairs": row.pairs} if row.pairs else {}) for row in rows)
+    all_tables = [
         _answers(report), _retrieval(report), _facts(report),
-        _grouped("Evidence by type, in %", ((row.arm, row.evidence) for row in rows), "type", "questions",
-                 ("relevancy", "recall", "f1")),
-        _grouped("By type of question, in %", ((row.arm, row.by_type) for row in rows), "type", "questions",
-                 ("accuracy", "f1", "coverage", "recall@5")),
-        _grouped("By how the evidence supports the answer", ((row.arm, row.grades) for row in rows), "support",
-                 "answers", ("right",), "Right in %. Inferred: one link of the answer is not stated. None: the model's "
-                                        "own knowledge."),
-        _grouped("Anonymity Reversion, in %", ((row.arm, {"pairs": row.pairs} if row.pairs else {}) for row in rows),
-                 "of", "ids", ("precision", "recall", "f1")),
+        _group_table("Evidence by type, in %", ((row.arm, row.evidence) for row in rows), "type", "questions",
+                     ("relevancy", "recall", "f1")),
+        _group_table("By type of question, in %", ((row.arm, row.by_type) for row in rows), "type", "questions",
+                     ("accuracy", "f1", "coverage", "recall@5")),
+        _group_table("By how the evidence supports the answer", ((row.arm, row.grades) for row in rows), "support",
+                     "answers", ("right",), "Right in %. Inferred: one link of the answer is not stated. None: the "
+                                            "model's own knowledge."),
+        _group_table("Anonymity Reversion, in %", pairs, "of", "ids", ("precision", "recall", "f1")),
         _costs(report), _bases(report), _published_table(report)]
-    return [table for table in drawn if table.rows]
+    return [table for table in all_tables if table.rows]
 
 
 def headline(report: BenchReport) -> str:
@@ -72,6 +72,7 @@ def figure(value: Figure | None, *, signed: bool = False) -> str:
 
 
 def _answers(report: BenchReport) -> Table:
+    """Return the table of the answers' scores by arm."""
     return Table(
         "Answers", ("arm", "what it is", "questions", "accuracy %", "against the first", "coverage %",
                     "EM", "F1", "contained", "declined %", "null questions declined %"),
@@ -84,6 +85,7 @@ def _answers(report: BenchReport) -> Table:
 
 
 def _retrieval(report: BenchReport) -> Table:
+    """Return the table of recall at each cut-off by arm."""
     rows = [row for row in report.rows if row.recall]
     cuts = list(rows[0].recall) if rows else []
     return Table("Recall of gold documents, in %", ("arm", *(f"@{cut}" for cut in cuts), "@5 against the first"),
@@ -96,9 +98,18 @@ def _facts(report: BenchReport) -> Table:
                  tuple((row.arm, *map(figure, row.facts.values())) for row in report.rows if row.facts))
 
 
-def _grouped(title: str, groups: Iterable[tuple[str, Mapping[Any, Mapping[str, float]]]], kind: str, count: str,
-             shares: Sequence[str], note: str = "") -> Table:
-    """Return a table of what an arm scored by group: the number of a group, then shares in %, a dash for none."""
+def _group_table(title: str, groups: Iterable[tuple[str, Mapping[Any, Mapping[str, float]]]], kind: str, count: str,
+                 shares: Sequence[str], note: str = "") -> Table:
+    """Return a table with a row for each arm and group, such as a type of question.
+
+    Args:
+        title: the table's title.
+        groups: the name of each arm, and the values of its groups by group and name.
+        kind: the head of the column with the groups.
+        count: the value that counts the group's members.
+        shares: the values that are shown in %; a group without one has a dash.
+        note: the table's note.
+    """
     rows = tuple((arm, group, f"{values[count]:.0f}", *(f"{values[name]:.1f}" if name in values else "–"
                                                         for name in shares))
                  for arm, by_group in groups for group, values in by_group.items())
@@ -106,6 +117,7 @@ def _grouped(title: str, groups: Iterable[tuple[str, Mapping[Any, Mapping[str, f
 
 
 def _costs(report: BenchReport) -> Table:
+    """Return the table of calls, tokens and seconds of a question by arm."""
     def cost(row: ArmRow) -> tuple[str, ...]:
         return (row.arm, f"{row.calls:.2f}", f"{row.prompt_tokens:.0f}", f"{row.completion_tokens:.0f}",
                 str(row.judge_tokens), f"{row.seconds['p50']:.2f}", f"{row.seconds['p95']:.2f}")
@@ -115,6 +127,7 @@ def _costs(report: BenchReport) -> Table:
 
 
 def _bases(report: BenchReport) -> Table:
+    """Return the table of the knowledge bases that were built, with the cost of building them."""
     return Table(
         "Construction", ("schema", "knowledge base", "documents", "entities", "triples", "communities", "seconds",
                          "tokens by step"),
@@ -153,12 +166,17 @@ def _cell(text: str) -> str:
 
 
 def published_figures(run: Run) -> tuple[str, dict[str, str]]:
-    """Return the papers' source and figures by method for a dataset, mode and number of passages; may be empty."""
+    """Return the figures that a paper published for a run's dataset, mode and number of passages.
+
+    Returns:
+        The source, and the figures by method; empty if no paper has any.
+    """
     if run.dataset == "multihop-rag":
         return UNIAI, dict(_EVIDENCE)
     if run.top_k not in _PASSAGES or (run.dataset, run.mode) not in _COLUMNS:
         return "", {}
     rows = [line.split("|") for line in _ACCURACY.strip().splitlines()]
+    # A row has the method's name, then the figures of the tables; those of a table are separated by spaces.
     table, column = _PASSAGES.index(run.top_k) + 1, _COLUMNS.index((run.dataset, run.mode))
     figures = {row[0]: row[table].split()[column] for row in rows}
     return f"{YOUTU}, top {run.top_k}", {method: figure for method, figure in figures.items() if figure != "-"}

@@ -1,4 +1,4 @@
-"""The common form of all datasets, and a dataset's files in a folder with their rows."""
+"""The common form of all benchmark datasets, and functions that find and read a dataset's files."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -47,10 +47,16 @@ FORMATS = (".json", ".jsonl", ".parquet")
 
 
 def the_file(folder: Path, patterns: Sequence[str], what: str, without: Sequence[str] = ()) -> Path:
-    """Return the only file in a folder whose name in lower case fits a pattern and none of `without`.
+    """Return the only file in a folder, or in folders below it, that fits a pattern.
+
+    Args:
+        folder: the folder.
+        patterns: patterns for the file's name in lower case.
+        what: what the file contains, for the message.
+        without: patterns for the names of files to leave out.
 
     Raises:
-        DatasetError: there is none, or more than one; the message names the patterns, or the files.
+        DatasetError: there is no such file, or more than one; the message names the patterns or the files.
     """
     files = any_files(folder, patterns, without)
     if not files:
@@ -62,7 +68,7 @@ def the_file(folder: Path, patterns: Sequence[str], what: str, without: Sequence
 
 
 def any_files(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()) -> list[Path]:
-    """Return the files in a folder, recursively, whose names fit a pattern and none of `without`, sorted.
+    """Return the sorted files in a folder and the folders below it whose names fit a pattern and none of `without`.
 
     Raises:
         DatasetError: there is no such folder.
@@ -78,7 +84,7 @@ def any_files(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()
 
 
 def rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a JSON array, of JSON lines or of a parquet file, each with its position.
+    """Yield the rows of a file (a JSON array, JSON lines or parquet), each with its place for messages.
 
     Raises:
         DatasetError: the file cannot be read; the message names the line.
@@ -100,10 +106,10 @@ def rows(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def models(path: Path, model: type[_Model]) -> Iterator[tuple[str, _Model]]:
-    """Yield the rows as a model, each with its position.
+    """Yield the rows of a file as instances of a pydantic model, each with its place for messages.
 
     Raises:
-        DatasetError: a row does not fit; the message names its line and the field.
+        DatasetError: the file cannot be read, or a row does not fit the model; the message names line and field.
     """
     for where, value in rows(path):
         yield where, validate_record(where, value, model, DatasetError)

@@ -1,4 +1,4 @@
-"""The published datasets, each by its name from its folder, in the common form of `dataset_files`.
+"""Read the published datasets from folders into the common form of `dataset_files`.
 
 GraphRAG-Bench is the name of two benchmarks: `gbench` is that of Xiao et al. 2025 (arXiv 2506.02404), questions by type
 over textbooks; `graphrag-bench` is that of Xiang et al. 2025 (arXiv 2506.05690), questions of four kinds over one long
@@ -40,7 +40,8 @@ _HEADING = re.compile(r"^#+ +(\S.*)$", re.MULTILINE)
 _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"fb|fill", "fill_in"), (r"ms|select", "choices"), (r"mc|choice", "choice"), (r"tf|true", "true_false"),
     (r"oe|open", "open"))
-"""The kinds by the beginning of a file's name or a part of it; the published names are FB, MC, MS, TF and OE."""
+"""For each kind of question "SHORT|LONG": the file's name begins with SHORT, or contains LONG. The published names are
+FB, MC, MS, TF and OE."""
 _FILES = tuple(f"*{ending}" for ending in FORMATS)
 _QUESTIONS = tuple(f"*question*{ending}" for ending in FORMATS)
 _ANONYMOUS_QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") for ending in FORMATS)
@@ -51,7 +52,7 @@ _NAMES: dict[QuestionFormat, tuple[str, ...]] = {
     "hotpotqa": ("hotpot*.json*",), "2wiki": ("2wiki*.json*", "dev.json*", "train.json*", "test.json*"),
     "musique": ("musique*.json*",), "generic": ("questions.json*",)}
 _CORPUS = ("*corpus*.json*",)
-_OTHERS = (*_CORPUS, "openie*")
+_NO_QUESTIONS = (*_CORPUS, "openie*")
 
 
 def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> Dataset:
@@ -60,7 +61,8 @@ def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> D
     Args:
         name: the dataset.
         folder: where its files are, as published.
-        limit: ask only this many questions, spread evenly; the corpus stays whole, except contexts within questions.
+        limit: ask only this many questions, spread evenly. All documents are read, unless they are contexts within the
+            questions; then only those of the chosen questions are.
 
     Raises:
         DatasetError: a file is missing, empty or malformed; the message names line and field.
@@ -89,27 +91,32 @@ class _TypedQuestion(_Row):
 
 
 def _questions_by_type(folder: Path) -> list[BenchQuestion]:
-    """Read the questions of all files, grouped by their type."""
+    """Read the questions of `gbench`: each file has the questions of one kind."""
     questions: list[BenchQuestion] = []
     for path in any_files(folder, ("*.jsonl",)):
         kind = _kind(path)
         for number, (_, row) in enumerate(models(path, _TypedQuestion)):
-            written = row.answer if isinstance(row.answer, list) else [str(row.answer)]
-            # The letters of several options are one answer.
-            answers = ("".join(written),) if kind == "choices" else tuple(written)
+            listed = row.answer if isinstance(row.answer, list) else [str(row.answer)]
+            # The letters of a question with several right options are one answer; otherwise each is accepted.
+            answers = ("".join(listed),) if kind == "choices" else tuple(listed)
             questions.append(BenchQuestion(id=f"{path.stem}-{number}", question=row.question, gold=(), kind=kind,
                                            type=kind.replace("_", " "), answers=answers))
     return questions
 
 
 def _textbooks(folder: Path) -> list[BenchDocument]:
-    """Read the textbooks, one document for each file."""
+    """Read the textbooks of `gbench`, one document for each file."""
     texts = {path.relative_to(folder).as_posix(): read_text(path, DatasetError)
              for path in any_files(folder, ("*.md", "*.txt"), ("readme*", "license*", "source*"))}
     return [BenchDocument(id=name, title=_title(name, text), text=text) for name, text in texts.items() if text.strip()]
 
 
 def _kind(path: Path) -> Kind:
+    """Return the kind of the questions in a file, by the file's name.
+
+    Raises:
+        DatasetError: the name tells no kind.
+    """
     name = path.stem.lower()
     for pattern, kind in _KINDS:
         short, long = pattern.split("|")
@@ -136,14 +143,14 @@ class _Text(_Row):
 
 
 def _open_questions(folder: Path) -> list[BenchQuestion]:
-    """Read the questions of all four kinds; a judge scores their answers."""
+    """Read the questions of `graphrag-bench`; all are open, so a judge scores the answers."""
     path = the_file(folder, _QUESTIONS, "questions")
     return [BenchQuestion(id=row.id, question=row.question, gold=(), kind="open", type=row.question_type.lower(),
                           answers=(row.answer,)) for _, row in models(path, _OpenQuestion)]
 
 
 def _long_texts(folder: Path) -> list[BenchDocument]:
-    """Read the texts, one document each."""
+    """Read the texts of `graphrag-bench`, one document each."""
     path = the_file(folder, _FILES, "the text", without=_QUESTIONS)
     return [BenchDocument(id=row.corpus_name, title=row.corpus_name, text=row.context)
             for _, row in models(path, _Text) if row.context.strip()]
@@ -160,7 +167,11 @@ class _Chunk(_Row):
 
 
 def _anonymous_questions(folder: Path) -> list[BenchQuestion]:
-    """Read the questions: multiple choice if they have options, else Anonymity Reversion."""
+    """Read the questions of `anonyrag`: multiple choice if they have options, else Anonymity Reversion.
+
+    Raises:
+        DatasetError: an answer is neither the letter of an option nor pairs of an id and a name.
+    """
     path = the_file(folder, _ANONYMOUS_QUESTIONS, "AnonyRAG's questions")
     questions = []
     for number, (where, row) in enumerate(models(path, _AnonymousQuestion)):
@@ -176,7 +187,7 @@ def _anonymous_questions(folder: Path) -> list[BenchQuestion]:
 
 
 def _anonymous_chunks(folder: Path) -> list[BenchDocument]:
-    """Read the chunks, each as a document."""
+    """Read the chunks of `anonyrag`, each as a document."""
     path = the_file(folder, _ANONYMOUS_TEXTS, "AnonyRAG's texts", _ANONYMOUS_QUESTIONS)
     return [BenchDocument(id=f"p{number}", title=chunk.title, text=chunk.text)
             for number, (_, chunk) in enumerate(models(path, _Chunk))]
@@ -205,21 +216,25 @@ class _QuestionWithFacts(_Row):
 
 
 def _questions_with_facts(folder: Path) -> list[BenchQuestion]:
-    """Read the questions. Those of type `null_query` have no facts, and the right answer is to decline."""
+    """Read the questions of `multihop-rag`.
+
+    Those of type `null_query` cannot be answered from the documents; the right answer is to decline.
+    """
     path = the_file(folder, ("multihop*.json*", "questions.json*"), "MultiHop-RAG's questions")
     questions = []
     for number, (_, row) in enumerate(models(path, _QuestionWithFacts)):
-        kind = row.question_type.removesuffix("_query")
-        gold = tuple(dict.fromkeys(GoldPassage(title=one.title) for one in row.evidence_list if one.title))
-        null = kind == _NULL
+        question_type = row.question_type.removesuffix("_query")
+        gold = tuple(dict.fromkeys(GoldPassage(title=item.title) for item in row.evidence_list if item.title))
+        facts = tuple(dict.fromkeys(item.fact for item in row.evidence_list))
+        unanswerable = question_type == _NULL
         questions.append(BenchQuestion(
-            id=str(number), question=row.query, type=kind, gold=() if null else gold, unanswerable=null,
-            answers=() if null else (row.answer,), facts=tuple(dict.fromkeys(one.fact for one in row.evidence_list))))
+            id=str(number), question=row.query, type=question_type, gold=() if unanswerable else gold,
+            unanswerable=unanswerable, answers=() if unanswerable else (row.answer,), facts=facts))
     return questions
 
 
 def _articles(folder: Path) -> list[BenchDocument]:
-    """Read the articles, with source, date and author as metadata, which questions ask about."""
+    """Read the articles of `multihop-rag`; source, date, author and so on are metadata, which questions ask about."""
     path = the_file(folder, ("corpus.json*",), "MultiHop-RAG's articles")
     documents = []
     for number, (_, article) in enumerate(models(path, _Article)):
@@ -234,7 +249,7 @@ _READERS: dict[DatasetName, tuple[Callable[[Path], list[BenchQuestion]], Callabl
     "graphrag-bench": (_open_questions, _long_texts),
     "anonyrag": (_anonymous_questions, _anonymous_chunks),
     "multihop-rag": (_questions_with_facts, _articles)}
-"""What reads the questions and the documents of each dataset."""
+"""The functions that read the questions and the documents of each dataset."""
 
 
 class _Passage(_Row):
@@ -248,47 +263,50 @@ class _Kind(BaseModel):
 
 
 def _multi_hop_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
-    """Read the questions of a folder.
+    """Read the questions of HotpotQA, 2WikiMultiHopQA, MuSiQue or `generic`, and make their ids unique.
 
     Raises:
         DatasetError: the file is missing, or has another form; the message names line and field.
     """
-    path = the_file(folder, _NAMES[form], f"{form}'s questions", _OTHERS)
+    path = the_file(folder, _NAMES[form], f"{form}'s questions", _NO_QUESTIONS)
     questions = load_answered_questions(path, form)
     kinds: list[Kind] = ["short"] * len(questions)
     if form == "generic":
         kinds = [validate_record(where, {key: row[key] for key in ("kind",) if key in row}, _Kind, DatasetError).kind
                  for where, row in rows(path)]
-    counted = Counter[str]()
-    numbered = []
+    id_counts = Counter[str]()
+    unique = []
     for question, kind in zip(questions, kinds, strict=True):
-        counted[question.id] += 1
-        again = counted[question.id] > 1 or not question.id  # results need a unique id
-        name = f"{question.id}#{counted[question.id]}" if again else question.id
-        numbered.append(BenchQuestion(**dict(question) | {"id": name}, kind=kind))
-    return numbered
+        id_counts[question.id] += 1
+        needs_number = id_counts[question.id] > 1 or not question.id
+        question_id = f"{question.id}#{id_counts[question.id]}" if needs_number else question.id
+        unique.append(BenchQuestion(**dict(question) | {"id": question_id}, kind=kind))
+    return unique
 
 
 def _multi_hop_documents(folder: Path, form: QuestionFormat, asked: Sequence[DatasetQuestion]) -> list[BenchDocument]:
-    """Read the corpus, or without a corpus file the contexts of the asked questions, as HippoRAG built its corpora.
+    """Read the documents of HotpotQA, 2WikiMultiHopQA, MuSiQue or `generic`.
+
+    They are in a corpus file. Without one, they are the contexts of the asked questions, each once, as HippoRAG built
+    its corpora.
 
     Raises:
-        DatasetError: there is neither, or it has another form; the message names line and field.
+        DatasetError: there are no documents, or they have another form; the message names line and field.
     """
     if any_files(folder, _CORPUS, ("openie*",)):
         passages = list(_corpus(the_file(folder, _CORPUS, "the corpus", ("openie*",))))
     else:
-        path = the_file(folder, _NAMES[form], f"{form}'s questions", _OTHERS)
-        texts = {question.question for question in asked}
-        passages = [passage for where, row in rows(path) if row["question"] in texts
+        path = the_file(folder, _NAMES[form], f"{form}'s questions", _NO_QUESTIONS)
+        asked_texts = {question.question for question in asked}
+        passages = [passage for where, row in rows(path) if row["question"] in asked_texts
                     for passage in _contexts(where, row)]
-    unlike = {(passage.id, passage.title, passage.text): passage for passage in passages if passage.text.strip()}
+    distinct = {(passage.id, passage.title, passage.text): passage for passage in passages if passage.text.strip()}
     return [BenchDocument(id=passage.id or f"p{number}", title=passage.title, text=passage.text)
-            for number, passage in enumerate(unlike.values())]
+            for number, passage in enumerate(distinct.values())]
 
 
 def _corpus(path: Path) -> Iterator[_Passage]:
-    """Yield the passages of a list, or of HotpotQA's titles with their sentences."""
+    """Yield the passages of a corpus file: a list of passages, or HotpotQA's object of titles with their sentences."""
     text = read_text(path, DatasetError)
     if path.suffix == ".json" and text.lstrip().startswith("{"):
         try:
@@ -310,13 +328,19 @@ def _contexts(where: str, row: dict[str, Any]) -> Iterator[_Passage]:
     context = row.get("context")
     if isinstance(context, dict):  # columns, as on Hugging Face
         context = list(zip(context.get("title", ()), context.get("sentences", ()), strict=False))
-    if not isinstance(context, list) or not all(isinstance(one, list | tuple) and len(one) == 2 for one in context):  # noqa: PLR2004
+    if not isinstance(context, list) or not all(map(_is_pair, context)):
         raise DatasetError(f"{where}, context: a list of [title, sentences] is needed where there is no corpus file")
     for title, sentences in context:
         yield _passage(where, title, sentences)
 
 
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2  # noqa: PLR2004
+
+
 def _passage(where: str, title: Any, text: Any) -> _Passage:
-    # Sentences contain their own spaces, in HotpotQA's and (except the first) in 2Wiki's files.
-    joined = "".join(text) if isinstance(text, list) and all(isinstance(one, str) for one in text) else text
+    """Return a passage whose text is given as one text or as a list of sentences."""
+    # The spaces between sentences are part of the sentences, in HotpotQA's and (except the first) in 2Wiki's files.
+    is_list_of_texts = isinstance(text, list) and all(isinstance(sentence, str) for sentence in text)
+    joined = "".join(text) if is_list_of_texts else text
     return validate_record(where, {"title": title, "text": joined}, _Passage, DatasetError)

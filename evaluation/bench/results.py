@@ -86,7 +86,9 @@ class _Line(Frozen):
 
 
 class Results:
-    """The results in a folder. Each is written to disk before the next is requested; safe to use from threads.
+    """The results in a folder; safe to use from several threads.
+
+    Each result is written to disk at once, so a run that was killed has lost none that it paid for.
 
     Args:
         folder: the folder of the report; it is created if missing.
@@ -97,6 +99,7 @@ class Results:
     """
 
     def __init__(self, folder: Path, run: Run) -> None:
+        """Lock the folder, and read the results of earlier runs from it."""
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / FILE
         self._lock = Lock()
@@ -110,16 +113,21 @@ class Results:
             raise DatasetError(f"another process writes to {folder}: wait for it, or name another folder") from error
         self._stream = self.path.open("ab")
         try:
-            self._open(run)
+            self._read_earlier(run)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, run: Run) -> None:
-        # The last line is incomplete if the process ended while writing it, so it is removed.
-        whole = self.path.read_bytes().rfind(b"\n") + 1
-        self._stream.truncate(whole)
-        if not whole:
+    def _read_earlier(self, run: Run) -> None:
+        """Read the results that the file has; write the run's identity as the first line of a new file.
+
+        Raises:
+            DatasetError: the file has results of another run, or is damaged.
+        """
+        # If a process was killed while it wrote the last line, the line is incomplete and removed.
+        complete_bytes = self.path.read_bytes().rfind(b"\n") + 1
+        self._stream.truncate(complete_bytes)
+        if not complete_bytes:
             self._write(_Line(run=run))
             return
         first, *lines = [validate_record(where, value, _Line, DatasetError)
@@ -140,6 +148,7 @@ class Results:
             self._include(line)
 
     def _include(self, line: _Line) -> None:
+        """Add the result on a line to the results in memory."""
         if line.base:
             self.bases[line.base.name] = line.base
         if line.outcome:

@@ -1,4 +1,4 @@
-"""A whole benchmark: build, ask every arm, judge; finished steps are not repeated. And what it costs, beforehand."""
+"""Run a whole benchmark: build, ask every arm, judge. Finished steps are not repeated. Also estimate its cost."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -36,12 +36,12 @@ from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
 from .scoring import JUDGED
 
 OPEN = "open"
-_LATER = frozenset({"extract", "resolve", "summarise"})
+_BUILD_STEPS = frozenset({"extract", "resolve", "summarise"})
 """The steps of a build; a knowledge base's other calls belong to questions."""
-_REPLY = 150
-"""The completion tokens of a step: a thought, and an answer with its quotes."""
-_TERMS = 200
-"""The tokens of the schema's terms in a prompt."""
+_REPLY_TOKENS = 150
+"""The estimated completion tokens of a call: a thought, and an answer with its quotes."""
+_TERMS_TOKENS = 200
+"""The estimated tokens of the schema's terms in a prompt."""
 
 
 class BenchError(BanyanError):
@@ -54,27 +54,36 @@ def corpus_hash(documents: Sequence[BenchDocument]) -> str:
 
 
 def base_name(settings: Settings, dataset: Dataset, schema: str, recorded: Path | None) -> str:
-    """Return the knowledge base's name for a corpus and a schema, read by a model or from recorded triples."""
-    reader = recorded.name if recorded else settings.model_of("extract") if settings.uses_llm else ""
-    made = content_id(corpus_hash(dataset.documents), schema, reader)[:10]
-    return f"bench-{dataset.name}-{made}"
+    """Return the knowledge base's name for a dataset: it has a hash of the documents, the schema and what reads them.
+
+    Args:
+        settings: name the model that extracts, if there is one.
+        dataset: the dataset.
+        schema: the schema.
+        recorded: a file of recorded triples, which are imported instead of extracting; None if there is none.
+    """
+    reader = settings.model_of("extract") if settings.uses_llm else ""
+    if recorded:
+        reader = recorded.name
+    content_hash = content_id(corpus_hash(dataset.documents), schema, reader)[:10]
+    return f"bench-{dataset.name}-{content_hash}"
 
 
 def build(resources: Resources, dataset: Dataset, schema: str, results: Results, *, recorded: Path | None = None,
           budget: Budget | None = None) -> Base:
-    """Build a knowledge base, or return the existing one.
+    """Build the knowledge base of a dataset, unless it exists, and return its sizes and costs.
 
     Args:
         resources: settings, models and knowledge bases.
         dataset: the dataset with the documents.
         schema: a seed schema's name, `open` or a file.
-        results: records that the knowledge base is complete.
+        results: has the knowledge bases that are complete; the new one is added.
         recorded: a file of triples in HippoRAG's form, which are imported instead of calling a model.
-        budget: the budget, which is reduced by the tokens spent.
+        budget: the budget; the tokens that are spent count against it.
 
     Raises:
-        BenchError: some chunks failed; the others are stored.
-        BudgetExceeded: the budget is reached; paid replies are stored.
+        BenchError: files or chunks failed; the others are stored.
+        BudgetExceeded: the budget is reached; paid responses are stored.
     """
     name = base_name(resources.settings, dataset, schema, recorded)
     if name in results.bases and name in knowledge_bases(resources.settings):
@@ -86,8 +95,8 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
         build_input["documents"] = [{"id": document.id, "title": document.title, "text": document.text,
                                      "metadata": document.metadata} for document in dataset.documents]
     context = BuildContext(max_tokens=budget.tokens_left if budget else None, retry_failed=True)
-    work = partial(build_graph(resources).ainvoke, build_input, context=context)
-    report: BuildReport = event_loop.run(work)["report"]
+    invoke = partial(build_graph(resources).ainvoke, build_input, context=context)
+    report: BuildReport = event_loop.run(invoke)["report"]
     if budget:
         budget.add("", report["tokens"]["prompt"], report["tokens"]["completion"])
     if report["stopped"]:
@@ -102,10 +111,11 @@ def build(resources: Resources, dataset: Dataset, schema: str, results: Results,
 
 
 def _base(resources: Resources, name: str, report: BuildReport) -> Base:
+    """Return the sizes of a knowledge base from its build's report, with the tokens that its builds took by step."""
     prices = resources.spending.prices
     with resources.snapshot(name) as snapshot:
         by_step = snapshot.kb.calls.spent("step", prices)
-    tokens = {step.name: step.prompt + step.completion for step in by_step if step.name in _LATER}
+    tokens = {step.name: step.prompt + step.completion for step in by_step if step.name in _BUILD_STEPS}
     return Base(name=name, documents=report["documents"], entities=report["entities"], triples=report["triples"],
                 communities=report["communities"], seconds=round(report["seconds"], 1), tokens=tokens)
 
@@ -125,9 +135,9 @@ class Peer(Protocol):
 class Plan:
     """How a benchmark is run.
 
-    `judge`: the judge's model; None means that answers are not judged. `recorded`: a file of
-    triples in HippoRAG's form, which are imported instead of calling a model. `answers`: whether
-    questions are answered; otherwise passages are only ranked.
+    `judge`: the judge's model; None means that answers are not judged. `recorded`: a file of triples in HippoRAG's
+    form, which are imported instead of calling a model. `answers`: whether questions are answered; otherwise passages
+    are only ranked. `peers`: other systems to compare with.
     """
 
     arms: Sequence[Arm]
@@ -173,7 +183,8 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
         watch: Watch = lambda _: nullcontext(lambda *_: None)) -> Progressed:
     """Build, ask and judge everything that is not among the results yet.
 
-    Failures of single questions are recorded, and the next run retries them; reaching the budget ends the run.
+    If single questions fail, the failures are returned, and the next run retries the questions. If the budget is
+    reached, the run ends, and the reason is returned.
 
     Args:
         resources: models and knowledge bases; the settings limit the passages of an answer.
@@ -207,8 +218,9 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
 
 def _ask_all(resources: Resources, arm: Arm, asker: ArmAsker, dataset: Dataset, results: Results, done: Progressed,
              budget: Budget | None, watch: Watch) -> None:
-    left = [question for question in dataset.questions if (arm.name, question.id) not in results.outcomes]
-    if not left:
+    """Ask an arm the questions that it has not answered yet; record outcomes in `results`, failures in `done`."""
+    unanswered = [question for question in dataset.questions if (arm.name, question.id) not in results.outcomes]
+    if not unanswered:
         return
     asker.prepare(arm)
 
@@ -216,34 +228,36 @@ def _ask_all(resources: Resources, arm: Arm, asker: ArmAsker, dataset: Dataset, 
         results.add(outcome=await asker.ask(arm, question, budget))
 
     with watch(arm.name) as progress:
-        for_each(ask, left, _at_once(resources), progress=progress, on_failure=lambda question, error: (
+        for_each(ask, unanswered, _at_once(resources), progress=progress, on_failure=lambda question, error: (
             done.failures.append(f"{arm.name}, question {question.id}: {error}")))
 
 
 def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, model: str, results: Results, done: Progressed,
                budget: Budget | None, watch: Watch) -> None:
-    questions = {question.id: question for question in dataset.questions
-                 if question.kind in JUDGED and not question.unanswerable}
-    left = [outcome for (arm, number), outcome in sorted(results.outcomes.items())
-            if arm in plan.rows and number in questions and not outcome.declined
-            and (model, arm, number) not in results.verdicts]
+    """Let a model judge the answers that have no verdict of it yet; record verdicts and failures."""
+    judged_questions = {question.id: question for question in dataset.questions
+                        if question.kind in JUDGED and not question.unanswerable}
+    unjudged = [outcome for (arm, question_id), outcome in sorted(results.outcomes.items())
+                if arm in plan.rows and question_id in judged_questions and not outcome.declined
+                and (model, arm, question_id) not in results.verdicts]
     with resources.standalone_calls() as calls, watch("judging") as progress:
         judge = Judge(resources.settings.model_copy(update={"llm_model": model}), calls)
 
-        async def weigh(outcome: ArmOutcome) -> None:
-            question, usage = questions[outcome.id], Usage()
+        async def judge_outcome(outcome: ArmOutcome) -> None:
+            """Judge one answer, and record the verdict with the tokens that it took."""
+            question, usage = judged_questions[outcome.id], Usage()
             with charge_calls(build="bench judge", budget=budget, usage=usage):
                 verdict = await judge.judge(question.question, question.answers, prediction(outcome))
             results.add(judged=JudgedOutcome(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
                                              reason=verdict.reason, coverage=verdict.coverage,
                                              tokens=usage.prompt + usage.completion))
 
-        for_each(weigh, left, _at_once(resources), progress=progress, on_failure=lambda outcome, error: (
+        for_each(judge_outcome, unjudged, _at_once(resources), progress=progress, on_failure=lambda outcome, error: (
             done.failures.append(f"judging {outcome.arm}, question {outcome.id}: {error}")))
 
 
 def prediction(outcome: ArmOutcome) -> str:
-    """Return the text for the judge: the answer, with its short form if that adds something."""
+    """Return the text that is judged: the answer, preceded by its short form if the answer does not contain it."""
     if outcome.short and outcome.short not in outcome.answer:
         return f"{outcome.short}\n{outcome.answer}"
     return outcome.answer or outcome.short
@@ -266,7 +280,10 @@ class BenchEstimate(Frozen):
 
 
 def estimate(resources: Resources, dataset: Dataset, plan: Plan) -> BenchEstimate:
-    """Estimate a benchmark, without its earlier results, without calling a model or building anything."""
+    """Estimate the calls and tokens of a benchmark; no call is made, and nothing is built.
+
+    Results that exist already are not subtracted.
+    """
     building, calls = dict[str, int](), 0
     for schema in dict.fromkeys(map(plan.schema_of, plan.arms)):
         if plan.recorded:
@@ -275,16 +292,17 @@ def estimate(resources: Resources, dataset: Dataset, plan: Plan) -> BenchEstimat
         name = base_name(resources.settings, dataset, schema, plan.recorded)
         documents = given_documents([document.model_dump() for document in dataset.documents], resources.limits)
         amount = estimate_documents(resources, name, documents, schema)
-        building[schema], calls = amount.prompt_tokens + amount.completion_tokens, calls + amount.calls
+        building[schema] = amount.prompt_tokens + amount.completion_tokens
+        calls += amount.calls
     asking, judging = dict[str, int](), 0
     for arm in plan.arms if resources.settings.uses_llm else ():
-        each_calls, each_tokens = _question(resources, arm)
-        asking[arm.name] = sum(each_tokens + each_calls * estimate_tokens(question.question)
+        question_calls, question_tokens = _estimate_question(resources, arm)
+        asking[arm.name] = sum(question_tokens + question_calls * estimate_tokens(question.question)
                                for question in dataset.questions)
-        calls += each_calls * len(dataset.questions)
+        calls += question_calls * len(dataset.questions)
         if plan.judge:
             judged = [question for question in dataset.questions if question.kind in JUDGED]
-            judging += sum(2 * estimate_tokens(question.question) + _prompt_tokens("judge") + 2 * _REPLY
+            judging += sum(2 * estimate_tokens(question.question) + _prompt_tokens("judge") + 2 * _REPLY_TOKENS
                            for question in judged)
             calls += len(judged)
     return BenchEstimate(questions=len(dataset.questions), documents=len(dataset.documents), building=building,
@@ -292,20 +310,20 @@ def estimate(resources: Resources, dataset: Dataset, plan: Plan) -> BenchEstimat
                          tokens=sum(building.values()) + sum(asking.values()) + judging)
 
 
-def _question(resources: Resources, arm: Arm) -> tuple[int, int]:
-    """Return the most calls of a question, and their tokens without those of the question itself."""
+def _estimate_question(resources: Resources, arm: Arm) -> tuple[int, int]:
+    """Return the most calls that an arm makes for a question, and their tokens without the text of the question."""
     settings = resources.settings
-    one = _prompt_tokens("agent") + _TERMS + _REPLY
+    call_tokens = _prompt_tokens("agent") + _TERMS_TOKENS + _REPLY_TOKENS
     if arm.method == "zero-shot":
-        return 1, one
+        return 1, call_tokens
     if arm.method not in {"graph", "text agent"}:
-        return 1, one + settings.context_passages * settings.chunk_tokens
+        return 1, call_tokens + settings.context_passages * settings.chunk_tokens
     caps = Caps(rounds=settings.max_rounds, tool_calls=settings.max_tool_calls)
     calls = 1 + (STEPS if arm.method == "text agent" else rounds_allowed(arm.context, caps))
-    # Each round adds evidence up to the budget, and the lookups that a reply asked for.
-    shown = sum(min(1, ROUND_SHARE * number) * settings.context_tokens + _REPLY * (number - 1)
-                for number in range(1, calls + 1))
-    return calls, calls * one + int(shown)
+    # The prompt of each call has the evidence of all rounds until then, up to the budget, and the earlier replies.
+    evidence_tokens = sum(min(1, ROUND_SHARE * number) * settings.context_tokens + _REPLY_TOKENS * (number - 1)
+                          for number in range(1, calls + 1))
+    return calls, calls * call_tokens + int(evidence_tokens)
 
 
 def _prompt_tokens(step: Step) -> int:

@@ -34,7 +34,7 @@ class Cluster:
         monkeypatch.setattr(pool.ray, "wait", lambda tasks, timeout: wait([one.done for one in tasks], timeout))
         monkeypatch.setattr(pool, "_TASK", SimpleNamespace(remote=self.remote))
         monkeypatch.setattr(pool, "_START_SECONDS", 0.2)
-        monkeypatch.setattr(pool, "_LOOK_SECONDS", 0.05)
+        monkeypatch.setattr(pool, "_CHECK_SECONDS", 0.05)
         monkeypatch.setattr(pool, "_POLL_SECONDS", 0.05)
         self.counting = threading.Lock()
 

@@ -95,7 +95,7 @@ def test_a_question_that_ends_lets_its_snapshot_go(shop, monkeypatch, ends):
                 graph.invoke(asked)
         else:
             with monkeypatch.context() as context:
-                context.setattr(snapshots, "_ABANDONED", -1.0)
+                context.setattr(snapshots, "_QUESTION_SECONDS", -1.0)
                 resources.snapshots.begin_question(snapshot)
             resources.snapshots.end_question(resources.snapshots.begin_question(snapshot))
         assert snapshot.kb.documents.count_documents(), "the next question finds it open"

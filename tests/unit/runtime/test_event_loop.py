@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from banyan.agents.cluster.joining import _ctrl_c_deferred
+from banyan.agents.cluster.joining import _defer_ctrl_c
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import close_with_loop, in_parallel, iterate, run
 from banyan.runtime.threads import check_cancelled, in_thread
@@ -212,7 +212,7 @@ def test_in_parallel_begins_nothing_more_after_a_failure_and_ends_what_was_begun
 
 def test_ctrl_c_waits_for_the_end_of_a_block_that_it_must_not_interrupt():
     ended = []
-    with pytest.raises(KeyboardInterrupt), _ctrl_c_deferred():
+    with pytest.raises(KeyboardInterrupt), _defer_ctrl_c():
         signal.raise_signal(signal.SIGINT)
         ended.append("the block")
     assert ended
