@@ -135,7 +135,7 @@ Cited = CitedPlace | Citation
 
 
 class CitedFacts(NamedTuple):
-    """The statements of cited text: sorted keys of facts, and ids of the entities named there."""
+    """What cited text states: the keys of facts, sorted, and the ids of the entities that it names."""
 
     facts: list[EdgeKey]
     entities: set[str]
@@ -144,28 +144,28 @@ class CitedFacts(NamedTuple):
 def stated_by(index: RetrievalIndex, cited: Sequence[Cited]) -> CitedFacts:
     """Return the facts that the cited text states, and the entities that it names."""
     facts: set[EdgeKey] = set()
-    named: set[str] = set()
-    for chunk, spans in _cited_chunks(index.store, cited):
-        facts.update(fact for fact, *place in index.graph.stated_in(chunk.id) if _overlaps(chunk, place, spans))
-        named.update(entity for entity, _, *place in index.graph.mentioned_in(chunk.id)
-                     if _overlaps(chunk, place, spans))
-    return CitedFacts(sorted(facts), named)
+    entities: set[str] = set()
+    for chunk, citations in _cited_chunks(index.store, cited):
+        facts.update(fact for fact, *span in index.graph.stated_in(chunk.id) if _overlaps(chunk, span, citations))
+        entities.update(entity for entity, _, *span in index.graph.mentioned_in(chunk.id)
+                        if _overlaps(chunk, span, citations))
+    return CitedFacts(sorted(facts), entities)
 
 
 def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Cited]) -> Iterator[tuple[Chunk, list[Cited]]]:
-    """Yield the chunks that contain cited text, each with the citations of its document."""
-    of: dict[str, list[Cited]] = {}
-    for place in cited:
-        of.setdefault(place.document, []).append(place)
-    for chunk in kb.documents.chunks_of(of):
-        spans = of[chunk.document_id]
-        if any(span.start < chunk.end and span.end > chunk.start for span in spans):
-            yield chunk, spans
+    """Yield the chunks that contain cited text, each with all citations of its document."""
+    by_document: dict[str, list[Cited]] = {}
+    for citation in cited:
+        by_document.setdefault(citation.document, []).append(citation)
+    for chunk in kb.documents.chunks_of(by_document):
+        citations = by_document[chunk.document_id]
+        if any(citation.start < chunk.end and citation.end > chunk.start for citation in citations):
+            yield chunk, citations
 
 
-def _overlaps(chunk: Chunk, place: Sequence[int], cited: Iterable[Cited]) -> bool:
-    """Return True if a place in a chunk, from its start to its end, overlaps cited text."""
-    start, end = (chunk.start + character for character in place)
+def _overlaps(chunk: Chunk, span: Sequence[int], cited: Iterable[Cited]) -> bool:
+    """Return True if a span of a chunk, (start, end) in the chunk's characters, overlaps cited text."""
+    start, end = (chunk.start + offset for offset in span)
     return any(citation.start < end and citation.end > start for citation in cited)
 
 

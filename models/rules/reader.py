@@ -131,7 +131,10 @@ class RulesReader:
                 attributes.setdefault((head, label, tail, time), ExtractedAttribute(
                     entity=head, attribute=label, value=tail, evidence=quote, time=time,
                     confidence=_CONFIDENCE))
-            elif head != tail and prepared.schema.fits(types.get(head, ""), label, types.get(tail, "")):
+                continue
+            head_type, tail_type = prepared.types_of_ends(label, types.get(head, ""), types.get(tail, ""))
+            if head != tail and prepared.schema.fits(head_type, label, tail_type):
+                types |= {head: head_type, tail: tail_type}
                 triples.setdefault((head, label, tail, time), ExtractedTriple(
                     head=head, relation=label, tail=tail, evidence=quote, time=time, confidence=_CONFIDENCE))
         admitted |= {end for head, _, tail, _ in (*triples, *attributes) for end in (head, tail)}
@@ -208,6 +211,25 @@ class _Prepared:
             return votes.most_common(1)[0][0]
         is_named_by_type = names.kind(name) not in {"person", "work"} and infer_type(name)
         return self._nouns.type_of_name(name) if is_named_by_type else ""
+
+    def types_of_ends(self, label: str, head_type: str, tail_type: str) -> tuple[str, str]:
+        """Return the types of a fact's ends, replaced by more specific ones if its relation demands these.
+
+        The kind of a name gives only a general type (Organization). If the relation takes a Company, the name is one.
+        """
+        relation = self.schema.relation_type(label)
+        if relation is None:
+            return head_type, tail_type
+        return self._specific_type(head_type, relation.domain), self._specific_type(tail_type, relation.range)
+
+    def _specific_type(self, general: str, allowed: tuple[str, ...]) -> str:
+        """Return the first allowed type that is a subtype of a general type.
+
+        The general type is returned if it is allowed itself, or if no allowed type is its subtype.
+        """
+        if self.schema.is_a(general, allowed):
+            return general
+        return next((name for name in allowed if general in self.schema.ancestors(name)), general)
 
     def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
         """Set the type of a name to that of the kind that a fact demands.

@@ -19,8 +19,8 @@ _NUMBER_OR_MARKS = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z
 _PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
                      r"\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
-_SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |。$|"
-                       r" (?!the |and |for )[a-z]{3,}(?:[ ,][^\n]*)?\.$|ます$|です$")
+_SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |。$|ます$|です$")
+_PLAIN_WORD = re.compile(r" (?!the |and |for )[a-z]{3,}(?:[ ,]|\.\Z)")
 """What a sentence has and a name has not, even one with a stop at its end: "Ulm Pumps Inc.", "Ulm, Ger."."""
 _DATE_OR_PERIOD = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
 _RANGE = re.compile(r"(?:between|from|up to|over|under|above|below|more than|less than|at least) [$€£]?\d[\d,. –-]*"
@@ -105,8 +105,9 @@ def _name_with_header(cell: Cell) -> str:
 
 def _may_name(value: str) -> bool:
     """Return True if a cell can name a row's subject: it is no placeholder or prompt of a form, and no sentence."""
-    is_form_or_sentence = _PLACEHOLDER.fullmatch(value) or _PROMPT.search(value) or _SENTENCE.search(value)
-    return not is_form_or_sentence and len(value.split()) <= _LONGEST_NAME
+    is_sentence = _SENTENCE.search(value) or (value.endswith(".") and _PLAIN_WORD.search(value))
+    is_form = _PLACEHOLDER.fullmatch(value) or _PROMPT.search(value)
+    return not (is_sentence or is_form) and len(value.split()) <= _LONGEST_NAME
 
 
 def _repeats(cell: Cell) -> bool:

@@ -50,13 +50,15 @@ class NameRuns:
     def several(self) -> Iterator[tuple[int, int]]:
         """Yield the (start, end) of runs of at least two words.
 
-        The first word of a sentence is cut off, and so are roles and other words that do not begin names.
+        The first word of a sentence is cut off, and so are words that do not begin or end names, such as roles.
         """
         for start, end in sorted(set(self._run_of.values())):
             parts = list(_WORD.finditer(self._text, start, end))
             while parts and (parts[0][0].lower().rstrip(".") in _NOT_AT_START
                              or self._has_position_capital(parts[0].start())):
                 del parts[0]
+            while parts and parts[-1][0].lower() in _NOT_IN_NAMES:
+                del parts[-1]
             if len(parts) > 1 and not any(part.start() in self._barred for part in parts):
                 yield parts[0].start(), parts[-1].end()
 
