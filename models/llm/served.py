@@ -79,6 +79,7 @@ class ServedModel:
             raise failure(error, asked, key, fix=NOT_SET_UP, variables=self._variables) from None
 
         async def post(path: str, request: Request) -> _Answer:
+            """Return the answer with its tokens, which are estimated if the endpoint does not report them."""
             try:
                 answer = await client.post(path, body=request.body, cast_to=object)
             except openai.OpenAIError as error:

@@ -141,7 +141,7 @@ def _add_verb(verb: "Token", found: dict[str, list["Token"]]) -> None:
 def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
     """Add what a noun describes as "subj", its possessors as "poss" and "of", and the phrases around it to `found`."""
     appositions = [child for child in noun.children if child.dep_ == "appos" and child.i > noun.i]
-    found["subj"] += _describes(noun, found) or appositions or _name_after_opening(noun)
+    found["subj"] += _find_described(noun, found) or appositions or _find_name_after_opening(noun)
     found["poss"] += [child for child in noun.children if child.dep_ == "poss"]
     # The name before these is no possessor: "Quiet Harbour director Ada Blum", (the "Oslo Fund").
     is_short_form = noun.tag_ in _PROPER_NOUN_TAGS and noun.dep_ == "appos" and any(
@@ -158,14 +158,14 @@ def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
             _add_prepositions(other, found)
 
 
-def _describes(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
+def _find_described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
     """Return who or what a noun describes, and add the phrases of the verb that links the two to `found`.
 
     In "Ada Blum became head of Acme in 2004", "head" describes "Blum", and "in 2004" is added.
     """
     head = noun.head
     if noun.dep_ == "conj" and head.pos_ in {"NOUN", "PROPN"}:  # "a physicist and winner of ..."
-        return _describes(head, found)
+        return _find_described(head, found)
     if noun.dep_ == "appos":
         is_enumerated = noun.left_edge.lower_ == "the" and any(
             child.dep_ == "conj" and child.i > noun.i for child in head.children)  # "Skye, the north of Lewis and Mull"
@@ -175,8 +175,8 @@ def _describes(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
         return [head]
     if noun.dep_ == "pobj" and head.head.lemma_ in _APPOINTMENT_VERBS and (
             head.lower_ == "as" or (head.lower_ == "to" and head.head.lemma_ == "promote")):
-        return _appointee(head.head, found)
-    if holder := _holder(noun):
+        return _find_appointee(head.head, found)
+    if holder := _find_holder(noun):
         return _subject(holder) if holder.pos_ in {"VERB", "AUX"} else [holder]
     is_linked = noun.dep_ == "attr" and head.lemma_ in _LINKING_VERBS
     is_appointed = noun.dep_ in {"oprd", "attr"} and head.lemma_ in _APPOINTMENT_VERBS
@@ -191,7 +191,7 @@ def _describes(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
     return _subject(head) if is_linked or _is_passive(head) else appointees[-1:]
 
 
-def _name_after_opening(noun: "Token") -> list["Token"]:
+def _find_name_after_opening(noun: "Token") -> list["Token"]:
     """Return the name that follows a description at the start of a sentence: "A native of Oslo, Ada Blum paints"."""
     if noun.dep_ not in {"nsubj", "advcl"} or noun.left_edge.lower_ not in {"a", "an"}:
         return []
@@ -202,7 +202,7 @@ def _name_after_opening(noun: "Token") -> list["Token"]:
     return described[:1]
 
 
-def _holder(noun: "Token") -> "Token | None":
+def _find_holder(noun: "Token") -> "Token | None":
     """Return "form" for the "part" of "forms part of", what "in charge" depends on for "charge", and else None."""
     head = noun.head
     if noun.lemma_ == "charge" and head.lower_ == "in":
@@ -210,7 +210,7 @@ def _holder(noun: "Token") -> "Token | None":
     return head if noun.lemma_ == "part" and noun.dep_ == "dobj" and head.lemma_ == "form" else None
 
 
-def _appointee(verb: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
+def _find_appointee(verb: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
     """Return who has the post that follows "as", and add the verb's phrases to `found`.
 
     This is the object of "appointed her as head", and otherwise the subject: "Blum joined Acme as head". The object,
@@ -260,7 +260,7 @@ def _subject(verb: "Token") -> list["Token"]:
     if verb.tag_ == "VBN" and verb.i > 1 and verb.nbor(-1).text == "(":  # "the Oslo Bank (founded in 1970) sold"
         return [verb.nbor(-2)]
     if verb.dep_ == "acl":
-        return [_noun_of_clause(verb, verb)] if verb.tag_ in {"VBN", "VBG", "VBD"} else []
+        return [_find_noun_of_clause(verb, verb)] if verb.tag_ in {"VBN", "VBG", "VBD"} else []
     is_continued = verb.dep_ == "xcomp" and verb.head.lemma_ in _CONTINUING_VERBS  # "began to paint"
     is_participle_clause = verb.dep_ == "advcl" and verb.tag_ in {"VBN", "VBG"}
     if verb.dep_ == "conj" or is_continued or is_participle_clause:
@@ -285,10 +285,10 @@ def _antecedent(token: "Token") -> "Token":
     if token.tag_ not in {"WDT", "WP", "WP$"}:
         return token
     clause = next((one for one in token.ancestors if one.dep_ == "relcl"), None)
-    return _noun_of_clause(clause, token) if clause is not None else token
+    return _find_noun_of_clause(clause, token) if clause is not None else token
 
 
-def _noun_of_clause(clause: "Token", first: "Token") -> "Token":
+def _find_noun_of_clause(clause: "Token", first: "Token") -> "Token":
     """Return the noun that a relative or participle clause describes.
 
     By the parse this is the word before the clause. If that word is a name and no comma separates them, the clause
