@@ -202,7 +202,7 @@ def _split_titles(block: TableBlock) -> tuple[list[SheetRow], list[SheetRow]]:
 def _read_head(block: TableBlock, merged: Merged) -> GridTable:
     """Return the captions, the header and the rows in the head of a block."""
     texts = [_cells(row, block.columns) for row in block.head]
-    if max(map(len, texts)) == 1:
+    if max(map(len, texts)) <= 1:
         return GridTable([], texts[0], [*texts[1:]]) if has_header(texts) else GridTable([], [], [*texts])
     captions, header, rows = read_grid(_grid(block, merged))
     filled = {at for row in rows if not isinstance(row, TableLine) for at, cell in enumerate(row) if cell}

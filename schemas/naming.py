@@ -85,11 +85,12 @@ def label_key(label: str) -> str:
 def is_readable_label(label: str) -> bool:
     """Return True if a label can name a relation, attribute or type: a few words, and no sentence, number or address.
 
-    Models also write whole sentences, values, and nothing at all.
+    This has to be checked, because models also write whole sentences, values, or nothing as labels.
     """
-    text = label.strip()
-    return (0 < len(text) <= _LONGEST_LABEL and text.isprintable() and any(map(str.isalpha, text))
-            and len(label_key(text).split()) <= _MOST_WORDS and not _NO_LABEL.search(label_key(text)))
+    text, key = label.strip(), label_key(label)
+    if not 0 < len(text) <= _LONGEST_LABEL or len(key.split()) > _MOST_WORDS:
+        return False
+    return text.isprintable() and any(map(str.isalpha, text)) and not _NO_LABEL.search(key)
 
 
 def content_id(*parts: str) -> str:
@@ -121,34 +122,41 @@ def relation_id(relation: str) -> str:
 
 
 def has_name(text: str, name: str) -> bool:
-    """Return True if a text contains a whole name, regardless of case and width; Chinese has no word boundaries."""
+    """Return True if a text contains a name as whole words, ignoring case and full-width letters.
+
+    A Chinese name may be anywhere, because Chinese has no word boundaries.
+    """
     return has_any_name(text, [name])
 
 
 def has_any_name(text: str, names: Iterable[str]) -> bool:
     """Return True if a text contains one of several names; see `has_name`."""
     folded = normalise(text)
-    return any(_stands_in(folded, canonical_name(name)) for name in names)
+    return any(_contains_words(folded, canonical_name(name)) for name in names)
 
 
-def _stands_in(folded: str, wanted: str) -> bool:
+def _contains_words(folded: str, wanted: str) -> bool:
+    """Return True if a folded text contains a non-empty folded name that neither begins nor ends inside a word."""
     at = folded.find(wanted)
     while wanted and at >= 0:
         before, after = folded[at - 1 : at], folded[at + len(wanted) : at + len(wanted) + 1]
-        if not (_joins(before) and _joins(wanted[0])) and not (_joins(wanted[-1]) and _joins(after)):
+        begins_in_word = _is_word_character(before) and _is_word_character(wanted[0])
+        ends_in_word = _is_word_character(wanted[-1]) and _is_word_character(after)
+        if not begins_in_word and not ends_in_word:
             return True
         at = folded.find(wanted, at + 1)
     return False
 
 
-def _joins(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
+    """Return True for letters and digits except Chinese characters."""
     return character.isalnum() and not "\u3400" <= character <= "\u9fff"
 
 
 def is_descriptive(name: str, attribute: str, value: str) -> bool:
-    """Return False for a part of an entity's name, and for the code of the section that its row stands in.
+    """Return False for a value that only repeats a part of its entity's name, or the code of its row's section.
 
-    Such values are still found, listed and counted by those who ask for them.
+    Such values are not shown as a description of the entity, but can still be looked up, listed and counted.
 
     Args:
         name: the entity's name, such as "RFC-20: Oslo Pumps".
@@ -160,7 +168,7 @@ def is_descriptive(name: str, attribute: str, value: str) -> bool:
         return False
     if key in _NAMES:
         return _words(value) not in named
-    # Few names have the attribute in them, so that hardly any value is looked at: this runs for each of a graph.
+    # Few names contain the attribute, so the second, slower test is rare; this runs for every value of a graph.
     return _words(key) not in named or _words(f"{key} {value}") not in named
 
 
