@@ -234,7 +234,7 @@ def select_rows(table: _Table, rows: Rows | NDArray[np.bool_]) -> _Table:
 
 def join_rows(table: _Table, further: _Table) -> _Table:
     """Return a table with the rows of one table, followed by those of another."""
-    columns: Iterable[Any] = (np.concatenate(pair) for pair in zip(table, further, strict=True))
+    columns: Iterable[Any] = (np.concatenate([first, second]) for first, second in zip(table, further, strict=True))
     return type(table)(*columns)
 
 

@@ -322,8 +322,9 @@ def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
     for exclusive in triples.values():
         for row, dates in later_values(exclusive).items():
             triple_dates.setdefault(row, set()).update(dates)
-    value_dates = {key: sorted(dates) for exclusive_values in values.values()
-                   for key, dates in later_values(exclusive_values).items()}
+    value_dates: dict[ValueKey, Sequence[str]] = {
+        key: sorted(dates) for exclusive_values in values.values()
+        for key, dates in later_values(exclusive_values).items()}
     return LaterDates({row: sorted(dates) for row, dates in triple_dates.items()}, value_dates)
 
 
