@@ -1,13 +1,12 @@
-"""The export formats, by the name that users give; here Cypher, GraphML and JSON.
+"""The export formats by the names that users give, and the writers of Cypher, GraphML and JSON.
 
-Cypher is for Neo4j 5 and compatible databases: run it with `cypher-shell --file FILE` or an editor's "run all". Text
-from documents appears only in string literals. Types and relations become labels, which cannot be literals: they are
-quoted names, without the characters that could end them. Their original text is also stored as a property.
+Cypher is for Neo4j 5 and compatible databases: run the file with `cypher-shell --file FILE` or an editor's "run all".
+Text from documents appears only in string literals, except types and relations. These become labels, which cannot be
+literals: they are quoted names, without the characters that could end them, and their original text is also stored as
+a property.
 
-GraphML is for NetworkX, Gephi, yEd and Cytoscape.
-
-JSON is in NetworkX's node-link format, which `networkx.node_link_graph` reads, together with the tree. In GraphML lists
-and maps are JSON text.
+GraphML is for NetworkX, Gephi, yEd and Cytoscape; lists and maps in it are JSON text. JSON is in NetworkX's node-link
+format, which `networkx.node_link_graph` reads, with the tree added.
 """
 
 import re
@@ -41,10 +40,11 @@ _PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents",
 def cypher(graph: TreeGraph) -> Iterator[str]:
     """Write the graph as Cypher statements, in pieces; running them a second time changes nothing.
 
-    Each entity is a node labelled `Entity` and its type. An attribute's values are a list; all attributes with their
-    sources are JSON text in `attributes`. Communities are nodes `Community`. A relation names its relationships;
-    their `quotes`, `starts`, `ends` and `sources` (document ids) are lists with one entry for each source. Where a fact
-    has a time, `time`, `start` and `end` are that; of attribute values it is JSON text in `times`.
+    - Each entity is a node with the labels `Entity` and its type. Each attribute is a property with a list of values.
+      All attributes with their sources are JSON text in `attributes`, and their times are JSON text in `times`.
+    - Each community is a node with the label `Community`.
+    - Each fact is a relationship of the relation's name. Its `quotes`, `starts`, `ends` and `sources` (document ids)
+      are lists with one entry for each source. `time`, `start` and `end` say when the fact holds, if that is known.
     """
     yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; deleted items from earlier runs remain.\n"
     for label in (_ENTITY, _COMMUNITY):
@@ -54,6 +54,7 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
 
 
 def _nodes(graph: TreeGraph) -> Iterator[str]:
+    """Yield the statements that create entities, type by type, and communities."""
     by_type: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     communities: list[Mapping[str, Any]] = []
     for node, data in graph.nodes(data=True):
@@ -68,6 +69,7 @@ def _nodes(graph: TreeGraph) -> Iterator[str]:
 
 
 def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entity's properties; an attribute called like one of the fixed ones gets the prefix "attribute_"."""
     values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
               for name, sources in data["attributes"].items()}
     return {**values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
@@ -76,22 +78,24 @@ def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _edges(graph: TreeGraph) -> Iterator[str]:
+    """Yield the statements that create relationships: facts, relation by relation, then the edges of the tree."""
     by_relation: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    of_tree: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for source, target, data in graph.edges(data=True):
         if data["kind"] == "triple":
             by_relation[data["relation"]].append({"from": source, "to": target, "properties": _triple(data)})
         else:
-            label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
+            source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
             properties = {"rank": data["rank"]} if "rank" in data else {}
-            of_tree[data["kind"], label].append({"from": source, "to": target, "properties": properties})
+            tree_edges[data["kind"], source_label].append({"from": source, "to": target, "properties": properties})
     for relation, rows in sorted(by_relation.items()):
         yield from _statements(rows, _merge(_ENTITY, f"r:{quoted_name(relation)} {{id: row.properties.id}}", _ENTITY))
-    for (kind, label), rows in sorted(of_tree.items()):
-        yield from _statements(rows, _merge(label, f"r:{kind}", _COMMUNITY))
+    for (kind, source_label), rows in sorted(tree_edges.items()):
+        yield from _statements(rows, _merge(source_label, f"r:{kind}", _COMMUNITY))
 
 
 def _triple(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of a fact's relationship; see `cypher`."""
     sources = data["sources"]
     return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
             "documents": data["documents"], "sources": [source["document"] for source in sources],
@@ -105,10 +109,11 @@ def _merge(source: str, relationship: str, target: str) -> str:
             f"MERGE (a)-[{relationship}]->(b)\nSET r = row.properties")
 
 
-def _statements(rows: list[Mapping[str, Any]], what: str) -> Iterator[str]:
+def _statements(rows: list[Mapping[str, Any]], action: str) -> Iterator[str]:
+    """Yield statements that apply a Cypher action to each of some rows, at most `_ROWS` in a statement."""
     for start in range(0, len(rows), _ROWS):
         lines = ",\n".join(literal(row) for row in rows[start:start + _ROWS])
-        yield f"UNWIND [\n{lines}\n] AS row\n{what};\n"
+        yield f"UNWIND [\n{lines}\n] AS row\n{action};\n"
 
 
 def quoted_name(text: str) -> str:
@@ -152,7 +157,7 @@ _EDGE = {"kind": "string", "relation": "string", "confidence": "double", "docume
 def graphml(graph: TreeGraph) -> Iterator[str]:
     """Write the graph as GraphML, in pieces.
 
-    Replace characters that XML forbids with U+FFFD; inside JSON text they are escaped instead.
+    Characters that XML forbids are replaced with U+FFFD; within JSON text they are escaped instead.
     """
     yield _HEAD
     for owner, types in (("graph", _GRAPH), ("node", _NODE), ("edge", _EDGE)):
@@ -174,6 +179,7 @@ def _data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
 
 
 def _xml_text(value: Any) -> str:
+    """Return a value as text that is escaped for XML; anything but a string is written as JSON."""
     text = value if isinstance(value, str) else json_text(value)
     # A bare carriage return would be read back as a line feed.
     return escape(printable(text), {"\r": "&#13;"})
@@ -182,7 +188,8 @@ def _xml_text(value: Any) -> str:
 def node_link(graph: TreeGraph) -> Iterator[str]:
     """Write the graph as one JSON object, in pieces: {directed, multigraph, graph, nodes, edges, tree}.
 
-    `tree` nests {id, name, keywords, children} down to {id, name, keywords, members}; its lists contain node ids.
+    `tree` is a list of nested communities: {id, name, keywords, children}, at the finest level {id, name, keywords,
+    members}. Keywords and members are ids of nodes.
     """
     outline = TreeOutline(graph)
     yield f'{{"directed": true, "multigraph": true, "graph": {json_text(graph.graph)},\n"nodes": ['
@@ -196,13 +203,14 @@ def node_link(graph: TreeGraph) -> Iterator[str]:
 
 
 def _lines(items: Iterable[Any]) -> Iterator[str]:
-    """Write each item on its own line, then close the list."""
+    """Write the items of a JSON list whose "[" is already written, each on its own line, and the closing "]"."""
     for number, item in enumerate(items):
         yield f"{',' if number else ''}\n{json_text(item)}"
     yield "]"
 
 
 def _branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict[str, Any]:
+    """Return a community with all communities within it, as `node_link` writes it."""
     branch = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
     children = outline.children(community)
     if children:
@@ -231,7 +239,7 @@ def export_pieces(form: ExportFormat, graph: TreeGraph, index: Callable[[], Retr
     Args:
         form: the format.
         graph: the graph with its tree.
-        index: opens what retrieval reads of it: the page also draws the links by sentences.
+        index: opens the read model. Only the HTML page needs it, for the links between entities of the same sentences.
     """
     if form != "html":
         return FORMATS[form].write(graph)

@@ -1,6 +1,6 @@
-"""The map of an exported page: what the page of the server draws, in one file that needs no network.
+"""The map of an exported page, which draws the graph without a network or other files.
 
-The drawing is that of the server's page: its modules are put into the file one after the other.
+It is drawn by the JavaScript modules of the server's page, which are put into the exported file one after another.
 """
 
 import re
@@ -18,8 +18,8 @@ _MODULES = ("visible.js", "graph/colours.js", "graph/outlines.js", "saving.js", 
             "graph/canvas.js")
 """The modules that draw, each after those that it imports."""
 _MOST_NODES = 80
-_LOOKED_AT = 3
-"""Of so many entities for each that is drawn, those with links are drawn."""
+_CANDIDATES = 3
+"""How many entities are considered for each one that is drawn, because only those with links are drawn."""
 _NAME = 120
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
@@ -27,7 +27,7 @@ _VENDOR = re.compile(r"export\{(\w+) as default\};?\s*$")
 
 
 def map_entities(graph: TreeGraph) -> list[str]:
-    """Return the entities that may be on the map, those that the most documents mention first."""
+    """Return the entities that are considered for the map: those that most documents mention, then with most facts."""
     degrees = {node: 0 for node, data in graph.nodes(data=True) if data["kind"] == "entity"}
     for head, tail, data in graph.edges(data=True):
         if data["kind"] == "triple":
@@ -35,24 +35,29 @@ def map_entities(graph: TreeGraph) -> list[str]:
             degrees[tail] += 1
     ranked = sorted(degrees, key=lambda node: (-len(graph.nodes[node]["documents"]), -degrees[node],
                                                graph.nodes[node]["name"], node))
-    return ranked[:_LOOKED_AT * _MOST_NODES]
+    return ranked[:_CANDIDATES * _MOST_NODES]
 
 
 def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
-    """Return what the map shows, as escaped JSON: the entities with links, the links, and communities' names."""
-    known = map_entities(graph)
-    drawn = set(known)
-    edges = [*_facts(graph, drawn), *_sentence_links(links, drawn)]
-    ends = {end for edge in edges for end in (edge["source"], edge["target"])}
-    shown = [node for node in known if node in ends][:_MOST_NODES]
+    """Return the map's content as JSON that is escaped for HTML: nodes, edges, and the names of communities.
+
+    Args:
+        graph: the graph with its tree.
+        links: links between entities that the same sentences name.
+    """
+    candidates = map_entities(graph)
+    edges = [*_facts(graph, set(candidates)), *_sentence_links(links, set(candidates))]
+    linked = {end for edge in edges for end in (edge["source"], edge["target"])}
+    shown = [node for node in candidates if node in linked][:_MOST_NODES]
+    shown_edges = [edge for edge in edges if {edge["source"], edge["target"]} <= set(shown)]
     nodes = [_node(graph, node) for node in shown]
-    communities = {one: visible(graph.nodes[one]["name"]) for one in (node["community"] for node in nodes) if one}
-    return escape(printable(json_text({
-        "nodes": nodes, "communities": communities,
-        "edges": [edge for edge in edges if {edge["source"], edge["target"]} <= set(shown)]})))
+    community_ids = dict.fromkeys(node["community"] for node in nodes if node["community"])
+    communities = {community: visible(graph.nodes[community]["name"]) for community in community_ids}
+    return escape(printable(json_text({"nodes": nodes, "communities": communities, "edges": shown_edges})))
 
 
 def _node(graph: TreeGraph, node: str) -> dict[str, Any]:
+    """Return an entity as the map draws it; its community is "" if it has none."""
     data = graph.nodes[node]
     edges = [*graph.in_edges(node, data=True), *graph.out_edges(node, data=True)]
     community = next((end for _, end, edge in graph.out_edges(node, data=True) if edge["kind"] == MEMBER_OF), "")
@@ -61,6 +66,7 @@ def _node(graph: TreeGraph, node: str) -> dict[str, Any]:
 
 
 def _facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
+    """Yield the facts between some entities as edges of the map."""
     for head, tail, data in graph.edges(data=True):
         if data["kind"] == "triple" and {head, tail} <= nodes:
             yield {"id": data["id"], "source": head, "target": tail, "relation": visible(data["relation"]),
@@ -68,13 +74,14 @@ def _facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
 
 
 def _sentence_links(links: Sequence[SentenceLink], nodes: set[str]) -> Iterator[dict[str, Any]]:
+    """Yield the links by sentences between some entities as edges of the map."""
     for one, other, _ in links:
         if {one, other} <= nodes:
             yield {"id": f"{one} {other}", "source": one, "target": other, "relation": "", "kind": "sentence"}
 
 
 def map_style() -> str:
-    """Return the colours of the server's page, by which the map is drawn."""
+    """Return the style sheet with the colours of the server's page, which the map uses too."""
     return (_WEB / "colours.css").read_text("utf-8")
 
 
@@ -88,6 +95,9 @@ def map_script() -> str:
 
 
 def _as_function(module: str) -> str:
-    """Return a module as a function that is called at once, so its own names collide with no other module's."""
+    """Return a JavaScript module as a function that is called at once and returns the module's exports.
+
+    The names that a module does not export thus cannot collide with those of another one.
+    """
     names = ", ".join(_EXPORT.findall(module))
     return f"const {{ {names} }} = (() => {{\n{_EXPORT.sub('', _IMPORT.sub('', module))}\nreturn {{ {names} }};\n}})();"

@@ -8,12 +8,12 @@ by their hashes, so injected markup would have no effect.
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from html import escape
 from importlib.resources import files
 from itertools import takewhile
-from typing import Any
 
 from ..graph_store.graph.graph_file import KEYWORD_OF, MEMBER_OF, TreeGraph
 from ..text.cleaning import printable, visible
@@ -27,8 +27,8 @@ _MOST_COMMUNITIES = 4_000
 _MOST_MEMBERS, _MOST_TRIPLES, _MOST_SOURCES = 60, 20, 2
 # Longer texts are cut, in characters: a quote is usually a sentence, a summary a paragraph.
 _QUOTE, _SUMMARY, _NAME = 300, 800, 200
-# With many communities, a summary has one character per this many bytes of its community's share: about a third at
-# 3 bytes a character.
+# If there are many communities, a summary gets one character for this many bytes of its community's share: about a
+# third of the share, at 3 bytes a character.
 _SUMMARY_PART = 8
 
 
@@ -62,7 +62,7 @@ class TreeOutline:
         return sorted((node for node in self._inside(community) if self._kind(node) == "community"), key=self._by_size)
 
     def members(self, community: str) -> list[str]:
-        """Return the entities of a finest-level community, those with most triples first; none for a coarser one."""
+        """Return the entities of a community, those with most triples first; only the finest communities have any."""
         return sorted((node for node in self._inside(community) if self._kind(node) == "entity"),
                       key=lambda node: (-len(self.triples(node)), self._graph.nodes[node]["name"], node))
 
@@ -80,6 +80,7 @@ class TreeOutline:
         return sorted(edges, key=lambda edge: (-len(self._graph.edges[edge]["sources"]), edge[2], edge))
 
     def _inside(self, community: str) -> list[str]:
+        """Return the ids of the communities and entities that are directly in a community."""
         return [node for node, _, key in self._graph.in_edges(community, keys=True) if key == MEMBER_OF]
 
     def _kind(self, node: str) -> str:
@@ -92,12 +93,12 @@ class TreeOutline:
 def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
     """Write the page, in pieces: the map, the numbers, then the tree, largest communities first.
 
+    A community opens to its keywords, their triples with supporting quotes, and the entities' attributes. If a limit
+    leaves items out, the page shows how many.
+
     Args:
         graph: the graph with its tree.
-        links: those between entities that sentences name together, for the map (see `map_entities`).
-
-    A community opens to its keywords, their triples with supporting quotes, and the entities' attributes. Where a
-    limit leaves items out, the page shows how many.
+        links: links between entities that the same sentences name, for the map; see `map_entities`.
     """
     style, script = map_style() + _resource("page.css"), map_script() + _resource("page.js")
     outline = TreeOutline(graph)
@@ -108,7 +109,7 @@ def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
            f'<meta name="referrer" content="no-referrer">\n<title>{name}</title>\n'
-           # With this id Cytoscape takes the style sheet for its own and adds none, which the policy would refuse.
+           # Cytoscape adds a style sheet, which the policy would refuse, unless there is one with this id.
            f'<style id="__________cytoscape_stylesheet">{style}</style>\n</head>\n'
            f'<body>\n<header><h1><bdi>{name}</bdi>: {_label("heading", "knowledge tree")}</h1>\n'
            f'<button id="language" type="button" data-needs-script hidden>{_label("other", "中文 / English")}</button>'
@@ -137,14 +138,20 @@ def _safe(text: str, most: int = _NAME) -> str:
 
 
 def _time(note: str | None) -> str:
-    """Return when a fact holds, in brackets; "" where nobody says."""
+    """Return when a fact holds, in brackets; "" if that is not known (None)."""
     return f' <span class="y">(<bdi>{_safe(note)}</bdi>)</span>' if note else ""
 
 
 def _label(key: str, english: str, number: object = None) -> str:
-    """Return one of the page's own texts, which the script translates by its key."""
-    given = "" if number is None else f' data-n="{number}"'
-    return f'<span data-t="{key}"{given}>{english}</span>'
+    """Return one of the page's own texts as HTML.
+
+    Args:
+        key: the key by which the script translates the text.
+        english: the text in English.
+        number: a number in the text, which the script puts into the translation; None if there is none.
+    """
+    number_attribute = "" if number is None else f' data-n="{number}"'
+    return f'<span data-t="{key}"{number_attribute}>{english}</span>'
 
 
 def _more(count: int) -> str:
@@ -152,7 +159,7 @@ def _more(count: int) -> str:
 
 
 def _map(graph: TreeGraph, links: Sequence[SentenceLink]) -> Iterator[str]:
-    """Write the map, which the script shows where there is anything to draw."""
+    """Write the map with its controls, hidden; the script shows it if there is anything to draw."""
     field = '<label>{} <input id="{}" list="map-names" autocomplete="off"></label>\n'
     yield ('<section id="map-section" aria-labelledby="map-title" hidden>'
            f'<h2 id="map-title">{_label("map", "Map")}</h2>\n<datalist id="map-names"></datalist>\n<div class="bar">'
@@ -168,25 +175,23 @@ def _map(graph: TreeGraph, links: Sequence[SentenceLink]) -> Iterator[str]:
     yield f'<div id="map-data" hidden>{map_data(graph, links)}</div>\n</section>\n'
 
 
-def _communities(graph: TreeGraph, outline: TreeOutline, level: int) -> list[dict[str, Any]]:
-    return [graph.nodes[node] for node in outline.communities if graph.nodes[node]["level"] == level]
-
-
 def _numbers(graph: TreeGraph, outline: TreeOutline) -> Iterator[str]:
-    levels = sorted({graph.nodes[node]["level"] for node in outline.communities})
+    """Write the table with the numbers of documents, entities, triples, values and communities, and the schema."""
+    level_sizes = Counter(graph.nodes[node]["level"] for node in outline.communities)
     kinds = [data["kind"] for *_, data in graph.edges(data=True)]
+    value_count = sum(len(values) for node in outline.entities
+                      for values in graph.nodes[node]["attributes"].values())
     about = graph.graph
     rows = [(_label("documents", "documents"), about["documents"]),
             (_label("entities", "entities"), len(outline.entities)),
             (_label("triples", "triples"), kinds.count("triple")),
-            (_label("attributes", "attribute values"), sum(
-                len(values) for node in outline.entities for values in graph.nodes[node]["attributes"].values()))]
-    rows += [(_label("level", f"communities of level {level} (0: the finest)", level),
-              len(_communities(graph, outline, level))) for level in levels]
-    outside = sum(not any(data["kind"] == MEMBER_OF for *_, data in graph.out_edges(node, data=True))
-                  for node in outline.entities)
-    if outside:
-        rows.append((_label("outside", "entities in no community"), outside))
+            (_label("attributes", "attribute values"), value_count)]
+    rows += [(_label("level", f"communities of level {level} (0: the finest)", level), size)
+             for level, size in sorted(level_sizes.items())]
+    outside_count = sum(not any(data["kind"] == MEMBER_OF for *_, data in graph.out_edges(node, data=True))
+                        for node in outline.entities)
+    if outside_count:
+        rows.append((_label("outside", "entities in no community"), outside_count))
     if about["schema"]:
         rows.append((_label("schema", f"schema (version {about['schema_version']})", about["schema_version"]),
                      f"<bdi>{_safe(about['schema'])}</bdi>"))
@@ -199,7 +204,7 @@ def _numbers(graph: TreeGraph, outline: TreeOutline) -> Iterator[str]:
 
 
 class _Tree:
-    """The nested communities, each limited to its share of the page's size."""
+    """Writes the nested communities; each may take an equal share of the page's size (`_share`, in bytes)."""
 
     def __init__(self, graph: TreeGraph, outline: TreeOutline) -> None:
         self._graph = graph
@@ -222,6 +227,7 @@ class _Tree:
         yield from self._branches(self._outline.roots)
 
     def _branches(self, communities: Sequence[str]) -> Iterator[str]:
+        """Write those of some communities that are shown, and how many are left out."""
         shown = [node for node in communities if node in self._shown]
         for node in shown:
             yield self._community(node)
@@ -229,6 +235,7 @@ class _Tree:
             yield f"<p>{_more(len(communities) - len(shown))}</p>\n"
 
     def _community(self, node: str) -> str:
+        """Write a community with its summary, its keywords, and the communities or other members within it."""
         data, keywords = self._graph.nodes[node], self._outline.keywords(node)
         title = data["name"] or ", ".join(self._graph.nodes[keyword]["name"] for keyword in keywords)
         size, cohesion = data["size"], f"{data['cohesion']:.2f}"
@@ -246,6 +253,7 @@ class _Tree:
         return head + body + self._members(node, set(keywords), room) + "</details>\n"
 
     def _keywords(self, keywords: Sequence[str], room: "_Room") -> str:
+        """Write the keywords that fit the rest of a community's share, and how many are left out."""
         items = [item for node in keywords if (item := self._keyword(node, room))]
         rest = f"<li>{_more(len(keywords) - len(items))}</li>\n" if len(items) < len(keywords) else ""
         return f'<p class="m">{_label("keywords", "Keywords")}</p>\n<ul class="k">\n{"".join(items)}{rest}</ul>\n'
@@ -265,6 +273,7 @@ class _Tree:
         return f'<bdi>{_safe(data["name"])}</bdi> <span class="y">{_safe(data["type"])}</span>'
 
     def _attributes(self, node: str) -> str:
+        """Write the first attributes of an entity as a list, each with its first values and their times; "" if none."""
         attributes = self._graph.nodes[node]["attributes"].items()
         times = self._graph.nodes[node].get("times", {})
         lines = [f'<li><span class="r">{_safe(name)}</span>: '
@@ -277,6 +286,7 @@ class _Tree:
         return f"<ul>{''.join(lines)}</ul>" if lines else ""
 
     def _triple(self, seen_from: str, edge: tuple[str, str, str]) -> str:
+        """Write a triple (head, tail, relation) with quotes, and the attributes of the end that is not `seen_from`."""
         head, tail, relation = edge
         nodes, sources = self._graph.nodes, self._graph.edges[edge]["sources"]
         quotes = [f'<blockquote><bdi>{_safe(source["quote"], _QUOTE)}</bdi><cite>{_safe(source["document"])}</cite>'
@@ -287,8 +297,9 @@ class _Tree:
                 f'{"".join(quotes)}{rest}'
                 f"{self._attributes(tail if head == seen_from else head)}</details></li>\n")
 
-    def _members(self, community: str, known: set[str], room: "_Room") -> str:
-        others = [node for node in self._outline.members(community) if node not in known]
+    def _members(self, community: str, keywords: set[str], room: "_Room") -> str:
+        """Write the members of a community that are not its keywords, as many as fit; "" if there are none."""
+        others = [node for node in self._outline.members(community) if node not in keywords]
         shown = room.fill(f"<li>{self._entity(node)}</li>" for node in others[:_MOST_MEMBERS])
         rest = f"<li>{_more(len(others) - len(shown))}</li>" if len(shown) < len(others) else ""
         if not others:
@@ -303,7 +314,7 @@ class _Room:
         self._left = size
 
     def takes(self, part: str) -> bool:
-        """Return True if the part fits; after the first that does not, no further part fits."""
+        """Take a part's bytes out of the share, and return True if it fitted; after one that did not, none does."""
         self._left -= len(part.encode())
         return self._left >= 0
 

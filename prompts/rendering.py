@@ -1,10 +1,10 @@
-"""Fill in a prompt so document text stays data.
+"""Filling in prompts, so that text of documents stays data.
 
-A prompt file holds the system message, a line `=== user ===`, and the user message. What is fixed
-is in the system message and the text that changes from call to call at the end of the user
-message, so endpoints can reuse the common prefix. Every value that may come from a document
-is put between `<data>` and `</data>`. No value can close that fence, nor end its turn by what a model's own
-template writes between turns: servers turn such signs into control tokens wherever they are.
+A prompt file has the system message, a line `=== user ===`, and the user message. Fixed text is in the system message,
+and text that changes from call to call is at the end of the user message, so that endpoints can reuse the common
+prefix. Every value that may come from a document is put between `<data>` and `</data>`. No value can close that fence.
+Nor can it end its message with the signs that a model's chat template writes between messages, which servers turn into
+control tokens wherever they are.
 """
 
 import re
@@ -26,10 +26,10 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 CHINESE_SHARE = 0.3
-"""Han letters among all letters from which a text counts as Chinese: one Han letter carries about as
-much meaning as three Latin ones, so at 0.3 most of a text's content is Chinese."""
+"""The least share of Han letters among all letters of a Chinese text. One Han letter carries about as much meaning as
+three Latin ones, so at 0.3 most of a text's content is Chinese."""
 KANA_SHARE = 0.1
-"""Kana beside the Han letters from which a text is Japanese, for which the English prompts are used."""
+"""A text with at least this many kana for each Han letter is Japanese; the English prompts are used for it."""
 
 
 def language_of(text: str) -> Language:
@@ -38,10 +38,10 @@ def language_of(text: str) -> Language:
     Returns:
         "zh" for text mostly in Han letters with few kana, else "en".
     """
-    letters = len(_LETTER.findall(text))
-    han = len(_HAN.findall(text))
-    chinese = han > 0 and han >= CHINESE_SHARE * letters and len(_KANA.findall(text)) < KANA_SHARE * han
-    return "zh" if chinese else "en"
+    letter_count, han_count = len(_LETTER.findall(text)), len(_HAN.findall(text))
+    is_mostly_han = han_count > 0 and han_count >= CHINESE_SHARE * letter_count
+    is_japanese = len(_KANA.findall(text)) >= KANA_SHARE * han_count
+    return "zh" if is_mostly_han and not is_japanese else "en"
 
 
 _CAPITALISED = re.compile(r"\b[A-Z][^\W\d_]*")
@@ -49,21 +49,24 @@ _CHINESE_WORDS = re.compile("[谁什么哪几多少何吗呢的是在了为与�
 _ENGLISH_WORDS = re.compile(
     r"\b(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|the|of|in|on|and|to|has|have)\b",
     re.IGNORECASE)
-_FEW = 2
-"""English words that a name may have: "Shakespeare and Company"."""
+_LEAST_ENGLISH = 2
+"""From this many English words, a question may be English; a name may have one: "Shakespeare and Company"."""
 
 
 def question_language(question: str) -> Language:
-    """Return the language of the prompts for a question, by its words: names in another script do not count.
+    """Return the language of the prompts for a question.
+
+    It is decided by question words and function words, so that names in another script do not count. If these leave
+    it open, the script of the question without capitalised words decides.
 
     Args:
         question: what a person asks, in any language.
     """
-    english, chinese = len(_ENGLISH_WORDS.findall(question)), len(_CHINESE_WORDS.findall(question))
-    if english and not chinese:
+    english_count, chinese_count = len(_ENGLISH_WORDS.findall(question)), len(_CHINESE_WORDS.findall(question))
+    if english_count and not chinese_count:
         return "en"
     is_japanese = len(_KANA.findall(question)) >= KANA_SHARE * len(_HAN.findall(question)) > 0
-    if chinese and english < _FEW and not is_japanese:
+    if chinese_count and english_count < _LEAST_ENGLISH and not is_japanese:
         return "zh"
     return language_of(_CAPITALISED.sub("", question))
 
@@ -127,7 +130,7 @@ def extraction_instructions_block(instructions: str, language: Language) -> str:
 
 
 class Fenced(str):
-    """A text whose fences are its own: every value in it went through `fence`."""
+    """A text that is safe to put into a prompt as it is: every value in it went through `fence`."""
 
 
 def fence(text: str) -> Fenced:
@@ -136,11 +139,12 @@ def fence(text: str) -> Fenced:
 
 
 def close_item(text: str) -> str:
-    """Return a text of a numbered list that cannot begin another item of it."""
+    """Return a text for a numbered list, changed so that none of its lines looks like another item ("[2] ...")."""
     return _NUMBER.sub("\\1⟦", text)
 
 
 def _as_data(text: str) -> str:
+    """Return a text with other opening brackets in fences and in the signs of chat templates."""
     return _TURN.sub(_replace_opening, _FENCE.sub("‹", text))
 
 
@@ -148,11 +152,11 @@ def render(step: Step, language: Language, folder: Path | None = None, **values:
     """Return the messages of a step.
 
     Args:
-        step: the step, the name of its file.
-        language: the folder of prompts in that language.
-        folder: prompt files of the user's own, `en/agent.txt` and so on; a file that it lacks is Banyan's.
-        **values: the text of each `$placeholder`; `$` and braces in it are left as they are, and a
-            `<data>`, `</data>` or a sign of a turn in it gets another opening bracket, unless it is `Fenced`.
+        step: the step, which is also the name of its file.
+        language: the language of the prompt, which is also the name of its folder.
+        folder: the user's own prompt files, `en/agent.txt` and so on; Banyan's are used for those that it lacks.
+        **values: the text of each `$placeholder`. `$` and braces in it stay as they are. Unless it is `Fenced`, a
+            `<data>`, a `</data>` or a sign of a chat template in it gets another opening bracket.
 
     Raises:
         PromptFileError: a file of the folder has other placeholders than Banyan's, or cannot be read.
@@ -168,9 +172,9 @@ def example(step: Step, language: Language) -> str:
 
 
 def number_items(items: Iterable[str]) -> str:
-    """Texts as a list that can be referred to by number: "[1] ...", from 1; "-" where there is none.
+    """Return texts as a numbered list, "[1] ..." and so on; "-" if there are none.
 
-    A line of a text that begins as an item does gets another opening bracket.
+    A line of a text that looks like the beginning of an item gets another opening bracket.
     """
     closed = map(close_item, items)
     return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(closed, 1)) or "-"
@@ -184,7 +188,8 @@ def check_prompts(folder: Path) -> None:
     """Check all prompt files of a user's folder.
 
     Raises:
-        PromptFileError: there is no such folder, a file is no prompt's, or has other placeholders than Banyan's.
+        PromptFileError: the folder does not exist or has no prompt files, or one of its files belongs to no step or
+            has other placeholders than Banyan's file.
     """
     files = sorted(folder.rglob("*.txt"))
     if not files:
@@ -200,6 +205,11 @@ def check_prompts(folder: Path) -> None:
 
 @cache
 def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Template, Template]:
+    """Return the user's templates of a step; Banyan's if the user's folder lacks the file.
+
+    Raises:
+        PromptFileError: the file cannot be read, or its placeholders are not those of Banyan's file.
+    """
     file = folder / language / f"{step}.txt"
     if not file.is_file():
         return _templates(step, language)
@@ -207,11 +217,14 @@ def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Templa
         own = _parse(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise PromptFileError(f"BANYAN_PROMPTS: {file} cannot be read: {error}") from error
-    wanted, found = (set().union(*(template.get_identifiers() for template in pair))
-                     for pair in (_templates(step, language), own))
-    if wanted != found or not all(template.is_valid() for template in own):
-        differences = [f"lacks {', '.join(f'${name}' for name in sorted(wanted - found))}"] * bool(wanted - found) + [
-            f"has unknown {', '.join(f'${name}' for name in sorted(found - wanted))}"] * bool(found - wanted)
+    required, used = (set().union(*(template.get_identifiers() for template in pair))
+                      for pair in (_templates(step, language), own))
+    if required != used or not all(template.is_valid() for template in own):
+        differences = []
+        if missing := sorted(required - used):
+            differences.append(f"lacks {', '.join(f'${name}' for name in missing)}")
+        if unknown := sorted(used - required):
+            differences.append(f"has unknown {', '.join(f'${name}' for name in unknown)}")
         raise PromptFileError(f"BANYAN_PROMPTS: {file} {' and '.join(differences) or 'has a stray $'}; placeholders "
                               "must be those of Banyan's file, and a plain $ is written $$")
     return own
@@ -219,9 +232,11 @@ def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Templa
 
 @cache
 def _templates(step: Step, language: Language) -> tuple[Template, Template]:
+    """Return Banyan's templates of a step: the system message and the user message."""
     return _parse((resources.files(__package__) / language / f"{step}.txt").read_text("utf-8"))
 
 
 def _parse(text: str) -> tuple[Template, Template]:
+    """Return the system and the user message of a prompt file; without a divider, all of it is the user message."""
     system, divider, user = text.partition(_DIVIDER)
     return (Template(system), Template(user)) if divider else (Template(""), Template(system))

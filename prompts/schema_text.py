@@ -1,4 +1,4 @@
-"""Render the graph schema for prompts in as few tokens as a model needs."""
+"""Rendering the graph schema for prompts in as few tokens as a model needs."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from ..text.tokens import estimate_tokens
 from .rendering import Language
 
 SCHEMA_TOKENS = 235
-"""The most tokens of a schema before it is shortened: extraction pays them for every chunk."""
+"""The most tokens of a schema's text, because extraction pays for them with every chunk; see `schema_block`."""
 LETTERED_TOKENS = 300
-"""The most tokens with letters for types, before signatures are shortened."""
+"""The most tokens of the form with a letter for each type."""
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _HEADINGS: dict[Language, tuple[str, str, str]] = {
@@ -33,10 +33,15 @@ def type_letters(schema: GraphSchema) -> dict[str, str]:
 def schema_block(schema: GraphSchema, language: Language) -> str:
     """Render the schema as text for a prompt, one line for each kind of element.
 
-    Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type `*`. The fullest form
-    that fits its limit is used: with descriptions, without them, or with a letter for each type in signatures
-    (`name AB->C`). If even that does not fit, lists of types become `*`, the longest first: bounding checks domain and
-    range in any case. No element is ever left out.
+    Relations read `name(Domain->Range)`, attributes `name(Owner)`, several types `A|B`, any type `*`. The first of
+    these forms that fits its limit is used:
+
+    1. with the elements' descriptions,
+    2. without descriptions,
+    3. with a letter for each type in signatures (`name AB->C`),
+    4. with `*` for lists of several types, the longest lists first.
+
+    No element is ever left out. A signature may say `*`, because bounding checks domain and range in any case.
 
     Args:
         schema: the schema in force.
@@ -46,45 +51,54 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
         The lines, in the schema's order.
     """
     text = ""
-    for text, most in _forms(schema, language):
-        if estimate_tokens(text) <= most:
+    for text, max_tokens in _forms(schema, language):
+        if estimate_tokens(text) <= max_tokens:
             break
     return f"{text}\n{_OPEN[language]}".strip() if schema.open else text
 
 
 def _forms(schema: GraphSchema, language: Language) -> Iterator[tuple[str, int]]:
-    """Yield the schema in ever fewer tokens, each form with what it may cost."""
-    lists = [names for r in schema.relation_types for names in (r.domain, r.range)]
-    lists += [a.owners for a in schema.attribute_types]
-    longest = max((len(names) for names in lists), default=1)
-    text = _text(schema, language, longest, {})
-    described = [f"{e.label(language)}: {e.description}" for kind in (
-        schema.entity_types, schema.relation_types, schema.attribute_types) for e in kind if e.description]
-    yield "\n".join([text, *described]), SCHEMA_TOKENS
+    """Yield the forms of `schema_block`, the fullest first, each with its limit of tokens."""
+    type_lists = [names for relation in schema.relation_types for names in (relation.domain, relation.range)]
+    type_lists += [attribute.owners for attribute in schema.attribute_types]
+    longest_list = max((len(names) for names in type_lists), default=1)
+    text = _text(schema, language, longest_list, {})
+    elements = (*schema.entity_types, *schema.relation_types, *schema.attribute_types)
+    descriptions = [f"{element.label(language)}: {element.description}" for element in elements if element.description]
+    yield "\n".join([text, *descriptions]), SCHEMA_TOKENS
     yield text, SCHEMA_TOKENS
     if letters := type_letters(schema):
-        yield _text(schema, language, longest, letters), LETTERED_TOKENS
-    for shorter in range(longest - 1, 0, -1):
-        yield _text(schema, language, shorter, {}), SCHEMA_TOKENS
+        yield _text(schema, language, longest_list, letters), LETTERED_TOKENS
+    for max_types in range(longest_list - 1, 0, -1):
+        yield _text(schema, language, max_types, {}), SCHEMA_TOKENS
 
 
-def _text(schema: GraphSchema, language: Language, longest: int, letters: dict[str, str]) -> str:
-    labels = letters or {t.name: t.label(language) for t in schema.entity_types}
+def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict[str, str]) -> str:
+    """Return a line for each kind of element of a schema.
 
-    def types(names: tuple[str, ...]) -> str:
-        between = "" if letters else "|"
-        return between.join(labels.get(name, name) for name in names) if len(names) <= longest else ANY
+    Args:
+        schema: the schema.
+        language: the language of the labels.
+        max_types: a list of more types than this is written as `*`.
+        letters: the letter for each type, for short signatures; empty means that types are written out.
+    """
+    labels = letters or {entity_type.name: entity_type.label(language) for entity_type in schema.entity_types}
 
-    def name(element: SchemaElement) -> str:
-        return element.label(language)
+    def write_types(names: tuple[str, ...]) -> str:
+        separator = "" if letters else "|"
+        return separator.join(labels.get(name, name) for name in names) if len(names) <= max_types else ANY
 
     def add_signature(element: SchemaElement, signature: str) -> str:
-        return f"{name(element)} {signature}" if letters else f"{name(element)}({signature})"
+        label = element.label(language)
+        return f"{label} {signature}" if letters else f"{label}({signature})"
 
-    lines = (
-        [f"{letters[t.name]} {name(t)}" if letters else name(t) for t in schema.entity_types],
-        [add_signature(r, f"{types(r.domain)}->{types(r.range)}") for r in schema.relation_types],
-        [add_signature(a, types(a.owners)) for a in schema.attribute_types],
-    )
+    types = [entity_type.label(language) for entity_type in schema.entity_types]
+    if letters:
+        types = [f"{letters[entity_type.name]} {label}"
+                 for entity_type, label in zip(schema.entity_types, types, strict=True)]
+    relations = [add_signature(relation, f"{write_types(relation.domain)}->{write_types(relation.range)}")
+                 for relation in schema.relation_types]
+    attributes = [add_signature(attribute, write_types(attribute.owners)) for attribute in schema.attribute_types]
     headings = (_LEGEND[language] if letters else _HEADINGS[language][0], *_HEADINGS[language][1:])
-    return "\n".join(f"{heading}: {', '.join(items)}" for heading, items in zip(headings, lines, strict=True) if items)
+    return "\n".join(f"{heading}: {', '.join(items)}"
+                     for heading, items in zip(headings, (types, relations, attributes), strict=True) if items)

@@ -132,24 +132,25 @@ def has_name(text: str, name: str) -> bool:
 def has_any_name(text: str, names: Iterable[str]) -> bool:
     """Return True if a text contains one of several names; see `has_name`."""
     folded = normalise(text)
-    return any(_contains_words(folded, canonical_name(name)) for name in names)
+    return any(_has_whole_word(folded, canonical_name(name)) for name in names)
 
 
-def _contains_words(folded: str, wanted: str) -> bool:
-    """Return True if a folded text contains a non-empty folded name that neither begins nor ends inside a word."""
-    at = folded.find(wanted)
-    while wanted and at >= 0:
-        before, after = folded[at - 1 : at], folded[at + len(wanted) : at + len(wanted) + 1]
-        begins_in_word = _is_word_character(before) and _is_word_character(wanted[0])
-        ends_in_word = _is_word_character(wanted[-1]) and _is_word_character(after)
-        if not begins_in_word and not ends_in_word:
+def _has_whole_word(folded: str, name: str) -> bool:
+    """Return True if a folded text has a name that is not a part of a longer word; an empty name is in no text."""
+    start = folded.find(name)
+    while name and start >= 0:
+        end = start + len(name)
+        before, after = folded[start - 1 : start], folded[end : end + 1]
+        begins_word = not (_is_word_letter(before) and _is_word_letter(name[0]))
+        ends_word = not (_is_word_letter(name[-1]) and _is_word_letter(after))
+        if begins_word and ends_word:
             return True
-        at = folded.find(wanted, at + 1)
+        start = folded.find(name, start + 1)
     return False
 
 
-def _is_word_character(character: str) -> bool:
-    """Return True for letters and digits except Chinese characters."""
+def _is_word_letter(character: str) -> bool:
+    """Return True for a letter or digit of a script with spaces between words: any but Chinese characters."""
     return character.isalnum() and not "\u3400" <= character <= "\u9fff"
 
 

@@ -73,10 +73,13 @@ def _allow_all(request: Any, what: Access | str) -> bool:  # noqa: ARG001  (what
 
 @contextmanager
 def _preserve_root_logging() -> Iterator[None]:
-    """Stop the SDK from configuring the root logger, which is up to the process; it does so if there is no handler."""
-    somebody = logging.NullHandler()
-    logging.getLogger().addHandler(somebody)
+    """Keep the SDK from configuring the root logger, within the block.
+
+    The SDK does so if the root logger has no handler. Logging is up to the process, so a handler is added meanwhile.
+    """
+    placeholder = logging.NullHandler()
+    logging.getLogger().addHandler(placeholder)
     try:
         yield
     finally:
-        logging.getLogger().removeHandler(somebody)
+        logging.getLogger().removeHandler(placeholder)

@@ -74,8 +74,9 @@ class Tools:
 
     def __init__(self, resources: Resources, knowledge_base: str, permits: Permits, sees: Sees,
                  turn: Turn) -> None:
-        """Set up the tools."""
+        """Set up the tools; see `mcp_server.mcp_server` for the arguments."""
         self._builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
+        # One build at a time for each knowledge base, by its name.
         self._builds_of = defaultdict[str, anyio.CapacityLimiter](lambda: anyio.CapacityLimiter(1))
         self._resources = resources
         self._turn = turn
@@ -87,7 +88,10 @@ class Tools:
 
     @contextmanager
     def _check_access(self, ctx: Ctx, access: Access) -> Iterator[None]:
-        """Check the scope; within the block, turn errors that the caller can fix into tool errors."""
+        """Check that the request has the permission; within the block, turn Banyan's errors into tool errors.
+
+        A calling agent reads the message of a tool error, so it can fix the call.
+        """
         if not self._permits(ctx.request_context.request, access):
             raise ToolError(f"your key may not do this: it lacks the scope {access!r}")
         try:
@@ -106,7 +110,13 @@ class Tools:
                            lambda name: self._sees(ctx.request_context.request, name))
 
     def _new_name(self, ctx: Ctx, knowledge_base: str) -> str:
-        """Return the name of a knowledge base to add to, which may not exist yet; as `_resolve_name` otherwise."""
+        """Return the name of the knowledge base to add a document to, which may not exist yet.
+
+        Without a name or a default, it is the only knowledge base, as in `_resolve_name`.
+
+        Raises:
+            UnknownKnowledgeBaseError: the request may not see it.
+        """
         name = knowledge_base or self._default
         if not name:
             return self._resolve_name(ctx, "")
@@ -142,26 +152,30 @@ class Tools:
             return SearchResult(passages=tuple(passages))
 
     def lookup_by(self, tool: Tool) -> Callable[..., Coroutine[Any, Any, str]]:
-        """Return a lookup as a tool with the arguments of that of `kb.as_tools()`: what it finds, as lines."""
+        """Return a function for the MCP tool of a lookup, which returns what the lookup finds as lines.
+
+        Its signature has the context, the knowledge base and the lookup's own arguments, because the SDK reads a tool's
+        arguments from the signature.
+        """
         async def look_up(ctx: Ctx, knowledge_base: Kb = "", **arguments: Any) -> str:
             with self._check_access(ctx, "read"):
                 name = self._resolve_name(ctx, knowledge_base)
                 await asyncio.to_thread(Layout.by(self._resources.settings, name).require)  # an unknown one is an error
-                chosen = lookup_tools(lambda: self._resources.retriever(name))[TOOLS.index(tool)]
+                lookup_tool = lookup_tools(lambda: self._resources.retriever(name))[TOOLS.index(tool)]
                 async with self._turn(ctx.request_context.request):
-                    lines: str = await chosen.ainvoke(arguments)
+                    lines: str = await lookup_tool.ainvoke(arguments)
                 return lines
 
-        # The SDK reads a tool's arguments from its signature.
         fields = {name: field for name, field in LOOKUPS[tool].model_fields.items() if name != "tool"}
-        parameters = [
+        lookup_parameters = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[field.annotation, field],
                               default=inspect.Parameter.empty if field.is_required() else field.default)
             for name, field in fields.items()]
-        own = inspect.signature(look_up)
-        kept = [parameter for parameter in own.parameters.values() if parameter.name != "arguments"]
-        look_up.__signature__ = own.replace(parameters=[*kept, *parameters])  # type: ignore[attr-defined]
-        look_up.__annotations__ = {one.name: one.annotation for one in [*kept, *parameters]} | {"return": str}
+        signature = inspect.signature(look_up)
+        parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "arguments"]
+        parameters += lookup_parameters
+        look_up.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        look_up.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": str}
         return look_up
 
     async def ask(
@@ -188,17 +202,18 @@ class Tools:
                                   structured_content=AskResult(**answer).model_dump(mode="json"))
 
     async def _stream_answer(self, ctx: Ctx, given: Any, context: AskContext) -> dict[str, Any]:
+        """Run the retrieval graph and return its output; report each of its steps to the caller as progress."""
         answer: dict[str, Any] = {}
-        steps = 0
+        step_count = 0
         async for kind, event in self._asking.astream(given, context=context, stream_mode=["custom", "values"],
                                                       output_keys=list(AskResult.model_fields)):
-            step = cast("dict[str, Any]", event)
-            if kind == "values":
-                answer = step
+            data = cast("dict[str, Any]", event)
+            if kind == "values":  # the output so far; the last one is complete
+                answer = data
             else:
-                steps += 1
-                message = on_one_line(f"{step['step']}: {'; '.join(step['found'])}")[:_MESSAGE]
-                await ctx.report_progress(steps, None, message)
+                step_count += 1
+                message = on_one_line(f"{data['step']}: {'; '.join(data['found'])}")[:_MESSAGE]
+                await ctx.report_progress(step_count, None, message)
         return answer
 
     def list_documents(
@@ -256,12 +271,12 @@ class Tools:
                     else:
                         steps += 1
                         step = cast("dict[str, Any]", event)
-                        of = f" of {step['total']}" if step["total"] else ""
-                        await ctx.report_progress(steps, None, f"{step['step']}: {step['done']}{of}")
+                        total = f" of {step['total']}" if step["total"] else ""
+                        await ctx.report_progress(steps, None, f"{step['step']}: {step['done']}{total}")
             return _added_document(document, cast("BuildReport", report))
 
     def _build_context(self, name: str) -> BuildContext:
-        """Return build options that leave the schema unchanged if people decide on it."""
+        """Return the options for adding a document; if people decide on the base's schema, it does not evolve."""
         if name not in knowledge_bases(self._resources.settings):
             return BuildContext()
         with self._resources.snapshot(name) as snapshot:
@@ -306,6 +321,7 @@ class Tools:
 
 
 def _added_document(document: str, report: BuildReport) -> AddedDocument:
+    """Return a build's report as the result of adding a document; raise a ToolError if the document was not read."""
     if report["files_failed"]:
         raise ToolError(f"the document was not read: {'; '.join(report['files_failed'])}")
     return AddedDocument(

@@ -92,7 +92,7 @@ class Remote:
 
     async def aask(self, given: AskInput) -> AskOutput:
         """Answer like `ask`, for an event loop."""
-        if self.graph.client is None:
+        if self.graph.client is None:  # opened with `with`, so there is no asynchronous client
             return await asyncio.to_thread(self.ask, given)
         try:
             return self._answer(await self.graph.ainvoke(self._input(given), context=self._context))
@@ -100,16 +100,19 @@ class Remote:
             raise self._remote_error(error) from error
 
     def _input(self, given: AskInput) -> dict[str, Any]:
+        """Return the input as JSON data, with the knowledge base and with messages as roles and texts."""
         messages = [{"role": "user" if isinstance(message, HumanMessage) else "assistant", "content": message.text}
                     for message in given.get("messages", [])]
         return {**given, "knowledge_base": self.knowledge_base, **({"messages": messages} if messages else {})}
 
     def _answer(self, state: dict[str, Any] | None) -> AskOutput:
+        """Return the fields of an answer from the remote graph's state; raise a RemoteError if it has no answer."""
         if not state or "answer" not in state:
             raise RemoteError(f"{self.url} gave no answer; see the log of that server")
         return cast("AskOutput", {key: state[key] for key in AskOutput.__annotations__ if key in state})
 
     def _remote_error(self, error: RemoteException | httpx.HTTPError) -> RemoteError:
+        """Return an error with the server's own message, or one that says why the server cannot be reached."""
         if isinstance(error, RemoteException):
             detail = error.args[0]
             return RemoteError(str(detail.get("message", detail)) if isinstance(detail, dict) else str(detail))
@@ -136,7 +139,10 @@ class Remote:
 
 
 def _changed_values(context: AskContext) -> dict[str, Any]:
-    """Return the values that differ from the defaults, as JSON data: an older server may not know the others."""
+    """Return the values that differ from the defaults, as JSON data.
+
+    The others are not sent, because an older server may not know them.
+    """
     default = AskContext()
     values = {field.name: getattr(context, field.name) for field in fields(context)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()

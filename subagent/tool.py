@@ -33,7 +33,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
 from .tool_answers import AskedQuestion, RetrievedPassage
 
-_ASKABLE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ACCEPTED_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # The graph limits itself. Without this, it would inherit the caller's limit, which counts the caller's steps.
 _STEPS = 10_000
 
@@ -67,7 +67,7 @@ class LocalAsker:
     def __post_init__(self) -> None:
         """Check the name and build the graph."""
         check_name(self.knowledge_base)
-        # With a checkpointer, it would write every step into the calling graph's checkpoints.
+        # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints.
         graph = build_graph(self.resources, checkpointer=False).with_config(recursion_limit=_STEPS)
         object.__setattr__(self, "_graph", graph)
 
@@ -100,9 +100,10 @@ def answer_text(answer: Mapping[str, Any]) -> str:
         The text and its sources. Each quote is on one line in quotation marks, escaped as in JSON, so a
         document's words cannot be mistaken for anything else.
     """
-    sources = [f"[{cited['id']}] {on_one_line(cited['document'])}, characters {cited['start']}-{cited['end']}: "
-               f"{json.dumps(source_text(cited['quote']), ensure_ascii=False)}"
-               for cited in answer.get("citations", ())]
+    sources = [f"[{citation['id']}] {on_one_line(citation['document'])}, "
+               f"characters {citation['start']}-{citation['end']}: "
+               f"{json.dumps(source_text(citation['quote']), ensure_ascii=False)}"
+               for citation in answer.get("citations", ())]
     return "\n".join([answer["answer"], *(["", "Sources:", *sources] if sources else [])])
 
 
@@ -112,9 +113,12 @@ def on_one_line(text: str) -> str:
 
 
 def default_name(prefix: str, knowledge_base: str) -> str:
-    """Return a name that endpoints accept: prefix and knowledge base, or its digest if it is long or not ASCII."""
+    """Return a name for a tool or subagent that endpoints accept, such as "ask_contracts".
+
+    If the knowledge base's name is too long or has other characters than endpoints accept, its digest is used instead.
+    """
     name = f"{prefix}_{knowledge_base}"
-    if _ASKABLE.fullmatch(name):
+    if _ACCEPTED_NAME.fullmatch(name):
         return name
     return f"{prefix}_{blake2b(knowledge_base.encode(), digest_size=4).hexdigest()}"
 
@@ -176,14 +180,15 @@ def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
     return StructuredTool.from_function(
         ask, aask, name=name or default_name("ask", asker.knowledge_base),
         description=description_of(asker.knowledge_base, about), args_schema=AskedQuestion, infer_schema=False,
-        response_format="content_and_artifact", handle_tool_error=_cannot, handle_validation_error=_not_a_question)
+        response_format="content_and_artifact", handle_tool_error=_describe_error,
+        handle_validation_error=_describe_invalid_question)
 
 
 def _content_and_artifact(answer: AskOutput) -> tuple[str, AskOutput]:
     return answer_text(answer), answer
 
 
-def _cannot(error: ToolException) -> str:
+def _describe_error(error: ToolException) -> str:
     return cannot_answer(str(error))
 
 
@@ -193,7 +198,7 @@ def cannot_answer(reason: str) -> str:
             "and do not answer on the documents' behalf.")
 
 
-def _not_a_question(error: ValidationError | OldValidationError) -> str:
+def _describe_invalid_question(error: ValidationError | OldValidationError) -> str:
     first: Any = error.errors()[0]
     return cannot_answer(f"{'.'.join(map(str, first['loc']))}: {first['msg']}; give one argument, `question`, a text")
 
@@ -245,7 +250,7 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "rejec
 
 
 def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
-    """Wrap an asker as a subagent."""
+    """Wrap an asker as a subagent: a graph with one node, which asks; the arguments are those of `as_subagent`."""
     name = name or default_name("documents", asker.knowledge_base)
 
     def ask(state: MessagesState) -> SubagentOutput:
@@ -269,9 +274,9 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
 
 
 def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
-    """Return the messages up to the last human one, without a supervisor's later calls and hand-overs.
+    """Return the messages of people and models that have a text, up to the last one of a person.
 
-    Omit messages without text, such as tool calls, and the tools' replies.
+    What comes after that is left out, such as a supervisor's calls and hand-overs; so are tools' replies.
     """
     conversation: list[AnyMessage] = [
         message for message in messages if isinstance(message, HumanMessage | AIMessage) and message.text.strip()]
@@ -290,7 +295,7 @@ def _failure(name: str, error: BanyanError) -> SubagentOutput:
 
 def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None,
            ) -> list[RetrievedPassage]:
-    """Return the best passages for a query, best first; arguments and errors as of `_rank`."""
+    """Return the best passages for a query, best first; the arguments and errors are those of `_rank`."""
     return [RetrievedPassage(document=chunk.document_id, title=chunk.title, start=chunk.start,
                              end=chunk.start + len(chunk.text), text=chunk.text, score=score)
             for chunk, score in _rank(resources, kb, query, k, context or AskContext(decompose=False))]
@@ -304,7 +309,8 @@ def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext
         kb: the knowledge base.
         query: a question, or keywords.
         k: the maximum number of passages.
-        context: its documents, switches and `decompose` count.
+        context: says which documents to search, what the ranking uses, and whether to decompose the query; the other
+            values have no effect.
 
     Raises:
         BanyanError: the knowledge base does not exist, or the query is empty or too long.
@@ -346,6 +352,7 @@ class BanyanRetriever(BaseRetriever):
         return self
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
+        """Return the best passages for a query as LangChain documents; LangChain calls this for `invoke`."""
         context = AskContext(decompose=self.decompose, documents=self.documents, where=self.where)
         return [Document(page_content=chunk.text, id=chunk.id, metadata={
             "document": chunk.document_id, "title": chunk.title, "start": chunk.start,

@@ -1,4 +1,8 @@
-"""Text as it is stored and as it is shown: what cannot be stored goes, and what hides or misleads is made visible."""
+"""Cleaning text when it is read, and making it safe to show and to export.
+
+`clean_text` removes what cannot be stored. `visible` shows characters that are invisible, reorder others or look like
+others with their code points. `printable` removes what XML forbids, and `json_text` writes JSON.
+"""
 
 import re
 from typing import Any, TypeVar
@@ -24,11 +28,11 @@ _SEPARATORS = "\x0b-\x1f\x85\u2028\u2029"
 # Joiners have a meaning only between letters of other scripts.
 _JOINERS = "(?<![^\x00-\u024f])[\u200c\u200d]"
 ACTING = re.compile(f"{UNSEEN.pattern}|[{_SEPARATORS}\ud800-\udfff]|{_JOINERS}")
-"""Letters that act on what shows them: that move, hide or reorder others."""
-_LONGEST = len("‹U+000000›")
+"""Invisible and control characters, including those that move, hide or reorder other characters."""
+_LONGEST_CODE_POINT = len("‹U+000000›")
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
-_TWINS = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"
+_LOOKALIKE = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"
                     "\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0422\u0425\u0430\u0435\u043e"
                     "\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u051b\u051d]")
 """Greek and Cyrillic letters that most fonts draw like a Latin one."""
@@ -42,9 +46,9 @@ def clean_text(text: str) -> str:
 
     Returns:
         The text with `\n` as its only line break (form feeds and similar characters count as line breaks),
-        without control characters except tab, and with U+FFFD for lone surrogates. Soft hyphens and ligatures such as
-        "ﬁ", which only change how a word is printed, become the word's own letters, and list marks of symbol fonts
-        "•". Everything else is unchanged.
+        without control characters except tab, and with U+FFFD for lone surrogates. Soft hyphens are removed and
+        ligatures such as "ﬁ" become plain letters, because both only change how a word is printed. List marks of symbol
+        fonts become "•". Everything else is unchanged.
     """
     text = _LINE_ENDS.sub("\n", text)
     if _TYPESET.search(text):
@@ -84,21 +88,25 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _WORD.sub(_mark_lookalikes, ACTING.sub(lambda found: code_point(found[0]), text))
+    return _WORD.sub(_mark_lookalikes, ACTING.sub(lambda match: code_point(match[0]), text))
 
 
 def _mark_lookalikes(word: re.Match[str]) -> str:
-    if word[0].isascii() or not _LATIN.search(word[0]):
-        return word[0]
-    after = word.string[word.end():word.end() + _LONGEST]
-    marked = _TWINS.sub(lambda letter: letter[0] + code_point(letter[0]), word[0])
-    # A text may be processed twice, as part of another, so a code point is not added again.
-    return marked[:-len(code_point(word[0][-1]))] if _TWINS.match(word[0][-1]) and after.startswith(
-        code_point(word[0][-1])) else marked
+    """Return a word with a code point after each letter that looks Latin but is not, if it also has Latin letters."""
+    letters = word[0]
+    if letters.isascii() or not _LATIN.search(letters):
+        return letters
+    marked = _LOOKALIKE.sub(lambda letter: letter[0] + code_point(letter[0]), letters)
+    # A text may be marked twice, first alone and then as a part of another. A marked letter ends its word, because a
+    # code point is no letter, so only the word's last letter may have its code point already.
+    last_code_point = code_point(letters[-1])
+    text_after = word.string[word.end():word.end() + _LONGEST_CODE_POINT]
+    is_marked = _LOOKALIKE.match(letters[-1]) and text_after.startswith(last_code_point)
+    return marked[:-len(last_code_point)] if is_marked else marked
 
 
 def code_point(character: str) -> str:
-    """Return what is shown instead of a character."""
+    """Return a character's code point as it is shown in place of the character: "‹U+001B›"."""
     return f"‹U+{ord(character):04X}›"
 
 

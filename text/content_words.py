@@ -36,7 +36,7 @@ _WORKING = Lock()
 
 @lru_cache(maxsize=65_536)
 def stem_word(word: str, language: str = "english") -> str:
-    """Return a folded word without its ending, so that its inflections are one.
+    """Return a folded word without its ending, so that all its inflections give the same result.
 
     Args:
         word: one word in lower case.
@@ -52,7 +52,10 @@ def _stemmer(language: str) -> "snowballstemmer.stemmer":
 
 
 def language_of(text: str) -> Language:
-    """Return the language of Banyan's own words about a text: "zh" if it has Chinese letters and no kana, else "en"."""
+    """Return the language in which Banyan's own phrases about a text are written.
+
+    It is "zh" for a text with Chinese characters that is not Japanese, else "en".
+    """
     return "zh" if _HAN_CHARACTER.search(text) and any_language_of(text) != "ja" else "en"
 
 
@@ -64,7 +67,8 @@ def stem(word: str) -> str:
         word: one normalised word.
 
     Returns:
-        A form that the word's inflections and derivations share ('discoverer', 'discovered').
+        A form that the word's inflections and derivations share ("discoverer", "discovered"). Suffixes are removed
+        one after another, as long as `_SHORTEST_STEM` letters are left.
     """
     plain = _POSSESSIVE.sub("", word)
     if plain in ENGLISH_CONCEPTS:
@@ -79,14 +83,14 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def content_words(text: str, language: str = "en") -> tuple[str, ...]:
-    """Return the content of a text: stems of its words and bigrams of its Chinese characters, in order.
+    """Return the content words of a text: stems of its words and bigrams of its Chinese characters, in order.
 
     Args:
         text: any text in any script.
         language: the code of the language whose function words and endings are removed.
 
     Returns:
-        The words without function words, including repetitions.
+        The stems and bigrams, with repetitions but without function words.
     """
     if language not in {"en", "zh", "ja"}:
         return tuple(_foreign_stem(word, language) for word in _SPACED_WORD.findall(normalise(text))
@@ -103,12 +107,12 @@ def content_words(text: str, language: str = "en") -> tuple[str, ...]:
 
 @lru_cache(maxsize=16_384)
 def _content_stem(word: str) -> str:
-    """Return the stem of a word, or "" for a function word: "what's" says no more than "what is"."""
+    """Return the stem of a word; "" for a function word, also with a possessive ending ("what's")."""
     return "" if _POSSESSIVE.sub("", word) in ENGLISH_STOP else stem(word)
 
 
 def _foreign_stem(word: str, language: str) -> str:
-    """Return the stem of a word by Snowball; a word of a language that it does not have is unchanged."""
+    """Return a word's stem by Snowball; Bengali has rules here, and words of other unknown languages are unchanged."""
     if language == "bn":
         return _BENGALI_ENDING.sub("", word)
     return stem_word(word, _STEMMERS[language]) if language in _STEMMERS else word
@@ -121,19 +125,25 @@ def spoken_words(text: str) -> tuple[str, ...]:
 
 
 def _chinese_words(run: str) -> list[str]:
-    """Return concepts and character bigrams of a run of characters; a single character stays as it is."""
+    """Return concepts and character bigrams of a run of Chinese characters, in order.
+
+    Synonyms that the lexicon lists become their concept. The text between them is cut at function words, and each
+    piece gives its bigrams.
+    """
     words: list[str] = []
-    cut = 0
+    piece_start = 0
     for match in [*_CHINESE_CONCEPT.finditer(run), None]:
-        for piece in CHINESE_STOP.split(run[cut : match.start() if match else len(run)]):
+        piece_end = match.start() if match else len(run)  # None is the end of the run
+        for piece in CHINESE_STOP.split(run[piece_start:piece_end]):
             words.extend(_bigrams(piece))
         if match:
             words.append(CHINESE_CONCEPTS[match.group()])
-            cut = match.end()
+            piece_start = match.end()
     return words
 
 
 def _bigrams(piece: str) -> list[str]:
+    """Return the pairs of neighbouring characters; a single character is returned as it is."""
     if len(piece) < 2:  # noqa: PLR2004 - a bigram has two characters
         return [piece] if piece else []
     return [piece[i : i + 2] for i in range(len(piece) - 1)]

@@ -40,7 +40,7 @@ _LEAD = re.compile(r"^(?:(?:in|on|since|from|until|till|by|before|after|the year
 _ABOUT = re.compile(r"^(?:(?:c|ca)\. ?|(?:circa|about|around) |大?约)")
 _HAN = {digit: str(number) for number, digits in enumerate(("〇零", *"一二三四五六七八九")) for digit in digits}
 _HAN_YEAR = re.compile(rf"[{''.join(_HAN)}]{{4}}(?= ?年)")
-_COUNTED = re.compile(rf"[\d十元{''.join(_HAN)}]")
+_NUMERAL = re.compile(rf"[\d十元{''.join(_HAN)}]")
 _HAN_SMALL = re.compile(r"(?P<tens>[一二三]?十)?(?P<ones>[一二三四五六七八九])?(?= ?[年月日号季世])")
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
@@ -103,70 +103,86 @@ def parse_date(text: str) -> str:
         The normal form; "" if the text is not a date.
     """
     normalised = with_ascii_digits(normalise(text))
-    if not _COUNTED.search(normalised):  # most names: no form of a date is without a figure
+    if not _NUMERAL.search(normalised):  # every form of a date has a numeral; most names have none
         return ""
     folded = _LEAD.sub("", normalised.strip(" .,;。，")).replace("元年", "1年")
-    plain = _ABOUT.sub("", folded)
-    folded_digits = _han_to_figures(plain)
-    interval = _INTERVAL.fullmatch(folded_digits)
-    if interval:
-        first, last = interval["first"], interval["last"]
-        last = first[: 4 - len(last)] + last
-        # "1990-05" is a month: an interval goes forward.
-        if last > first and not (len(interval["last"]) < len(first) and int(interval["last"]) <= _MONTHS_A_YEAR
-                                 and "-" in folded_digits and " " not in folded_digits):
-            return f"{first}/{last}"
+    without_about = _ABOUT.sub("", folded)
+    in_figures = _han_to_figures(without_about)
+    if interval := _year_interval(in_figures):
+        return interval
     for form in _FORMS:
-        match = form.fullmatch(folded_digits)
+        match = form.fullmatch(in_figures)
         if match:
             normal = _normal({name: value for name, value in match.groupdict().items() if value})
-            return f"{normal}~" if normal and plain != folded else normal
+            is_approximate = without_about != folded
+            return f"{normal}~" if normal and is_approximate else normal
     return ""
 
 
-def spell_dates(text: str, *, chinese: bool) -> str:
-    """Return a text whose dates in figures ("2020-2-18", "2020.2.18") are "18 february 2020" or 2020年2月18日.
+def _year_interval(text: str) -> str:
+    """Return an interval of years such as "1914-1918" or "1914-18" in normal form; "" if the text is none.
 
-    So a question and a text that write a date differently have the same words.
+    The last year must be later than the first. "2001-05" could also be the month May 2001, and is read as that.
     """
-    def spelled(date: re.Match[str]) -> str:
+    interval = _INTERVAL.fullmatch(text)
+    if interval is None:
+        return ""
+    first, written_last = interval["first"], interval["last"]
+    last = first[: 4 - len(written_last)] + written_last
+    is_month = (len(written_last) < len(first) and int(written_last) <= _MONTHS_A_YEAR
+                and "-" in text and " " not in text)
+    return f"{first}/{last}" if last > first and not is_month else ""
+
+
+def spell_dates(text: str, *, chinese: bool) -> str:
+    """Return a text with its dates in figures ("2020-2-18", "2020.2.18") spelt "18 february 2020" or 2020年2月18日.
+
+    Two texts that write the same date differently, such as a question and a passage, then have the same words.
+    """
+    def spell(date: re.Match[str]) -> str:
         year, month, day = date["year"], int(date["month"]), int(date["day"])
         name = _ENGLISH_MONTHS[month - 1].partition(" ")[0]
         return f"{year}年{month}月{day}日" if chinese else f"{day} {name} {year}"
 
-    return _FIGURES.sub(spelled, text)
+    return _FIGURES.sub(spell, text)
 
 
-def date_terms(spoken: Sequence[str]) -> Iterator[str]:
-    """Yield the day ("2020-02-18") and the month ("2020-02") of each date among the words of a text.
+def date_terms(words: Sequence[str]) -> Iterator[str]:
+    """Yield the day ("2020-02-18") and the month ("2020-02") of each date in a text, as terms of a lexical index.
 
-    So a question about 18 February 2020 finds the minutes of 2020.2.18 by a word. Words are read, not the text:
-    patterns would take longer than all else that an index reads of a passage. A day that could be a month is left out.
+    With these terms, a question about 18 February 2020 finds the minutes of 2020.2.18. The function reads a list of
+    words because regular expressions over the text would take longer than all other indexing. A date such as 3/4/2020,
+    whose day could also be its month, yields nothing.
 
     Args:
-        spoken: the words, without marks and folded as by `normalise`.
+        words: the words of the text in order, without punctuation and folded as by `normalise`.
     """
-    for at, word in enumerate(spoken):
+    for position, word in enumerate(words):
         if not word.isdecimal():
             continue
         if len(word) == _COMPACT:
             yield from _terms_of(word[:4], word[4:6], word[6:])
         elif len(word) == _YEAR_FIGURES:
-            before = [one for one in spoken[max(at - 4, 0):at] if one not in _BETWEEN_PARTS][-2:]
-            after = [one for one in spoken[at + 1:at + 6] if one not in _BETWEEN_PARTS][:2]
-            if spoken[at + 1:at + 2] == ["年"]:
-                after = [one.zfill(2) for one in after]
+            before = [other for other in words[max(position - 4, 0):position] if other not in _BETWEEN_PARTS][-2:]
+            after = [other for other in words[position + 1:position + 6] if other not in _BETWEEN_PARTS][:2]
+            if words[position + 1:position + 2] == ["年"]:
+                after = [other.zfill(2) for other in after]
             yield from _terms_around(word, before, after)
 
 
 def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    """Yield the terms of the date whose year is `year`, from at most two words before it and two after it.
+
+    The forms are tried in this order: "18 february 2020", "february 18 2020", "2020 2 18", and figures before the year
+    if only one of them can be the month ("2 18 2020", "18 2 2020").
+    """
     first, second = ["", "", *before][-2:]
     if second in _MONTHS:
         yield from _terms_of(year, second, first)
     elif first in _MONTHS:
         yield from _terms_of(year, first, second)
-    elif after and (found := list(_terms_of(year, *after))):
-        yield from found
+    elif after and (terms_after := list(_terms_of(year, *after))):
+        yield from terms_after
     elif 1 <= _number(first) <= _MONTHS_A_YEAR < _number(second):
         yield from _terms_of(year, first, second)
     elif 1 <= _number(second) <= _MONTHS_A_YEAR < _number(first):
@@ -174,17 +190,21 @@ def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Ite
 
 
 def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
-    months, days = _MONTHS.get(month, 0) or _number(month), _number(day)
-    if _FIRST_YEAR <= int(year) <= _LAST_YEAR and 1 <= months <= _MONTHS_A_YEAR:
-        is_day = 1 <= days <= _DAYS_A_MONTH
-        if is_day:
-            yield f"{int(year)}-{months:02d}-{days:02d}"
-        if is_day or not month.isdecimal() or len(month) == len("02"):
-            yield f"{int(year)}-{months:02d}"
+    """Yield a date's terms for its day and its month; nothing if the year or month is out of range.
+
+    Without a day, a month in figures is believed only if it has two ("2020 02"): "2020 2" is rarely a month.
+    """
+    month_number, day_number = _MONTHS.get(month, 0) or _number(month), _number(day)
+    if _FIRST_YEAR <= int(year) <= _LAST_YEAR and 1 <= month_number <= _MONTHS_A_YEAR:
+        has_day = 1 <= day_number <= _DAYS_A_MONTH
+        if has_day:
+            yield f"{int(year)}-{month_number:02d}-{day_number:02d}"
+        if has_day or not month.isdecimal() or len(month) == len("02"):
+            yield f"{int(year)}-{month_number:02d}"
 
 
 def _number(word: str) -> int:
-    """Return the number of a month or day in figures, as "2", "02" or "2nd"; 0 if it is none."""
+    """Return the number of a month or day in figures, such as "2", "02" or "2nd"; 0 if the word is none."""
     match = _SMALL.fullmatch(word)
     return int(match[1]) if match else 0
 
@@ -198,7 +218,7 @@ def calendar_day(normal: str) -> tuple[int, int, int] | None:
     """Return the year, month and day of a normal form: 0 for unknown parts, negative years for BC.
 
     Returns:
-        None for a decade, a century, a quarter, an interval, or a day without a year.
+        (year, month, day); None for a decade, a century, a quarter, an interval, or a day without a year.
     """
     match = _NORMAL_DAY.fullmatch(normal)
     month = int(match["month"] or 0) if match else 0
@@ -210,11 +230,15 @@ def calendar_day(normal: str) -> tuple[int, int, int] | None:
 
 
 def years_of(normal: str) -> tuple[int, int] | None:
-    """Return the first and last year of a normal form, where year 0 is 1 BC; None if it has no year."""
-    ends = [match for part in normal.split("/") if (match := _NORMAL_YEAR.match(part))]
-    if not ends:
+    """Return the first and last year of a normal form; None if it has no year.
+
+    "199X" is (1990, 1999) and "1914/1918" is (1914, 1918). Year 0 is 1 BC, as in ISO 8601.
+    """
+    matches = [match for part in normal.split("/") if (match := _NORMAL_YEAR.match(part))]
+    if not matches:
         return None
-    first, last = ends[0], ends[-1]
+    # The groups of a match are the sign, the known figures, and an X for each unknown one.
+    first, last = matches[0], matches[-1]
     return int(first[1] + first[2] + "0" * len(first[3])), int(last[1] + last[2] + "9" * len(last[3]))
 
 
@@ -225,6 +249,7 @@ def _han_to_figures(text: str) -> str:
 
 
 def _small_figures(match: re.Match[str]) -> str:
+    """Return a Chinese numeral below 40 in figures: 十五 becomes 15, 二十 becomes 20."""
     if not match[0]:
         return ""
     tens = int(_HAN.get(match["tens"][0], "1")) if match["tens"] else 0
@@ -232,12 +257,12 @@ def _small_figures(match: re.Match[str]) -> str:
 
 
 def _normal(parts: Mapping[str, str]) -> str:
-    """Return a date's parts as ISO 8601 / EDTF; "" if the month or day does not exist."""
+    """Return a date's parts, which a form of `_FORMS` matched, in the normal form; "" if there is no such date."""
     if "decade" in parts:
         return f"{parts['decade']}X"
-    if "century" in parts:
+    if "century" in parts:  # the 19th century is "18XX"
         return f"{int(parts['century']) - 1:02d}XX" if int(parts["century"]) else ""
-    if "before" in parts:
+    if "before" in parts:  # a year BC; 1 BC is year 0, so 44 BC is "-0043"
         return f"-{int(parts['before']) - 1:04d}" if int(parts["before"]) else ""
     year = parts["year"].zfill(4) if "year" in parts else "XXXX"
     if "quarter" in parts:

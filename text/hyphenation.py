@@ -1,4 +1,4 @@
-"""Words that a printed text breaks at the ends of its lines, put together again."""
+"""Joining words that a printed text breaks at the ends of its lines."""
 
 import re
 from collections import Counter
@@ -14,17 +14,17 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’\u2010\u2011][^\W_]+)*")
 _LAST_LETTERS = re.compile(r"(?<![^\W\d_])[^\W\d_]+\Z")
 _FIRST_LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST = 60
-_SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "en", "of"})
-"""Words after a hyphen that stands for the rest of a word: "pre- and post-war"."""
-_OWN_WORD = 4
-"""The shortest parts of a compound that are recognised as words of their own."""
+_AFTER_SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "en", "of"})
+"""Words that follow a hyphen which stands for the rest of a word: "pre- and post-war"."""
+_SHORTEST_PART = 4
+"""The fewest letters of each part of a compound, such as "long-term", for the parts to be recognised as words."""
 
 
 def join_broken_words(pages: Sequence[str]) -> list[str]:
-    """Join words that are broken at the ends of lines; the line then ends after the whole word.
+    """Join words that are broken at the ends of lines; the line break moves behind the whole word.
 
-    The hyphen stays if the text writes the word with it elsewhere, if both parts are words of the text, or if the
-    second part begins with a capital ("Anglo-Saxon"); the text's own spelling of the whole word decides first.
+    If the text has the whole word elsewhere, with or without a hyphen, its more frequent spelling is used. Otherwise
+    the hyphen stays if both parts are words of the text, or if the second part begins with a capital ("Anglo-Saxon").
 
     Args:
         pages: the texts of a printed work, because a word is often whole on another page.
@@ -34,19 +34,21 @@ def join_broken_words(pages: Sequence[str]) -> list[str]:
     known = _count_words(pages)
 
     def join(match: "re.Match[str]") -> str:
-        token, space = match.groups()
+        """Return the rest of a broken word, which replaces the break and the rest; see `_BREAK`."""
+        rest, space = match.groups()
         left = _last_letters(match)
-        right = _FIRST_LETTERS.match(token)
-        if right is None or right[0].casefold() in _SUSPENDED:
+        right = _FIRST_LETTERS.match(rest)
+        if right is None or right[0].casefold() in _AFTER_SUSPENDED:
             return match[0]
-        end = "" if CELL_BREAK in match[0] else "\n" if space else ""
-        return ("-" if _has_hyphen(left, right[0], known) else "") + token + (end or space)
+        hyphen = "-" if _has_hyphen(left, right[0], known) else ""
+        is_line_end = CELL_BREAK not in match[0]
+        return hyphen + rest + ("\n" if is_line_end and space else space)
 
     return [_BREAK.sub(join, page) for page in pages]
 
 
 def _count_words(pages: Sequence[str]) -> Counter[str]:
-    """Count the words of pages, without the parts of broken ones."""
+    """Count the words of pages in lower case; the two parts of a broken word are not counted."""
     known = Counter(word.casefold() for page in pages for word in _WORD.findall(page))
     for page in pages:
         for match in _BREAK.finditer(page):
@@ -56,13 +58,24 @@ def _count_words(pages: Sequence[str]) -> Counter[str]:
 
 
 def _last_letters(match: "re.Match[str]") -> str:
-    found = _LAST_LETTERS.search(match.string[max(0, match.start() - _LONGEST):match.start()])
-    return found[0] if found else ""
+    """Return the first part of a broken word: the letters before the hyphen; "" if there are none."""
+    letters = _LAST_LETTERS.search(match.string[max(0, match.start() - _LONGEST):match.start()])
+    return letters[0] if letters else ""
 
 
 def _has_hyphen(left: str, right: str, known: Counter[str]) -> bool:
+    """Return True if the two parts of a broken word are joined with a hyphen.
+
+    Args:
+        left: the part before the line break.
+        right: the part after it.
+        known: how often each word is in the text, in lower case.
+    """
     first, second = left.casefold(), right.casefold()
-    whole, hyphenated = known[first + second], known[f"{first}-{second}"]
-    if whole or hyphenated:
-        return hyphenated > whole
-    return not right[0].islower() or (min(len(first), len(second)) >= _OWN_WORD and known[first] > 0 < known[second])
+    whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
+    if whole_count or hyphenated_count:  # the text has the whole word elsewhere
+        return hyphenated_count > whole_count
+    if not right[0].islower():  # "Anglo-Saxon"
+        return True
+    are_long = min(len(first), len(second)) >= _SHORTEST_PART
+    return are_long and known[first] > 0 and known[second] > 0  # "long-term": both parts are words

@@ -13,15 +13,15 @@ _WIDE = re.compile(f"[{CJK}]")
 _WIDTH = 3
 """A letter of Chinese, Japanese or Korean says about as much as three Latin ones."""
 _FEWEST_WORDS = 8
-"""A shorter text in Latin script may be a name, which says nothing about the language."""
+"""Words of the shortest text in Latin script whose language is determined: a shorter one may be a name."""
 _FEWEST_FOREIGN = 2
-"""Different function words that tell another language: one, such as "fast" or "Li", may be in English notes."""
+"""How many different function words show that a text is not English: one, such as "fast" or "Li", may be in English."""
 _LONG = 100
-"""From this many words on, prose has several function words of its language."""
+"""From this number of words, prose has several function words of its language."""
 _SHARE = 0.1
-"""Of the words of prose more are function words of its language; of tables and lists fewer."""
+"""The least share of function words in prose; tables and lists have fewer, and so no language."""
 _FOREIGN_SHARE = 0.1
-"""From this share of letters in other languages on, an English model would leave too much unread."""
+"""From this share of letters in other languages, an English model would leave too much unread."""
 
 
 _SCRIPTS = {"cyrillic": "ru", "devanagari": "hi", "bengali": "bn", "arabic": "ar", "thai": "th", "hangul": "ko"}
@@ -51,8 +51,8 @@ def language_of(text: str) -> str:
         text: any text; one of a few words in Latin script has a language only if it has function words.
 
     Returns:
-        "zh", "ja" or "ko" for these, the most common language of other scripts, the one with the most function words in
-        Latin script, or "" if it cannot be determined.
+        For Chinese, Japanese and Korean scripts "zh", "ja" or "ko"; for Latin script the language with the most
+        function words; for another script the most common language that uses it; "" if it cannot be determined.
     """
     script = script_of(text)
     if script == "cjk":
@@ -63,8 +63,8 @@ def language_of(text: str) -> str:
     if script != "latin":
         return _SCRIPTS.get(script, "")
     words = _WORD.findall(text.lower())
-    counts = {language: sum(map(known.__contains__, words)) for language, known in _word_lists().items()}
-    best = max(counts, key=counts.__getitem__)  # the first of equals, in the order of the list
+    counts = {language: sum(map(listed.__contains__, words)) for language, listed in _word_lists().items()}
+    best = max(counts, key=counts.__getitem__)  # of languages with equal counts, the first one listed
     return best if counts[best] else ""
 
 
@@ -83,33 +83,40 @@ def is_english(text: str) -> bool | None:
     words = _WORD.findall(text.lower())
     if len(words) < _FEWEST_WORDS:
         return None
-    english, foreign = (sum(map(known.__contains__, words)) / len(words) for known in _function_words())
-    is_foreign = foreign >= english and _is_of_another_language(words)
-    if max(english, foreign) < _SHARE or (foreign >= english and not is_foreign):
+    english_words, foreign_words = _function_words()
+    english_share = sum(word in english_words for word in words) / len(words)
+    foreign_share = sum(word in foreign_words for word in words) / len(words)
+    if max(english_share, foreign_share) < _SHARE:
         return None
-    return not is_foreign
+    if english_share > foreign_share:
+        return True
+    return False if _is_of_another_language(words) else None
 
 
 def _is_of_another_language(words: Sequence[str]) -> bool:
-    """Return True if a text has function words of other languages; a long one more of one of these than of English.
+    """Return True if a text has at least `_FEWEST_FOREIGN` different function words that are not English.
 
-    How often they occur tells less: a table repeats its header, such as "share non-white per 100k", in each row.
+    A long text must also have more different function words of one other language than of English. How often they
+    occur does not count: a table repeats its header, such as "share non-white per 100k", in each row.
     """
     english, foreign = _function_words()
-    present = frozenset(words)
-    most = max(len(present & known) for known in _word_lists().values())
-    return len(foreign & present) >= _FEWEST_FOREIGN and (len(words) < _LONG or most > len(present & english))
+    different_words = frozenset(words)
+    if len(foreign & different_words) < _FEWEST_FOREIGN:
+        return False
+    largest_count = max(len(different_words & listed) for listed in _word_lists().values())
+    return len(words) < _LONG or largest_count > len(different_words & english)
 
 
 def are_english(texts: Iterable[str]) -> bool:
-    """Return True unless a tenth or more of what texts say is in other languages.
+    """Return True unless a tenth or more of the letters of some texts are in texts that are not English.
 
     Args:
-        texts: in any order, which changes nothing; those whose language cannot be determined do not count.
+        texts: in any order; texts whose language cannot be determined do not count.
     """
-    letters = {True: 0, False: 0}
+    letter_counts = {True: 0, False: 0}  # of English texts, and of others
     for text in texts:
         english = is_english(text)
         if english is not None:
-            letters[english] += sum(map(len, _WORD.findall(text))) + (_WIDTH - 1) * len(_WIDE.findall(text))
-    return letters[False] < _FOREIGN_SHARE * sum(letters.values()) or not letters[False]
+            letter_counts[english] += sum(map(len, _WORD.findall(text))) + (_WIDTH - 1) * len(_WIDE.findall(text))
+    foreign_count = letter_counts[False]
+    return foreign_count == 0 or foreign_count < _FOREIGN_SHARE * sum(letter_counts.values())

@@ -110,8 +110,9 @@ def peoples_of(country: str) -> tuple[str, ...]:
 
 @cache
 def _peoples() -> dict[str, tuple[str, ...]]:
+    """Return the adjectives for the people of each country; the file lists the country of each adjective."""
     countries: dict[str, str] = json.loads(_PEOPLES.read_bytes())
-    found: dict[str, list[str]] = defaultdict(list)
+    by_country: dict[str, list[str]] = defaultdict(list)
     for people, country in countries.items():
-        found[country].append(people)
-    return {country: tuple(peoples) for country, peoples in found.items()}
+        by_country[country].append(people)
+    return {country: tuple(peoples) for country, peoples in by_country.items()}

@@ -1,4 +1,4 @@
-"""Markup of a text: what is shown, what is only for a renderer, and which lines may state something."""
+"""Markdown and HTML in a text: removing it, and telling lines that may state something from mere layout."""
 
 import re
 
@@ -22,13 +22,13 @@ _LONGEST_LINK, _FEWEST_LINKS = 3, 2
 
 
 def without_markup(text: str) -> str:
-    """Return a document's words without comments, images, tags, fences and marks of headings; links keep their words.
+    """Return a text without Markdown and HTML: comments, images, tags, fences, emphasis and the marks of headings.
 
-    Anything that is not certainly markup, such as `<T>` or `[1]`, stays.
+    A link is replaced by its words. Anything that is not certainly markup, such as `<T>` or `[1]`, stays.
     """
-    for form, kept in ((_COMMENT, ""), (_FENCE, ""), (_IMAGE, ""), (_LINK, r"\1"), (_TAG, ""), (_HEADING, ""),
-                       (_EMPHASIS, r"\1")):
-        text = form.sub(kept, text)
+    for form, replacement in ((_COMMENT, ""), (_FENCE, ""), (_IMAGE, ""), (_LINK, r"\1"), (_TAG, ""), (_HEADING, ""),
+                              (_EMPHASIS, r"\1")):
+        text = form.sub(replacement, text)
     return text
 
 
@@ -38,7 +38,10 @@ def has_words(text: str) -> bool:
 
 
 def has_statement(text: str) -> bool:
-    """Return True if a line of a text may state something; in doubt it does."""
+    """Return True if any line of a text may state something.
+
+    Headings, navigation, and lines such as page numbers or copyright notices state nothing; any other line may.
+    """
     return any(line.strip() and not _HEADING_LINE.match(line) and not _FURNITURE.fullmatch(line)
                and not _is_navigation(line) for line in text.splitlines())
 
@@ -46,6 +49,7 @@ def has_statement(text: str) -> bool:
 def _is_navigation(line: str) -> bool:
     """Return True for short links in a row, such as "Home | Tickets | Bar"."""
     links = _BETWEEN_LINKS.split(line.strip())
-    return (len(links) >= _FEWEST_LINKS and not line.lstrip().startswith("|")
-            and not any(character.isdigit() or character in ":：=" for character in line)
+    is_table_row = line.lstrip().startswith("|")
+    has_value = any(character.isdigit() or character in ":：=" for character in line)
+    return (len(links) >= _FEWEST_LINKS and not is_table_row and not has_value
             and all(len(link.split()) <= _LONGEST_LINK for link in links))

@@ -84,10 +84,17 @@ _COUNTED_UNIT = rf"square\s\w+|years?|months?|weeks?|hours?|days?|‰|{_WRITTEN_
 _COUNTED_HAN_UNIT = f"{_WRITTEN_HAN_UNIT}|千瓦时|立方米|[个次座所岁年层本部位条日]"
 _YEAR_DIGITS = 4
 _LAST_YEAR = 2200
-"""A mere number of four digits beyond it is no year."""
+"""A larger number of four digits is not read as a year."""
 
 
 def _number_pattern(before: str, unit: str, han_unit: str) -> str:
+    """Return a regular expression for a number with its currency, scale and unit.
+
+    Args:
+        before: characters, as of a character class, that may not come before the number.
+        unit: alternatives for the unit of a number in Latin text.
+        han_unit: alternatives for the unit of a number in Chinese text.
+    """
     return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])"
             rf"(?:{_GROUPED}|\d+)(?:\.\d+)?"
             rf"(?:\s?[多余]?[百千万亿兆]+(?:多|余)?(?:{han_unit})?"
@@ -132,20 +139,23 @@ def parse_number(text: str) -> str:
         return ""
     dash = _RANGE.match(folded, low.end())
     high = _AMOUNT.match(folded, dash.end()) if dash else None
-    if high is not None:
+    if high is not None:  # a range, "5-10 km"
         unit = _unit(folded[high.end():], high["currency"] or low["currency"])
         return "" if unit is None else f"{_plain(_value(low))}..{_plain(_value(high))} {unit}".rstrip()
     rest = folded[low.end():]
     unit = _unit(rest, low["currency"])
-    if unit is None:
-        first, _, others = rest.strip().partition(" ")
-        further = parse_number(others) if _UNITS.get(first) else ""
-        return f"{_plain(_value(low))} {_UNITS[first]} {further}" if further else ""
+    if unit is None:  # perhaps a compound, "5 ft 11 in"
+        first_unit, _, rest_of_compound = rest.strip().partition(" ")
+        smaller_part = parse_number(rest_of_compound) if _UNITS.get(first_unit) else ""
+        return f"{_plain(_value(low))} {_UNITS[first_unit]} {smaller_part}" if smaller_part else ""
     return f"{_plain(_value(low))} {unit}".rstrip()
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
-    """Return the unit and the figures of a normal form: "5..10 km" has 5 and 10, "5 ft 11 in" has 5 and 11."""
+    """Return the unit and the figures of a normal form.
+
+    "5..10 km" has the figures 5 and 10. A compound has the unit of its first figure: "5 ft 11 in" has "ft", 5 and 11.
+    """
     words = normal.replace("..", " ").split()
     unit = takewhile(lambda word: not _NORMAL_FIGURE.fullmatch(word), dropwhile(_NORMAL_FIGURE.fullmatch, words))
     return " ".join(unit), tuple(Decimal(word) for word in words if _NORMAL_FIGURE.fullmatch(word))
@@ -160,27 +170,39 @@ def measure(normal: str) -> tuple[str, float] | None:
     """Return the dimension of a normal form ("length", "CNY", ...) and its amount in the base unit.
 
     Returns:
-        None for a range or a compound, which is not a single figure.
+        (dimension, amount), so that "3 km" and "3000 m" are equal; None for a range or a compound, which has several
+        figures.
     """
     unit, figures = figures_of(normal)
     if len(figures) != 1:
         return None
-    measure, factor = _BASE_UNITS.get(unit, (unit, 1.0))
-    return measure, float(figures[0]) * factor
+    dimension, factor = _BASE_UNITS.get(unit, (unit, 1.0))
+    return dimension, float(figures[0]) * factor
 
 
 def _unit(rest: str, currency: str | None) -> str | None:
-    """Return the canonical unit for the text after a number, unchanged if unknown; None if it is not a unit."""
+    """Return the canonical unit of a number.
+
+    Args:
+        rest: the text after the number; words that are no known unit are their own unit, such as "employees".
+        currency: the currency sign before the number, if there is one.
+
+    Returns:
+        The unit, "" for a bare number; None if the text after the number is not a unit, so the whole is no number.
+    """
     written = rest.strip(" -")
     unit = _UNITS.get(written, written)
-    if (any(c.isdigit() for c in unit) and unit not in _SPELLINGS) or len(unit.split()) > _UNIT_WORDS:
+    has_figures = any(character.isdigit() for character in unit) and unit not in _SPELLINGS
+    if has_figures or len(unit.split()) > _UNIT_WORDS:
         return None
-    if currency and unit in {"", _UNITS[currency]}:
-        return _UNITS[currency]
-    return None if currency else unit
+    if not currency:
+        return unit
+    # After a currency sign, the only further unit may be the currency itself: "$5 USD".
+    return _UNITS[currency] if unit in {"", _UNITS[currency]} else None
 
 
 def _value(amount: re.Match[str]) -> Decimal:
+    """Return the value of a number that `_AMOUNT` matched, with its sign and its scale ("million", 万)."""
     if amount["figures"]:
         value = Decimal(re.sub("[,，]", "", amount["figures"]))
         for letter in amount["myriads"]:
@@ -196,17 +218,17 @@ def _han_value(numeral: str) -> int:
     """Return the value of a Chinese numeral: 三千二百万 is 32000000, 二〇一九 is 2019."""
     if all(letter in _HAN_DIGITS for letter in numeral):
         return int("".join(str(_HAN_DIGITS[letter]) for letter in numeral))
-    total = section = digit = 0
+    total = below_myriad = digit = 0
     for letter in numeral:
         if letter in _HAN_DIGITS:
             digit = _HAN_DIGITS[letter]
         elif letter in _HAN_TENS:
-            section += (digit or 1) * _HAN_TENS[letter]
+            below_myriad += (digit or 1) * _HAN_TENS[letter]
             digit = 0
-        else:
-            total = (total + section + digit) * _HAN_MYRIADS[letter]
-            section = digit = 0
-    return total + section + digit
+        else:  # 万, 亿 and 兆 multiply all that is before them
+            total = (total + below_myriad + digit) * _HAN_MYRIADS[letter]
+            below_myriad = digit = 0
+    return total + below_myriad + digit
 
 
 def _words_value(words: str) -> int:
@@ -233,16 +255,16 @@ class Value:
 
 
 def find_values(text: str) -> list[Value]:
-    """Find the dates and numbers of a text, in order; where both match, a date.
+    """Find the dates and numbers of a text, in order; a number that overlaps a date is left out.
 
     Returns:
         Values that do not overlap; `text` is verbatim, with its currency, scale and unit.
     """
     dates = [Value(start, end, text[start:end], "date") for start, end in find_dates(text)]
     numbers = [Value(start, end, text[start:end], "number") for start, end in find_numbers(text)]
-    taken = {place for date in dates for place in range(date.start, date.end)}
-    return sorted((*dates, *(number for number in numbers if taken.isdisjoint(range(number.start, number.end)))),
-                  key=lambda value: value.start)
+    offsets_in_dates = {offset for date in dates for offset in range(date.start, date.end)}
+    numbers = [number for number in numbers if offsets_in_dates.isdisjoint(range(number.start, number.end))]
+    return sorted((*dates, *numbers), key=lambda value: value.start)
 
 
 def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
@@ -254,7 +276,7 @@ def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
         unit: the unit of numbers that state none.
 
     Returns:
-        The form of `parse_date` or `parse_number`; "" if the value is not of that kind, or for a text.
+        The form of `parse_date` or `parse_number`; "" if the value is not of that kind, or if the kind is "text".
     """
     if kind == "date":
         return parse_date(text)
@@ -265,17 +287,25 @@ def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
 
 
 def kind_of(text: str) -> ValueKind:
-    """Return the kind of a value: a date before a number, so "1867" is a year, and "186" and "7906" are numbers."""
-    if len(parse_date(text)) >= _YEAR_DIGITS and not (text.isdecimal() and int(text) > _LAST_YEAR):
+    """Return the kind of a value; what could be a date or a number is a date.
+
+    So "1867" is a year. "186" is too short for one and "7906" too large, so these are numbers.
+    """
+    is_too_large = text.isdecimal() and int(text) > _LAST_YEAR
+    if len(parse_date(text)) >= _YEAR_DIGITS and not is_too_large:
         return "date"
     return "number" if parse_number(text) else "text"
 
 
 def means(stated: str, source: str, kind: ValueKind) -> bool:
-    """Return True if the stated value agrees with the value in the source.
+    """Return True if a value that a reasoner states agrees with the value in the source.
 
-    A day or month that the source does not give may have been added by the reasoner, so it is accepted; so is a
-    missing unit.
+    The stated date may have a month or day that the source leaves out, and the stated number may lack the unit.
+
+    Args:
+        stated: the reasoner's value in normal form; "" never agrees.
+        source: the source's value in normal form; "" never agrees.
+        kind: the kind of both.
     """
     if not stated or not source:
         return False

@@ -35,12 +35,13 @@ def is_han(character: str) -> bool:
 
 
 def has_han(text: str) -> bool:
-    """Return True for a text with such a letter."""
+    """Return True for a text with a letter of a script that `CJK` lists."""
     return not text.isascii() and _CJK.search(text) is not None
 
 
 @lru_cache(maxsize=8192)
 def _script(letter: str) -> str:
+    """Return the script of a letter: "cjk", or the first word of its Unicode name in lower case."""
     return "cjk" if _CJK.match(letter) else unicodedata.name(letter, "unnamed").split(" ")[0].lower()
 
 
@@ -54,4 +55,5 @@ def script_of(text: str) -> str:
     if text.isascii():  # a fast path for most texts in Latin script
         return "latin" if any(map(str.isalpha, text)) else ""
     counts = Counter(map(_script, filter(str.isalpha, text)))
+    # Of scripts with equal counts, the first by name.
     return min(counts, key=lambda script: (-counts[script], script), default="")

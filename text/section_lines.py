@@ -1,4 +1,4 @@
-"""What stands above a line: headings, which of them say what is below, and the sentence that opens a list."""
+"""Finding what introduces a line: the headings above it, a caption, and the sentence that opens its list."""
 
 import re
 from collections.abc import Container, Iterator
@@ -27,16 +27,18 @@ _GENERAL = frozenset((  # noqa: SIM905
     "table tables field fields definition definitions value values list misc miscellaneous implementation motivation "
     "rationale background proposal terminology abstract preset presets existing and of the "
     "概况 简介 联系方式 基本信息 参数 规格 说明 原则 总则 附则 目录 背景 前言 principles").split())
-"""Words of headings that say the same in any document."""
-_LONGEST, _LONGEST_CAPTION = 80, 8
-"""Characters of the headings that stand with a fact, and words of a line directly above rows that is their caption."""
+"""Words of headings that any document may have, and that say nothing about what is below them."""
+_LONGEST = 80
+"""Characters of the headings that are stored with a fact."""
+_LONGEST_CAPTION = 8
+"""Words of a line directly above a table that is its caption."""
 _MOST_HEADINGS, _SHORT_HAN = 2, 6
 _ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•·‣◦▪][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t]"
                    r"|[（(]?[\d一二三四五六七八九十]{1,3}[)、）])")
 LIST_MARK = re.compile(r"\s*(?:[-*+•·–☐]\s|\d{1,3}[.)]|[（(]?[一二三四五六七八九十]{1,2}[）)、.]|[（(]\d{1,2}[）)])\s*")
 """The mark of a list's item in Markdown, English or Chinese: "- ", "6. " or "（二）"."""
 _MOST_LINES = 2000
-"""Lines that are looked back over; a longer list has no opening."""
+"""How many lines back the opening of a list is looked for; a longer list has none."""
 _LONGEST_OPENING = 300
 
 
@@ -50,7 +52,11 @@ class Heading(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a text from character `start`: the headings above it, outermost first, and a caption below these."""
+    """A line of a text, from character `start`.
+
+    `above` are the headings above it, outermost first. `caption` is a bold line or the title of a table that follows
+    the last heading; "" if there is none.
+    """
 
     start: int
     text: str
@@ -60,30 +66,32 @@ class Line(NamedTuple):
 
 
 def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
-    """Yield the lines of a text.
+    """Yield the lines of a chunk's text, each with the headings and the caption above it.
 
     Args:
         text: a chunk's text.
-        heading: the headings above it, outermost first. A text below headings has none of its own, only code like them.
-        title: what stands above all headings.
+        heading: the headings above the chunk, outermost first, separated by `BETWEEN`; "" if there are none. A chunk
+            is cut at headings, so if it has some above it, a line in it that looks like a heading is code.
+        title: the document's title, which counts as a heading above all others.
     """
     path = [(0, name) for name in (title, *heading.split(BETWEEN)) if name]
-    marked = {match.start(): match for match in _MARKED.finditer(text)}
-    caption, before, fence, start = "", "", "", 0
+    marks_by_start = {match.start(): match for match in _MARKED.finditer(text)}
+    caption, previous_line, open_fence, start = "", "", "", 0
     for line in text.split("\n"):
-        mark = marked.get(start)
-        fence = _fence_after(fence, mark) if mark else fence
-        found = None if fence or heading or mark is None else _heading(mark)
-        bold = None if fence else _BOLD.fullmatch(line.strip())
-        if found is not None:
-            path = [*(one for one in path if one[0] < found.level), (found.level, found.title)]
+        mark = marks_by_start.get(start)
+        open_fence = _fence_after(open_fence, mark) if mark else open_fence
+        new_heading = None if open_fence or heading or mark is None else _heading(mark)
+        bold = None if open_fence else _BOLD.fullmatch(line.strip())
+        if new_heading is not None:
+            outer = [(level, name) for level, name in path if level < new_heading.level]
+            path = [*outer, (new_heading.level, new_heading.title)]
             caption = ""
         elif bold is not None:
             caption = (bold["name"] or bold["named"]).rstrip(" :：")
-        elif line.startswith("| ") and _is_caption(before):
-            caption = before.strip(" :：")
-        yield Line(start, line, tuple(name for _, name in path), caption, bool(fence))
-        before, start = line, start + len(line) + 1
+        elif line.startswith("| ") and _is_caption(previous_line):
+            caption = previous_line.strip(" :：")
+        yield Line(start, line, tuple(name for _, name in path), caption, bool(open_fence))
+        previous_line, start = line, start + len(line) + 1
 
 
 def headings(text: str) -> Iterator[Heading]:
@@ -96,98 +104,120 @@ def headings(text: str) -> Iterator[Heading]:
 
 
 def _fence_after(fence: str, mark: re.Match[str]) -> str:
-    """Return the fence that is open after a marked line: the one before it, unless the line opens or closes one."""
+    """Return the marks ("```") of the code block that is open after a line; "" if none is.
+
+    Args:
+        fence: the marks of the block that was open before the line; "" if none was.
+        mark: the line, which is a heading or has marks of a code block.
+    """
     if not fence:
         return mark["fence"] or ""
     return "" if mark["fence"] and mark["fence"].startswith(fence) else fence
 
 
 def _heading(mark: re.Match[str]) -> Heading | None:
+    """Return the heading of a line that `_MARKED` matched; None for a code fence or a blank title."""
     title = _CLOSING_MARKS.sub("", mark["title"] or "").strip()
     title = _FORMATTED.sub(lambda found: (found["bold"] or found["link"]).strip(), title)
     return Heading(len(mark["level"]), title, mark.start(), mark.end()) if title.strip("#") else None
 
 
 def section_of(line: Line, label: str, known: Container[str]) -> str:
-    """Return what the headings above a line say of it, the innermost ones; "" where they say nothing.
+    """Return the section that a line is in, as its innermost specific headings ("Sales > Second quarter").
+
+    From the innermost heading outwards, headings that are general ("Overview") or known are skipped. Up to two
+    neighbouring ones are then taken, until one is general, known, too long, or has a semicolon.
 
     Args:
         line: the line.
-        label: what the document is called by, which stands before a single heading of one word.
-        known: what is named beside it, which the headings need not repeat.
+        label: a short name of the document; it is put before a single heading of one word, which says too little alone.
+        known: names shown beside the section, such as the row's subject, which need not be repeated.
+
+    Returns:
+        The headings, outermost first; "" if none of them is specific.
     """
     path = [*line.above, *([line.caption] if line.caption else [])]
     while path and not (is_telling(path[-1]) and path[-1] not in known):
         path.pop()
-    said = list[str]()
+    chosen = list[str]()
     for heading in reversed(path):
         plain = " ".join(_NUMBERING.sub("", _MARKS.sub("", heading)).split()).rstrip(":：")
-        if not is_telling(heading) or heading in known or re.search("[;；]", plain) or (
-                len(BETWEEN.join([plain, *said])) > _LONGEST):
+        is_too_long = len(BETWEEN.join([plain, *chosen])) > _LONGEST
+        # A semicolon would separate the section from other qualifiers of a fact.
+        if not is_telling(heading) or heading in known or re.search("[;；]", plain) or is_too_long:
             break
-        said.insert(0, plain)
-        if len(said) == _MOST_HEADINGS:
+        chosen.insert(0, plain)
+        if len(chosen) == _MOST_HEADINGS:
             break
-    is_word = len(said) == 1 and " " not in said[0] and len(said[0]) <= (_SHORT_HAN if is_han(said[0][0]) else _LONGEST)
-    return BETWEEN.join([*([label] if label and is_word else []), *said])
+    needs_label = len(chosen) == 1 and " " not in chosen[0] and (
+        len(chosen[0]) <= (_SHORT_HAN if is_han(chosen[0][0]) else _LONGEST))
+    return BETWEEN.join([*([label] if label and needs_label else []), *chosen])
 
 
 def is_telling(heading: str) -> bool:
-    """Return True for a heading with words other than those that any document has, such as "Overview"."""
+    """Return True for a specific heading: it has a word that is no number and not general, as "Overview" is."""
     plain = _NUMBERING.sub("", _MARKS.sub("", heading)).strip()
     return not is_placeholder(plain) and any(
         word not in _GENERAL and not word.isdigit() for word in re.findall(r"[^\W_]+", plain.lower()))
 
 
 def _is_caption(line: str) -> bool:
-    """Return True for a short line that is no sentence, row, item or value."""
+    """Return True for a line that can be a table's caption: short, and no sentence, row, item of a list or value."""
     words = line.split()
     is_short = 0 < len(words) <= _LONGEST_CAPTION and len(line) <= _LONGEST
-    return is_short and ": " not in line and line[0] not in "|-*#>`" and (
-        line.rstrip()[-1] not in ".。?？!！" and (is_han(line[0]) or line[0].isupper()))
+    if not is_short or ": " in line or line[0] in "|-*#>`":
+        return False
+    is_sentence = line.rstrip()[-1] in ".。?？!！"
+    return not is_sentence and (is_han(line[0]) or line[0].isupper())
 
 
 def is_item(text: str, at: int) -> bool:
-    """Return True if a list's item begins at a place of a text, which is the first of its line but for blanks."""
+    """Return True if an item of a list begins at character `at`, with only blanks before it on its line."""
     return _ITEM.match(text, at) is not None and not text[text.rfind("\n", 0, at) + 1:at].strip()
 
 
 def mark_length(text: str) -> int:
-    """Return the characters of the mark with which an item of a list begins; 0 for other texts."""
+    """Return the number of characters of the mark ("- ", "6. ") with which a text begins; 0 if it has none."""
     mark = LIST_MARK.match(text)
     return len(mark[0]) if mark else 0
 
 
 def opening_of(text: str, start: int) -> str:
-    """Return the sentence that opens a list.
+    """Return the sentence that opens the list whose item begins at a place, such as "The parts are:".
 
     Args:
         text: any text.
-        start: where a part of it begins.
+        start: the place, in characters; the beginning of a chunk, for instance.
 
     Returns:
-        The last sentence before the list whose item begins there, if it ends with a colon or nothing separates it from
-        the list; "" if no item begins there.
+        The last sentence before the list. If a blank line separates it from the list, it has to end with a colon.
+        "" if there is no such sentence, or if no item begins at the place.
     """
-    line = text.rfind("\n", 0, start) + 1
-    if text[line:start].strip() or not is_item(text, line):
+    line_start = text.rfind("\n", 0, start) + 1
+    if text[line_start:start].strip() or not is_item(text, line_start):
         return ""
     is_apart = False
     for _ in range(_MOST_LINES):
-        if line == 0:
+        if line_start == 0:
             return ""
-        end, line = line - 1, text.rfind("\n", 0, line - 1) + 1
-        said = text[line:end].strip()
-        if not said:
+        line_end, line_start = line_start - 1, text.rfind("\n", 0, line_start - 1) + 1
+        line = text[line_start:line_end].strip()
+        if not line:
             is_apart = True
-        elif not is_item(text, line) and not text[line].isspace():
-            return _last_sentence(said, is_apart=is_apart)
-        else:
+        elif not is_item(text, line_start) and not text[line_start].isspace():
+            return _last_sentence(line, is_apart=is_apart)
+        else:  # another item of the list, or an indented line of one
             is_apart = False
     return ""
 
 
 def _last_sentence(line: str, *, is_apart: bool) -> str:
+    """Return the last sentence of the line above a list if it can open the list, else "".
+
+    Args:
+        line: the line; a heading or a table's row opens no list.
+        is_apart: whether a blank line is between it and the list; it then has to end with a colon.
+    """
     if line.startswith(("#", "|")) or (is_apart and not line.endswith((":", "："))):
         return ""
     *_, (start, end) = split_sentences(line)

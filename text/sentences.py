@@ -62,6 +62,9 @@ _LOOK = 40
 def split_sentences(text: str) -> list[tuple[int, int]]:
     r"""Split a text into sentences.
 
+    Each place that may end a sentence is examined in turn: final punctuation ("final"), which always ends one, a full
+    stop or similar mark ("stop"), and the end of a line ("line").
+
     Args:
         text: any text; `\n` is its only line break.
 
@@ -91,8 +94,8 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
-    piece = text[start:end]
-    stripped = piece.lstrip()
+    """Append the span of `text[start:end]` without its surrounding white space, unless it is blank."""
+    stripped = text[start:end].lstrip()
     begin = end - len(stripped)
     stripped = stripped.rstrip()
     if stripped:
@@ -100,34 +103,45 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
 
 
 def _after_straight_quote(text: str, start: int, end: int) -> int:
-    """Extend `end` over a straight quote that closes the sentence rather than opens the next."""
+    """Return the end of a sentence, moved over a straight quote that closes the sentence rather than opens the next.
+
+    It closes the sentence if an odd number of such quotes came before it in the sentence.
+    """
     quote = text[end : end + 1]
-    closes = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1
-    return end + 1 if closes else end
+    is_closing = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1
+    return end + 1 if is_closing else end
 
 
 def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
-    """Return True if `.`, `!`, `?` or an ellipsis ends the sentence that began at `start`."""
-    following = text[end : end + 1]
-    if following and not following.isspace():
+    """Return True if `.`, `!`, `?` or an ellipsis, from `at` to `end`, ends the sentence that began at `start`."""
+    next_character = text[end : end + 1]
+    if next_character and not next_character.isspace():
         # Without a following space it is a decimal, a file name or an address, except between CJK letters.
-        return (text[at] != "…" and bool(_CJK.match(following))
+        return (text[at] != "…" and bool(_CJK.match(next_character))
                 and bool(_CJK.match(text, max(at - 1, 0))))
-    ahead = _NEXT_WORD.match(text[end : end + 3 * _LOOK].lstrip())
-    word = (ahead and ahead["word"]) or ""
-    if _is_lower(word):
+    following = _NEXT_WORD.match(text[end : end + 3 * _LOOK].lstrip())
+    next_word = (following and following["word"]) or ""
+    if _is_lower(next_word):
         return False
-    if text[at : end].rstrip("*_") != ".":
+    if text[at : end].rstrip("*_") != ".":  # only a single full stop can mark an abbreviation
         return True
-    before = _LAST_WORD.search(text, max(start, at - _LOOK), at)
-    if before is None:
+    last_word = _LAST_WORD.search(text, max(start, at - _LOOK), at)
+    if last_word is None:
         return True
-    starter = word.lower() in _STARTERS and not (ahead and ahead["dot"])
-    return _word_ends(before[0].lstrip("*_"), text, before.start(), word, starter=starter)
+    starts_sentence = next_word.lower() in _STARTERS and not (following and following["dot"])
+    return _word_ends(last_word[0].lstrip("*_"), text, last_word.start(), next_word, starts_sentence=starts_sentence)
 
 
-def _word_ends(last: str, text: str, at: int, following: str, *, starter: bool) -> bool:
-    """Return True if the full stop after the word `last`, which begins at `at`, ends the sentence."""
+def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence: bool) -> bool:
+    """Return True if the full stop after a word ends the sentence, rather than marks an abbreviation or a number.
+
+    Args:
+        last: the word before the full stop.
+        text: the text.
+        at: where that word begins.
+        following: the word after the full stop, capitalised; "" at the end of the text.
+        starts_sentence: whether the following word nearly always begins a sentence, such as "The".
+    """
     key = last.casefold()
     if key in _BOUND:
         return False
@@ -137,9 +151,9 @@ def _word_ends(last: str, text: str, at: int, following: str, *, starter: bool) 
         return False
     if last.isdecimal():
         return len(last) > 3 or not _begins_line(text, at)  # noqa: PLR2004 - "12." numbers a list item
-    one_letter = len(last) == 1 and last.isalpha() and not _CJK.match(last)
-    if one_letter or key in _EITHER or _DOTTED.fullmatch(last):
-        return starter or not following
+    is_initial = len(last) == 1 and last.isalpha() and not _CJK.match(last)
+    if is_initial or key in _EITHER or _DOTTED.fullmatch(last):
+        return starts_sentence or not following
     return True
 
 
@@ -149,20 +163,26 @@ def _is_lower(word: str) -> bool:
 
 
 def _begins_line(text: str, at: int) -> bool:
+    """Return True if only blanks and marks such as "- " or "> " are between the beginning of the line and `at`."""
     lead = text[max(0, at - _LOOK) : at].rstrip(" \t#>*_-(")
     return not lead or lead.endswith("\n")
 
 
 def _line_ends(text: str, at: int, end: int) -> bool:
-    """Return True if the line break at `at` ends a paragraph, rather than wrapping a sentence."""
+    """Return True if the line breaks and blanks from `at` to `end` end a sentence, rather than wrap it.
+
+    A sentence ends at a blank line, before an item of a list, and after a heading or a table's row. Otherwise it goes
+    on if the next line begins in lower case, or if the line is about as long as wrapped text is.
+    """
     if text.count("\n", at, end) > 1 or end == len(text):
         return True
-    begin = text.rfind("\n", 0, at) + 1
-    if _LIST_MARK.match(text, end) or text[begin : begin + 8].lstrip()[:1] in {"#", "|"}:
+    line_start = text.rfind("\n", 0, at) + 1
+    is_heading_or_row = text[line_start : line_start + 8].lstrip()[:1] in {"#", "|"}
+    if is_heading_or_row or _LIST_MARK.match(text, end):
         return True
     if _is_lower(text[end]):
         return False
-    width = at - begin
+    width = at - line_start
     if width <= _WRAP_COLUMNS[-1]:
-        width += len(_CJK.findall(text, begin, at))  # CJK letters are two columns wide
+        width += len(_CJK.findall(text, line_start, at))  # CJK letters are two columns wide
     return width not in _WRAP_COLUMNS

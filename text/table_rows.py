@@ -19,7 +19,7 @@ LIST_MARK = "; "
 SET_APART = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")
 """The beginning of a line that is a row of a table or an item of a list."""
 NUMBER_OF = r"(?<=\w)(?: (?:Number|No\.?|Nr\.?|#|Range|ID|Code)|编号|序号|号码)"
-"""What a header adds to the noun for what a number is of, as an expression."""
+"""A regular expression for what a header of numbers adds to the noun for what is numbered: "Invoice Number"."""
 _MARK = re.compile("[★☆⭐✓✔✗✘✅❌]")
 """Signs that answer by themselves: a rating, yes or no."""
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "
@@ -41,29 +41,29 @@ class Row(NamedTuple):
 
 
 def states_something(value: str) -> bool:
-    """Return True for a cell with words, digits or signs that answer, and not dashes alone."""
+    """Return True for a cell with letters, digits or a sign of `_MARK`; a dash alone says that there is no value."""
     return any(map(str.isalnum, value)) or _MARK.search(value) is not None
 
 
 def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
-    """Write a row as lines; a row that is too long continues on further lines, each with the first cell again.
+    """Write a row as one or more lines; each line repeats the first cell, which names the row's subject.
 
     Args:
         cells: at least one; each run of white space becomes one space.
     """
     first, *others = [_cell_text(cell) for cell in cells]
-    line, length = [first], len(first)
+    line_cells, length = [first], len(first)
     for cell in others:
-        if len(line) > 1 and length + len(cell) > LONGEST_LINE:
-            yield f"{_OPEN}{_BETWEEN.join(line)}{_CLOSE}"
-            line, length = [first], len(first)
-        line.append(cell)
+        if len(line_cells) > 1 and length + len(cell) > LONGEST_LINE:
+            yield f"{_OPEN}{_BETWEEN.join(line_cells)}{_CLOSE}"
+            line_cells, length = [first], len(first)
+        line_cells.append(cell)
         length += len(_BETWEEN) + len(cell)
-    yield f"{_OPEN}{_BETWEEN.join(line)}{_CLOSE}"
+    yield f"{_OPEN}{_BETWEEN.join(line_cells)}{_CLOSE}"
 
 
 def find_rows(text: str) -> Iterator[Row]:
-    """Find the lines of a text that are rows, in order."""
+    """Find the lines of a text that are rows, in order; every cell of a row has a header and a value."""
     start = 0
     for line in text.split("\n"):
         end = start + len(line)

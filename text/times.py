@@ -25,7 +25,7 @@ LONGEST = 80
 """The most characters of words that say when; longer ones are a sentence."""
 _QUALIFIER = re.compile(r"[^\W\d][^:：;；]{0,40}[:：]\s*+\S[^;；]{0,80}")
 _MOST_NOTED = 4
-"""Times that a note shows of a fact; the latest ones."""
+"""How many of a fact's times a note shows, the latest ones."""
 _DURING = re.compile(r"^(?:between|during|for) ", re.IGNORECASE)
 _QUARTER = re.compile(r"\bQ[1-4] ?\d{4}\b|\b\d{4} ?Q[1-4]\b|\d{4} ?年第?[一二三四1-4]季度?", re.IGNORECASE)
 _ISO_MONTH = re.compile(r"(?<![\d-])\d{4}-(?:0[1-9]|1[0-2])(?![\d-])")
@@ -54,9 +54,8 @@ _EARLIEST, _LATEST = (-(10**6), 1, 1), (10**6, 12, 31)
 class FactTime(NamedTuple):
     """One statement of when a fact holds.
 
-    `start` and `end` are the first and last dates that the words give, empty where they give none. Of the kinds `at`
-    and `during` both are known; a fact that is stated `at` a time is not said to have ended with it. `with` has no
-    dates, only qualifiers.
+    `start` and `end` are the first and last dates that the words give; "" if they give none. The kinds "at" and
+    "during" have both. "at" means that the fact held then, not that it ended then. "with" has qualifiers but no dates.
     """
 
     words: str
@@ -80,12 +79,17 @@ def read_time(words: str) -> FactTime | None:
     when, qualifiers = split_qualifiers(one_line(words).replace(CELL_MARK, ", "))
     if not qualifiers:
         return _read_when(when)
-    time, beside = _read_when(when), "; ".join(qualifiers)
-    return FactTime(f"{time.words}; {beside}", *time[1:4], beside) if time else FactTime(beside, "with", "", "", beside)
+    time, qualifier_text = _read_when(when), "; ".join(qualifiers)
+    if time is None:
+        return FactTime(qualifier_text, "with", "", "", qualifier_text)
+    return FactTime(f"{time.words}; {qualifier_text}", time.kind, time.start, time.end, qualifier_text)
 
 
 def split_qualifiers(words: str) -> tuple[str, tuple[str, ...]]:
-    """Return the words that say when a fact holds, and the qualifiers beside them, such as "votes: 27"."""
+    """Split words at semicolons into those that say when a fact holds, and qualifiers such as "votes: 27".
+
+    A part is a qualifier if it has the form "name: value" and does not say when, or if it names a section.
+    """
     when, qualifiers = list[str](), list[str]()
     for part in filter(None, map(_unwrap, re.split("[;；]", _unwrap(words)))):
         is_section = part.startswith(tuple(f"{mark}: " for mark in SECTION))
@@ -95,46 +99,60 @@ def split_qualifiers(words: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _unwrap(words: str) -> str:
-    """Return words without what separates them from others, and without the brackets around all of them."""
+    """Return words without separators at their ends, and without brackets that enclose all of them."""
     bare = words.strip(" ,;，；")
-    return bare[1:-1].strip() if bare[:1] in {"(", "（"} and bare[-1] in ")）" else bare
+    is_bracketed = bare[:1] in {"(", "（"} and bare[-1] in ")）"
+    return bare[1:-1].strip() if is_bracketed else bare
 
 
-def _read_when(shown: str) -> FactTime | None:
-    if not shown or len(shown) > LONGEST:
+def _read_when(words: str) -> FactTime | None:
+    """Return when words without qualifiers say that a fact holds; None if they do not say so."""
+    if not words or len(words) > LONGEST:
         return None
-    dated = _read_dates(shown)
+    dated = _read_dates(words)
     if dated is None:
         return None
     kind, start, end = dated
-    if _PLANNED.search(shown):
-        return FactTime(shown, "planned", start, end)
-    if _FORMER.search(shown):
-        return FactTime(shown, "former", start, end)
-    return FactTime(shown, kind, start, end) if start or end else None
+    if _PLANNED.search(words):
+        return FactTime(words, "planned", start, end)
+    if _FORMER.search(words):
+        return FactTime(words, "former", start, end)
+    return FactTime(words, kind, start, end) if start or end else None
 
 
 def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
-    """Return the kind that the words around the dates give, and the first and last date; None if they are unclear."""
+    """Return the kind of time that words with dates state, and its first and last date.
+
+    Returns:
+        (kind, start, end); the dates are "" if the words have none. None if the words have a date without its year,
+        more than two dates, or two that are not the ends of a range.
+    """
     whole = _bounds(parse_date(_DURING.sub("", words)))
-    if whole is not None and whole[2]:
+    if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
         return "during", *whole[:2]
-    places = list(_date_places(words))
-    dates = [bounds for start, end in places if (bounds := _bounds(parse_date(words[start:end]))) is not None]
-    if len(dates) != len(places) or len(places) > 2:  # noqa: PLR2004  (a range has two ends)
+    spans = list(_date_spans(words))
+    dates = [bounds for start, end in spans if (bounds := _bounds(parse_date(words[start:end]))) is not None]
+    if len(dates) != len(spans) or len(spans) > 2:  # noqa: PLR2004  (a range has two ends)
         return None
-    if not places:
+    if not spans:
         return "at", "", ""
-    before, after = words[:places[0][0]], words[places[-1][1]:]
-    if len(places) == 1:
+    before, after = words[:spans[0][0]], words[spans[-1][1]:]
+    if len(spans) == 1:
         return _read_one(before, dates[0], after)
-    is_range = _BETWEEN.search(before) or _RANGE.match(words[places[0][1]:places[1][0]])
-    return ("during", dates[0][0], dates[1][1]) if is_range and _first_day(dates[0][0]) <= _first_day(
-        dates[1][0]) else None
+    first, last = dates
+    is_range = _BETWEEN.search(before) or _RANGE.match(words[spans[0][1]:spans[1][0]])
+    is_forward = _first_day(first[0]) <= _first_day(last[0])
+    return ("during", first[0], last[1]) if is_range and is_forward else None
 
 
 def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
-    """Return the kind that words before and after a single date give it, and its first and last date."""
+    """Return the kind of time that a single date and the words around it state, and its first and last date.
+
+    Args:
+        before: the words before the date, such as "since".
+        date: its first and last date, and whether it is a range; see `_bounds`.
+        after: the words after the date, such as "until today".
+    """
     start, end, is_range = date
     if is_range:
         return "during", start, end
@@ -147,27 +165,36 @@ def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[Tim
     return "at", start, end
 
 
-def _date_places(words: str) -> Iterator[tuple[int, int]]:
-    """Yield where the dates of some words are, in order; quarters and ISO months are dates of their own."""
-    own = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
-    found = [place for place in find_dates(words) if not any(s < place[1] and place[0] < e for s, e in own)]
-    yield from sorted([*own, *found])
+def _date_spans(words: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of each date in some words, in order.
+
+    `find_dates` does not find quarters ("Q1 2020") and ISO months ("2020-03") as such, so these are found here first.
+    """
+    quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
+    others = [(start, end) for start, end in find_dates(words)
+              if not any(start < own_end and own_start < end for own_start, own_end in quarters_and_months)]
+    yield from sorted([*quarters_and_months, *others])
 
 
 def _bounds(normal: str) -> tuple[str, str, bool] | None:
-    """Return the first and last date of a normal form as ISO 8601, and whether it is a range; None without a year."""
-    normal = normal.rstrip("~")
+    """Return the bounds of a date in the normal form of `dates.parse_date`.
+
+    Returns:
+        The first and last date as ISO 8601, and whether the date is an interval. A decade, century or quarter has
+        bounds but is no interval. None if the date has no year.
+    """
+    normal = normal.rstrip("~")  # the mark of an approximate date
     if not normal or normal.startswith("XXXX"):
         return None
     first, _, last = normal.partition("/")
     if last:
         return first, last, True
-    if "X" in normal and (years := years_of(normal)) is not None:
+    if "X" in normal and (years := years_of(normal)) is not None:  # a decade or a century
         return _year(years[0]), _year(years[1]), False
     year, _, part = normal.rpartition("-")
     if year and part.isdigit() and int(part) in _QUARTERS:
-        begin = 1 + _MONTHS_EACH * (int(part) - _QUARTERS[0])
-        return f"{year}-{begin:02d}", f"{year}-{begin + _MONTHS_EACH - 1:02d}", False
+        first_month = 1 + _MONTHS_EACH * (int(part) - _QUARTERS[0])
+        return f"{year}-{first_month:02d}", f"{year}-{first_month + _MONTHS_EACH - 1:02d}", False
     return normal, normal, False
 
 
@@ -176,7 +203,7 @@ def _year(number: int) -> str:
 
 
 def _parts(date: str) -> list[int]:
-    """Return the year, and the month and day as far as the date has them."""
+    """Return the numbers of an ISO date: the year, then the month and the day if the date has them."""
     sign, plain = (-1, date[1:]) if date.startswith("-") else (1, date)
     year, *rest = map(int, plain.split("-"))
     return [sign * year, *rest]
@@ -188,6 +215,10 @@ def _first_day(date: str) -> _Day:
 
 
 def _last_day(date: str) -> _Day:
+    """Return the last day of a year or month, or the day itself.
+
+    Days are only compared, so every month is given 31.
+    """
     given = _parts(date)
     year, month, day = [*given, 12, 31][:3] if len(given) == 1 else [*given, 31][:3]
     return year, month, day
@@ -210,10 +241,10 @@ def read_day(text: str) -> tuple[str, str]:
 
 
 class Validity(NamedTuple):
-    """When a fact holds: what its sources say, and when other values took its place.
+    """When a fact holds: the times that its sources state, and the dates at which other values replaced it.
 
-    `later` has dates that no source of the fact states: where a subject has one value at a time, the start of the
-    next one ends those before.
+    No source of the fact states the dates in `later`. If a subject has one value at a time, such as one chief
+    executive, the start of each later value ends this one.
     """
 
     times: tuple[FactTime, ...] = ()
@@ -221,25 +252,33 @@ class Validity(NamedTuple):
 
     @classmethod
     def of(cls, words: Iterable[str], later: Iterable[str] = ()) -> "Validity":
-        """Return the validity of a fact from the words of its sources, in an order of their dates."""
-        times = {time[1:]: time for said in sorted(words, reverse=True)
-                 if (time := read_time(said)) is not None}
+        """Return the validity of a fact whose sources say when it holds in these words.
+
+        The times are sorted by date. Of several wordings of the same time, the first in alphabetical order is used.
+
+        Args:
+            words: the words of each source.
+            later: the dates at which other values replaced the fact.
+        """
+        # The dict keeps the last wording of each time, so the alphabet is read backwards.
+        times = {time[1:]: time for wording in sorted(words, reverse=True)
+                 if (time := read_time(wording)) is not None}
         return cls(tuple(sorted(times.values(), key=lambda time: (time.start or time.end, time.end, time))),
                    tuple(sorted(later)))
 
     def note(self) -> str:
-        """Return when and with what the fact holds as people read it: "since 2019; superseded 2021"; "" if unsaid."""
+        """Return the fact's times and qualifiers for people: "since 2019; superseded 2021"; "" if there are none."""
         if not self.times:  # most facts have no time, and digests ask for every fact
             return ""
-        said = [time.words for time in self.times[-_MOST_NOTED:]]
-        more = len(self.times) - len(said)
-        return "; ".join([*[f"… (+{more})"] * (more > 0), *said,
-                          *(f"superseded {date}" for date in self.successor_date)])
+        shown = [time.words for time in self.times[-_MOST_NOTED:]]
+        omitted_count = len(self.times) - len(shown)
+        omission = [f"… (+{omitted_count})"] if omitted_count else []
+        return "; ".join([*omission, *shown, *(f"superseded {date}" for date in self.successor_date)])
 
-    def with_note(self, said: str) -> str:
+    def with_note(self, text: str) -> str:
         """Return a text of the fact with its time in brackets: "Ana Ruiz (since 2019)"."""
         note = self.note()
-        return f"{said} ({note})" if note else said
+        return f"{text} ({note})" if note else text
 
     def line(self, *cells: str) -> str:
         """Return the fact as cells of one line, with its time as the last one."""
@@ -247,16 +286,23 @@ class Validity(NamedTuple):
 
     @property
     def successor_date(self) -> tuple[str, ...]:
-        """The date at which another value took the place of the last one stated; empty if none did."""
-        last = max((_first_day(start) for start in self.open_starts()), default=None)
-        ends = [date for date in self.later if last is not None and _first_day(date) > last]
-        return tuple(ends[:1])
+        """The date at which another value replaced this one, as a tuple of one; empty if none did.
+
+        It is the first date of `later` after the last date from which the fact is stated to hold.
+        """
+        last_start = max((_first_day(start) for start in self.open_starts()), default=None)
+        replaced = [date for date in self.later if last_start is not None and _first_day(date) > last_start]
+        return tuple(replaced[:1])
 
     def bounds(self) -> tuple[str, str]:
-        """Return the first and last date of the latest period in which the fact holds; empty where nobody says."""
-        held = [time for time in self.times if time.kind != "planned"]
-        start = max((time.start for time in held if time.start), key=_first_day, default="")
-        end = max((time.end for time in held if time.end and time.kind != "at"), key=_last_day, default="")
+        """Return the first and last date of the latest period in which the fact holds; "" for a date that is unknown.
+
+        Without a stated end after the start, the period ends when another value replaced the fact.
+        """
+        actual = [time for time in self.times if time.kind != "planned"]
+        start = max((time.start for time in actual if time.start), key=_first_day, default="")
+        # A fact that held "at" a date did not end then.
+        end = max((time.end for time in actual if time.end and time.kind != "at"), key=_last_day, default="")
         if end and (not start or _first_day(start) <= _last_day(end)):
             return start, end
         return start, "".join(self.successor_date)
@@ -266,9 +312,13 @@ class Validity(NamedTuple):
         return [time.start for time in self.times if time.kind in ("at", "from")]
 
     def holds(self, first: str, last: str) -> bool:
-        """Return True if the fact holds on some day from a first to a last date.
+        """Return True if the fact holds on at least one day of a period.
 
-        A fact without a time always holds. A plan does not, nor does what is former, beyond the dates it has.
+        A fact without a stated time always holds. A planned fact never does, and a former one only on its stated dates.
+
+        Args:
+            first: the first date of the period, as ISO 8601.
+            last: its last date.
         """
         begin, end = _first_day(first), _last_day(last)
         is_dated = any(time.kind != "with" for time in self.times)
@@ -277,44 +327,46 @@ class Validity(NamedTuple):
     def _periods(self) -> Iterator[tuple[_Day, _Day]]:
         """Yield the first and last days of the periods in which the fact holds.
 
-        A period that is open ends with the next end that a source states, or before a later value begins.
+        A period that only has a start lasts until the next end that a source states, or until a later value begins.
+        A period that only has an end begins at `_EARLIEST`, unless a stated start is before its end.
         """
         ends = [_last_day(time.end) for time in self.times if time.kind in ("until", "during", "former") and time.end]
         starts = [_first_day(start) for start in self.open_starts()]
         for start in starts:
-            stated = min((end for end in ends if end >= start), default=_LATEST)
+            stated_end = min((end for end in ends if end >= start), default=_LATEST)
             replaced = min((day for day in map(_first_day, self.later) if day > start), default=None)
-            yield start, stated if replaced is None else min(stated, _before(replaced))
+            yield start, stated_end if replaced is None else min(stated_end, _before(replaced))
         for time in self.times:
             if time.kind == "during" or (time.kind == "former" and time.start):
                 yield _first_day(time.start), _last_day(time.end or time.start)
-            elif time.kind in ("until", "former") and time.end and not any(
-                    start <= _last_day(time.end) for start in starts):
-                yield _EARLIEST, _last_day(time.end)
+            elif time.kind in ("until", "former") and time.end:
+                end = _last_day(time.end)
+                if not any(start <= end for start in starts):
+                    yield _EARLIEST, end
 
 
 def _before(day: _Day) -> _Day:
-    """Return what is before a day and after all days before it."""
+    """Return a value between a day and the day before it; days are only compared, so day 0 of a month may result."""
     return day[0], day[1], day[2] - 1
 
 
 def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:
-    """Return, of values of which one holds at a time, the dates at which another one took their place.
+    """Return the dates at which values of a subject that has one value at a time were replaced by another value.
 
     Args:
         values: the values of one subject, each with its stated times.
 
     Returns:
-        For each date from which a value holds the start of the next other one, by value; a function of the times,
-        in any order.
+        For each value, the dates at which the next other value begins, one for each date from which the value holds.
     """
     starts = sorted({(_first_day(time.start), time.start, key) for key, validity in values.items()
                      for time in validity.times if time.start and time.kind in ("at", "from", "during")},
                     key=lambda item: item[:2])
-    found: dict[_Key, set[str]] = {}
+    replaced_at: dict[_Key, set[str]] = {}
     for key, validity in values.items():
-        for own in validity.open_starts():
-            follows = next((date for day, date, other in starts if other != key and day > _first_day(own)), None)
-            if follows is not None:
-                found.setdefault(key, set()).add(follows)
-    return found
+        for start in validity.open_starts():
+            next_start = next((date for day, date, other_key in starts
+                               if other_key != key and day > _first_day(start)), None)
+            if next_start is not None:
+                replaced_at.setdefault(key, set()).add(next_start)
+    return replaced_at

@@ -1,11 +1,14 @@
-"""Titles of documents, by which they are quoted, those that programs give, and a document's metadata as one line."""
+"""Titles of documents: telling them from placeholders such as "Presentation1", and shortening them as people do.
+
+And a document's metadata as one line.
+"""
 
 import re
 from collections.abc import Mapping
 
 from .tokens import estimate_tokens
 
-_REST = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
+_NOT_QUOTED = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
 
 _PLACEHOLDER = re.compile(
     r"(?:microsoft )?powerpoint\W*(?:presentation|präsentation|présentation|プレゼンテーション|演示文稿|簡報)?|"
@@ -16,44 +19,56 @@ _PLACEHOLDER = re.compile(
     r"(?:table of )?contents|agenda|vorwort|einleitung|inhalt(?:sverzeichnis)?|hinweis|avant-propos|sommaire|"
     r"序|序言|前言|引言|目录|目錄|摘要|概述|说明|請注意|请注意|はじめに|まえがき|目次|概要)\W*", re.IGNORECASE)
 _OPEN_END = " -–—:：|,;"
-"""What ends a line that goes on, and no title."""
-_FIRST = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
-"""Fields that say when a document is of, and whose it is: what its text relies on most."""
+"""Characters at the end of a line that goes on; a title does not end with them."""
+_LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
+"""Fields that say when a document was written and by whom; they come first."""
 
 
 UNREAD = "not read"
-"""The field that names what Banyan did not read of a document. It is about the reading, so texts do not include it."""
+"""The field that names the parts of a document that Banyan could not read; it is not shown with the document's own."""
 
 
 def is_placeholder(title: str) -> bool:
-    """Return True for a title that does not name a document: what programs give, a lone date, "Foreword"."""
+    """Return True for a title that does not name a document: a program's default, a lone date, "Foreword"."""
     return _PLACEHOLDER.fullmatch(title.strip()) is not None
 
 
 def document_title(title: str, stem: str) -> str:
-    """Return a document's title, or the name of its file without the ending where the title does not name it."""
+    """Return a document's title; if it is empty or a placeholder, the name of the document's file (`stem`)."""
     title = title.rstrip(_OPEN_END)
     return stem if not title or is_placeholder(title) else title
 
 
 def plain_title(title: str) -> str:
-    """Return a title as others quote it: without a date in brackets, a file's ending, or the name of the country."""
-    return _REST.sub("", title.rpartition("/")[2] if " " not in title else title).strip() or title
+    """Return a title as others quote it.
+
+    It loses a note in brackets at its end, the folder and the ending of a file, and 中华人民共和国 at its beginning.
+    """
+    is_path = " " not in title
+    name = title.rpartition("/")[2] if is_path else title
+    return _NOT_QUOTED.sub("", name).strip() or title
 
 
 def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
-    """Return the fields of a document, dates and authors first, as many as fit; addresses are left out.
+    """Return the fields of a document's metadata that fit a budget, dates and authors first, as "name: value; ...".
+
+    Fields that hold a web address are left out, and a field that does not fit is skipped as a whole.
 
     Args:
         metadata: the fields.
-        most_tokens: the budget, estimated tokens. A field is shown whole or not at all.
+        most_tokens: the budget, estimated tokens.
     """
-    order = sorted(metadata, key=lambda name: _FIRST.index(name.lower()) if name.lower() in _FIRST else len(_FIRST))
-    shown, left = list[str](), most_tokens
-    for field in (f"{name}: {metadata[name]}" for name in order
-                  if name != UNREAD and "://" not in metadata[name]):
+    def rank(name: str) -> int:
+        """Return a field's place in `_LEADING_FIELDS`; all other fields come after these."""
+        return _LEADING_FIELDS.index(name.lower()) if name.lower() in _LEADING_FIELDS else len(_LEADING_FIELDS)
+
+    shown, tokens_left = list[str](), most_tokens
+    for name in sorted(metadata, key=rank):
+        if name == UNREAD or "://" in metadata[name]:
+            continue
+        field = f"{name}: {metadata[name]}"
         cost = estimate_tokens(field) + 1
-        if cost <= left:
+        if cost <= tokens_left:
             shown.append(field)
-            left -= cost
+            tokens_left -= cost
     return "; ".join(shown)

@@ -26,14 +26,14 @@ def estimate_tokens(text: str) -> int:
     """Estimate the number of tokens of a text, in time linear in its length.
 
     Returns:
-        The number of tokens, 0 for blank text. If a text is cut anywhere, its estimate is at most the sum
-        over the parts, so parts that fit a limit together also fit it when joined by white space.
+        The number of tokens, 0 for blank text. Cutting a text never lowers the total: its estimate is at most the sum
+        over the parts. So parts that fit a limit together still fit it when they are joined by white space.
     """
     return _TOKEN.subn("", text)[1]
 
 
 def first_tokens(text: str, count: int) -> int:
-    """Return the end of the first `count` estimated tokens of a text, in characters."""
+    """Return the character offset at which the first `count` estimated tokens of a text end; 0 if it has none."""
     return max((match.end() for match in islice(_TOKEN.finditer(text), max(count, 0))), default=0)
 
 

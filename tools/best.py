@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.intp]
-# Of so many scores together the best is looked at first.
-_PARTS = 64
+_GROUP_SIZE = 64
+"""How many scores form a group, of which `floor` reads only the maximum."""
 
 
 def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
@@ -19,20 +19,22 @@ def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
     """
     if limit <= 0:
         return np.zeros(0, np.intp)
-    # Scores equal to the last remain, so the sort decides among them.
+    # All scores that reach the floor are sorted, so that of equal scores the first ones are chosen.
     rows = np.flatnonzero(scores >= floor(scores, limit)) if len(scores) > limit else np.arange(len(scores))
     return rows[np.argsort(-scores[rows], kind="stable")[:limit]]
 
 
 def floor(scores: NDArray[np.float32], limit: int) -> np.float32:
-    """Return a score that at least `limit` scores reach, near to the highest such score.
+    """Return a score that at least `limit` scores reach, as a fast bound for finding the best ones.
+
+    Of few scores, it is the `limit`-th highest itself; of many, it may be a little lower.
 
     Args:
         scores: shape (n,), none of them NaN.
         limit: 1 to n.
     """
-    width = len(scores) // _PARTS
-    if width >= 4 * limit:
-        # Each of these is a different score.
-        scores = scores[:width * _PARTS].reshape(_PARTS, width).max(axis=0)
+    group_count = len(scores) // _GROUP_SIZE
+    if group_count >= 4 * limit:
+        # The maxima of disjoint groups are scores too, so what `limit` of them reach, `limit` scores reach.
+        scores = scores[:group_count * _GROUP_SIZE].reshape(_GROUP_SIZE, group_count).max(axis=0)
     return np.float32(np.partition(scores, len(scores) - limit)[len(scores) - limit])

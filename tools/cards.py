@@ -1,4 +1,4 @@
-"""The card of an entity: what the graph knows of it, a line for each relation and direction, and each attribute."""
+"""The card of an entity: all its facts, a line for each relation and direction, and for each attribute."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -24,9 +24,9 @@ from .line_budget import fit_lines
 
 _MOST_NAMES, _MOST_LABELS = 4, 8
 _MOST_FACTS = 2000
-"""Facts of one entity that are read for its card, more than any budget shows; the note counts the rest."""
+"""How many facts of an entity are read for its card: more than any budget shows. The note counts the rest."""
 Order = Callable[[str], float]
-"""Returns how near a relation or attribute is to what is asked; the nearest lines come first."""
+"""Returns how near a relation or attribute is to the question; the nearest lines come first."""
 
 
 def look_up_entity(index: RetrievalIndex, lookup: EntityLookup, tokens: int) -> list[Block]:
@@ -35,7 +35,7 @@ def look_up_entity(index: RetrievalIndex, lookup: EntityLookup, tokens: int) -> 
     Args:
         index: the knowledge base.
         lookup: the name, and the relations and the date that limit the card.
-        tokens: the budget, estimated tokens, shared by namesakes.
+        tokens: the budget, estimated tokens; entities of the same name share it.
 
     Raises:
         DateError: `at` is no date with a year.
@@ -50,50 +50,68 @@ def look_up_entity(index: RetrievalIndex, lookup: EntityLookup, tokens: int) -> 
 
 def entity_card(index: RetrievalIndex, entity: str, tokens: int, *, relations: Sequence[str] = (), at: str = "",
                 order: Order | None = None) -> Block:
-    """Return the card of one entity; lines that do not fit the budget are counted and named in the note."""
+    """Return the card of one entity.
+
+    Args:
+        index: the knowledge base.
+        entity: the entity's id.
+        tokens: the budget, estimated tokens. The note counts the lines that do not fit and names their relations.
+        relations: relations and attributes that limit the card; empty means all.
+        at: a date; only facts that hold at it are shown. "" means all.
+        order: ranks the lines by their relation or attribute; without it, they are in the order of `_lines`.
+    """
     wanted = {label_key(name) for name in relations}
     incident = index.incident(entity)
     rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()),
                        *value_rows(index, entity)], at)
-    rows, shared = split_shared_note([row for row in rows if row.places])
+    rows, shared_note = split_shared_note([row for row in rows if row.places])
     lines = _lines(entity, rows)
     chosen = [line for line in lines if label_key(line[0]) in wanted] if wanted else lines
     if order:
         chosen = sorted(chosen, key=lambda line: -order(line[0]))
     limits = [f"only {', '.join(relations)}"] if relations else []
     limits += [f"at {at}"] if at else []
-    title = ", ".join(filter(None, [_title(index, entity), shared, *limits]))
-    shown, left = fit_lines([item for _, item in chosen], tokens - estimate_tokens(title))
+    title = ", ".join(filter(None, [_title(index, entity), shared_note, *limits]))
+    shown, omitted_count = fit_lines([item for _, item in chosen], tokens - estimate_tokens(title))
     notes = []
-    if left:
-        labels = dict.fromkeys(label for label, _ in chosen[len(shown):])
-        notes.append(f"{left} more lines: {', '.join([*labels][:_MOST_LABELS])}")
+    if omitted_count:
+        omitted_labels = dict.fromkeys(label for label, _ in chosen[len(shown):])
+        notes.append(f"{omitted_count} more lines: {', '.join([*omitted_labels][:_MOST_LABELS])}")
     if len(incident) > _MOST_FACTS:
         notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
     if wanted and not chosen:
-        known = ", ".join(dict.fromkeys(label for label, _ in lines))
-        notes.append(f"nothing of these relations; it has: {known}" if known else "the graph has no fact of it")
+        other_labels = ", ".join(dict.fromkeys(label for label, _ in lines))
+        notes.append(f"nothing of these relations; it has: {other_labels}" if other_labels
+                     else "the graph has no fact of it")
     elif not lines:
         notes.append(f"the graph has no fact of it{' at this date' if at else ''}")
     return Block(title=title, items=tuple(shown), note="; ".join(notes))
 
 
 def _title(index: RetrievalIndex, entity: str) -> str:
+    """Return an entity's name with its type and other names: "Ana Ruiz (person; also: A. Ruiz)"."""
     row = index.entity_at(entity)
-    name, kind, *others = index.about(row) if row is not None else (entity, "")
-    also = f"; also: {', '.join(others[:_MOST_NAMES])}" if others else ""
-    return f"{name} ({kind}{also})"
+    name, entity_type, *other_names = index.about(row) if row is not None else (entity, "")
+    also = f"; also: {', '.join(other_names[:_MOST_NAMES])}" if other_names else ""
+    return f"{name} ({entity_type}{also})"
 
 
 def _lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage]]:
-    """Return the lines as (relation or attribute, item): facts that lead on, that lead here, then values."""
+    """Return the lines of a card as (relation or attribute, item).
 
-    def place(row: FactRow) -> tuple[int, str]:
-        return (2 if not row.ends[1] else 0 if row.ends[0] == entity else 1), row.relation
+    Facts whose head is the entity come first, then those whose tail it is, then the values of attributes.
+    """
+    is_head, is_tail, is_value = range(3)
+
+    def line_of(row: FactRow) -> tuple[int, str]:
+        """Return what the rows of one line have in common; a value has no entity as its second end."""
+        role = is_value if not row.ends[1] else is_head if row.ends[0] == entity else is_tail
+        return role, row.relation
 
     lines = list[tuple[str, Passage]]()
-    for (way, relation), group in groupby(sorted(rows, key=lambda row: (*place(row), row.head, row.tail)), place):
+    for (role, relation), group in groupby(sorted(rows, key=lambda row: (*line_of(row), row.head, row.tail)), line_of):
         label = relation.replace("_", " ")
-        lead, side = {0: (f"{label} -> ", tail_of), 1: (f"<- {label}: ", head_of), 2: (f"{label}: ", tail_of)}[way]
+        lead, side = {is_head: (f"{label} -> ", tail_of), is_tail: (f"<- {label}: ", head_of),
+                      is_value: (f"{label}: ", tail_of)}[role]
         lines.extend((relation, item) for item in row_items(list(group), lead, side))
     return lines

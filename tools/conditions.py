@@ -1,4 +1,4 @@
-"""Conditions on the fields of a table's rows: `status=Final`, `created>=2020`, `tail.status!=Draft|Review`."""
+"""Reading and applying conditions on a table's rows: `status=Final`, `created>=2020`, `tail.status!=Draft|Review`."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -26,7 +26,11 @@ class ConditionError(BanyanError):
 
 
 class Condition(NamedTuple):
-    """What a field has to be: `sign` is =, != or a comparison, `values` are alternatives; none means no value."""
+    """A condition on a field.
+
+    `sign` is "=", "!=" or a comparison such as ">=". `values` are alternatives; without any, the field has to be empty
+    (or not empty, for "!=").
+    """
 
     field: str
     sign: str
@@ -34,7 +38,7 @@ class Condition(NamedTuple):
 
 
 def read_condition(text: str) -> Condition:
-    """Read `FIELD SIGN VALUE`.
+    """Read a condition from a text of the form `FIELD SIGN VALUE`, such as "created>=2020" or "status=Final|Draft".
 
     Raises:
         ConditionError: it has another form.
@@ -47,68 +51,90 @@ def read_condition(text: str) -> Condition:
 
 
 def part_condition(value: str) -> Condition:
-    """Read what one end of a row has to be: a value, perhaps with a sign before it."""
+    """Read a condition on one end of a row: a value, perhaps with a sign before it (">=2020"); its field is ""."""
     match = _LEADING.fullmatch(value.strip())
     return _condition("", (match["sign"] if match else "") or "", match["value"] if match else value)
 
 
 def _condition(field: str, sign: str, value: str) -> Condition:
-    return Condition(field, _SIGNS.get(sign, sign), tuple(filter(None, (part.strip() for part in value.split("|")))))
+    """Return a condition with its sign in ASCII and its value split at "|"."""
+    alternatives = (part.strip() for part in value.split("|"))
+    return Condition(field, _SIGNS.get(sign, sign), tuple(filter(None, alternatives)))
 
 
 def fitting_labels(column: FieldColumn, condition: Condition,
                    names: Callable[[int], Sequence[str]]) -> NDArray[np.bool_]:
-    """Return which labels of a column a condition allows, apart from its negation, shape (labels,).
+    """Return which labels of a column have one of a condition's values, or fit its comparison, shape (labels,).
+
+    A condition with "!=" is treated like one with "=": the caller negates the result.
 
     Args:
         column: the field's column.
-        condition: what it has to be.
-        names: returns further names of an entity by its row, for labels that are entities; others are values.
+        condition: the condition.
+        names: returns the other names of an entity by its row; only labels that are entities have any.
     """
     if condition.sign in _COMPARED:
         return _match_compared(column, condition)
-    found = np.zeros(len(column.texts), bool)
+    fitting = np.zeros(len(column.texts), bool)
     other_names = [[label_key(name) for name in names(entity)] if entity >= 0 else ()
                    for entity in column.label_entities.tolist()]
     for value in condition.values:
-        found |= _match_names(column, value, other_names)
-    return found
+        fitting |= _match_names(column, value, other_names)
+    return fitting
 
 
-def _match_names(column: FieldColumn, value: str, also: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
-    """Return which labels are a value; if none is, those that have it as the beginnings of words, else as a part."""
-    span = _SPAN.fullmatch(value)
-    if span is not None:
-        return (_match_compared(column, Condition("", ">=", (span[1],)))
-                & _match_compared(column, Condition("", "<=", (span[2],))))
+def _match_names(column: FieldColumn, value: str, other_names: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
+    """Return which labels match a value, shape (labels,).
+
+    Labels that equal the value match. If none does, those match in which the value begins a word ("compile" in "a
+    compiler"); if there are none either, those that contain it anywhere. A value such as "2010..2020" is a range.
+
+    Args:
+        column: the labels.
+        value: the value.
+        other_names: for each label, other names of the entity that it is.
+    """
+    value_range = _SPAN.fullmatch(value)
+    if value_range is not None:
+        return (_match_compared(column, Condition("", ">=", (value_range[1],)))
+                & _match_compared(column, Condition("", "<=", (value_range[2],))))
     wanted = label_key(value)
-    exact = np.array([key == wanted or wanted in others for key, others in zip(column.keys, also, strict=True)], bool)
-    if exact.any() or not wanted:
-        return exact
-    # A word may go on ("precompiles"), a number may not. A script without spaces has no words to begin.
-    begins = r"(?<![^\W_])" if wanted[0].isascii() else ""
-    form = re.compile(begins + re.escape(wanted) + (r"(?!\d)" if wanted[-1].isdigit() else ""))
-    worded = np.array([form.search(key) is not None or any(map(form.search, others))
-                       for key, others in zip(column.keys, also, strict=True)], bool)
-    return worded if worded.any() else np.array([wanted in key for key in column.keys], bool)
+    is_equal = np.array([key == wanted or wanted in names
+                         for key, names in zip(column.keys, other_names, strict=True)], bool)
+    if is_equal.any() or not wanted:
+        return is_equal
+    # Scripts without spaces have no beginnings of words. A word may be longer than the value, a number may not.
+    word_start = r"(?<![^\W_])" if wanted[0].isascii() else ""
+    number_end = r"(?!\d)" if wanted[-1].isdigit() else ""
+    form = re.compile(word_start + re.escape(wanted) + number_end)
+    has_word = np.array([form.search(key) is not None or any(map(form.search, names))
+                         for key, names in zip(column.keys, other_names, strict=True)], bool)
+    return has_word if has_word.any() else np.array([wanted in key for key in column.keys], bool)
 
 
 def _match_compared(column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
-    """Compare dates with a date, and numbers with a number of the same dimension; what is neither does not fit."""
+    """Return which labels fit a comparison, shape (labels,).
+
+    Dates are compared with a date, and numbers with a number of the same dimension. Other labels do not fit.
+
+    Raises:
+        ConditionError: the condition has no value, or one that is neither a date with a year nor a number.
+    """
     if not condition.values:
         raise ConditionError(f"{column.name.replace('_', ' ') or 'a name'} {condition.sign} needs a value")
-    value, fits = condition.values[0], _COMPARED[condition.sign]
+    value, compare = condition.values[0], _COMPARED[condition.sign]
     date = parse_date(value)
     size = measure(parse_number(value))
     if date and years_of(date) and (size is None or column.holds_dates):
-        return np.array([bool(own) and _dates_fit(own, date, condition.sign) for own in column.dates], bool)
+        return np.array([bool(label_date) and _dates_fit(label_date, date, condition.sign)
+                         for label_date in column.dates], bool)
     if size is None:
         raise ConditionError(f"{value!r} after {condition.sign} is neither a date with a year nor a number")
-    return np.array([own is not None and own.dimension == size[0] and fits(own.size, size[1])
-                     for own in column.amounts], bool)
+    return np.array([amount is not None and amount.dimension == size[0] and compare(amount.size, size[1])
+                     for amount in column.amounts], bool)
 
 
-def _dates_fit(own: str, date: str, sign: str) -> bool:
-    """Compare a date with another as precisely as that one is given: 2020-05-01 is not after 2020."""
-    cut = own[:len(date)]
-    return {">": cut > date, "<": cut < date, ">=": cut >= date, "<=": cut <= date}[sign]
+def _dates_fit(label_date: str, date: str, sign: str) -> bool:
+    """Compare a label's date with `date`, only as precisely as `date` is given: 2020-05-01 is not after 2020."""
+    shortened = label_date[:len(date)]
+    return {">": shortened > date, "<": shortened < date, ">=": shortened >= date, "<=": shortened <= date}[sign]

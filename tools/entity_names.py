@@ -1,4 +1,4 @@
-"""Find entities by a name that a question or a model writes, and names that are spelt alike."""
+"""Finding entities by a name that a question or a model writes, and names of similar spelling."""
 
 import re
 from collections.abc import Sequence
@@ -10,42 +10,53 @@ from ..schemas.naming import canonical_name
 from .index import RetrievalIndex
 
 _ARTICLE = re.compile(r"^(?:the|an?) ")
-_SHOWN = 5
-_MOST_PARTS = 3
-"""The most entities that may be meant by a part of their names."""
+_MAX_SIMILAR = 5
+_MAX_PARTIAL = 3
+"""A part of a name means the entities that have it only if they are at most this many."""
 
 
 class FoundEntities(NamedTuple):
-    """The entities that have a name, sorted by id; where none has, names like it."""
+    """The entities that have a name, sorted by id; if there are none, `near` has names of similar spelling."""
 
     entities: tuple[str, ...]
     near: tuple[str, ...] = ()
 
 
 def find_entities(index: RetrievalIndex, name: str) -> FoundEntities:
-    """Return the entities of a name: those that have it, else the few whose name contains it, else names like it."""
+    """Return the entities that have a name.
+
+    If no entity has it, those whose name contains it as whole words are returned, provided that they are few; else
+    only names of similar spelling.
+    """
     wanted = " ".join(words(name))
-    known = set(index.by_alias.get(canonical_name(name), ()))
-    for named in index.names.find(name):
-        if named.name in (wanted, _ARTICLE.sub("", wanted)):
-            known.update(named.entities)
-    if known:
-        return FoundEntities(tuple(sorted(known)))
-    near = index.spellings().near(name, _SHOWN)
-    inside = {entity for other in near if wanted and f" {wanted} " in f" {' '.join(words(other))} "
-              for named in index.names.find(other) for entity in named.entities}
-    return FoundEntities(tuple(sorted(inside))) if 0 < len(inside) <= _MOST_PARTS else FoundEntities((), near)
+    entities = set(index.by_alias.get(canonical_name(name), ()))
+    for occurrence in index.names.find(name):
+        if occurrence.name in (wanted, _ARTICLE.sub("", wanted)):
+            entities.update(occurrence.entities)
+    if entities:
+        return FoundEntities(tuple(sorted(entities)))
+    similar_names = index.spellings().near(name, _MAX_SIMILAR)
+    names_with_part = [other for other in similar_names if wanted and f" {wanted} " in f" {' '.join(words(other))} "]
+    partial = {entity for other in names_with_part for occurrence in index.names.find(other)
+               for entity in occurrence.entities}
+    if 0 < len(partial) <= _MAX_PARTIAL:
+        return FoundEntities(tuple(sorted(partial)))
+    return FoundEntities((), similar_names)
 
 
 def named_entities(index: RetrievalIndex, question: str) -> dict[str, str]:
-    """Return the entities that a question names, by any name that texts or metadata give, with the words that do."""
-    places = [(named.start, named.end, entity) for named in index.names.find(question) for entity in named.entities]
-    places += [(named.start, named.end, entity) for named in index.values.find(question)
-               for entity in index.by_alias.get(canonical_name(question[named.start:named.end]), ())]
-    return {entity: question[start:end] for start, end, entity in sorted(places)}
+    """Return the entities that a question names, each with the words of the question that name it.
+
+    An entity may be named by any of its names, or by a value that is also a name of it.
+    """
+    spans = [(occurrence.start, occurrence.end, entity)
+             for occurrence in index.names.find(question) for entity in occurrence.entities]
+    spans += [(occurrence.start, occurrence.end, entity) for occurrence in index.values.find(question)
+              for entity in index.by_alias.get(canonical_name(question[occurrence.start:occurrence.end]), ())]
+    return {entity: question[start:end] for start, end, entity in sorted(spans)}
 
 
 def unknown_names_near(index: RetrievalIndex, names: Sequence[str], limit: int) -> list[str]:
-    """Return the names that are like some unknown names, nearest first."""
-    near = (index.spellings().near(name, limit) for name in names if not index.names.find(name))
-    return list(dict.fromkeys(chain.from_iterable(near)))[:limit]
+    """Return names in the knowledge base that are spelt like those of `names` that it does not have, nearest first."""
+    similar = (index.spellings().near(name, limit) for name in names if not index.names.find(name))
+    return list(dict.fromkeys(chain.from_iterable(similar)))[:limit]

@@ -12,17 +12,20 @@ from ..text.times import Validity, read_day
 from .index import Dated, RetrievalIndex
 
 _PER_LINE = 12
-"""Members of one line: a longer list goes on in the next line, so that it is cut and cited in parts."""
+"""How many facts share one line. A longer list takes several lines, so that it can be cut and cited in parts."""
 _MOST_PLACES = 3
-"""Places of one member that can be cited."""
+"""How many places of one fact on a line can be cited."""
 _MOST_DOCUMENTS = 2
-"""Documents that are named behind one member of a line."""
+"""How many documents are named after one fact on a line."""
 _LONGEST_VALUE = 300
-"""Characters of a value on a line; the whole is in its source."""
+"""Characters of a value on a line; a longer one is cut, and its source has the whole."""
 
 
 class FactRow(NamedTuple):
-    """A triple or value: names and ids of its ends (a value has no id), when it holds, and where that is stated."""
+    """A triple, or a value of an attribute: its two ends, when it holds, and the places that state it.
+
+    `head` and `tail` are names (or a value), `ends` are the ids of the entities; a value has "" for the second one.
+    """
 
     head: str
     relation: str
@@ -42,20 +45,31 @@ Side = Callable[[FactRow], str]
 
 
 def triple_rows(index: RetrievalIndex, rows: Iterable[int]) -> Iterator[FactRow]:
-    """Yield the triples of some rows of the index."""
+    """Yield triples, given by their rows in the index, with their names, times and places.
+
+    If some chunks say when a triple holds, only these are its places.
+    """
     for row in rows:
         head, relation, tail = index.edges[row]
         dated = index.dated(row)
-        spans = [span for span in index.spans(row) if dated.is_of(span[0])]
-        names = index.name(head), index.name(tail)
-        yield FactRow(names[0], relation, names[1], (head, tail), dated.validity, _places(index, spans, ""))
+        spans = [(chunk, start, end) for chunk, start, end in index.spans(row) if dated.is_of(chunk)]
+        yield FactRow(index.name(head), relation, index.name(tail), (head, tail), dated.validity,
+                      _places(index, spans, ""))
 
 
 def value_rows(index: RetrievalIndex, entity: str, held: Mapping[str, Mapping[str, Places]] | None = None,
                ) -> Iterator[FactRow]:
-    """Yield some values of an entity with their places in chunks, by attribute, or all that describe it; sorted."""
+    """Yield the values of an entity as rows, sorted by attribute and value.
+
+    Args:
+        index: the knowledge base.
+        entity: the entity's id.
+        held: the values to yield with their places, as {attribute: {value: {chunk: [start, end]}}}; None means all
+            values that describe the entity.
+    """
     times, name = index.dated_values(entity), index.name(entity)
-    for attribute, values in sorted((index.graph.told(entity) if held is None else held).items()):
+    by_attribute = index.graph.told(entity) if held is None else held
+    for attribute, values in sorted(by_attribute.items()):
         for value, support in sorted(values.items()):
             dated = times.get((attribute, value), Dated())
             spans = [(chunk, start, end) for chunk, (start, end) in sorted(support.items()) if dated.is_of(chunk)]
@@ -63,16 +77,17 @@ def value_rows(index: RetrievalIndex, entity: str, held: Mapping[str, Mapping[st
 
 
 def _places(index: RetrievalIndex, spans: Iterable[tuple[str, int, int]], member: str) -> tuple[Place, ...]:
-    found = []
+    """Return places in documents for spans in chunks, given as (chunk, start, end); `member` is what they support."""
+    places = []
     for key, start, end in spans:
         chunk = index.chunks[index.chunk_row[key]]
-        found.append(Place(document=chunk.document_id, start=chunk.start + start, text=chunk.text[start:end],
-                           member=member))
-    return tuple(found)
+        places.append(Place(document=chunk.document_id, start=chunk.start + start, text=chunk.text[start:end],
+                            member=member))
+    return tuple(places)
 
 
 def holding_at(rows: Iterable[FactRow], at: str) -> list[FactRow]:
-    """Return the rows that hold at a date; all if it is empty.
+    """Return the rows that hold at a date; all rows if the date is "".
 
     Raises:
         DateError: `at` is no date with a year.
@@ -82,16 +97,30 @@ def holding_at(rows: Iterable[FactRow], at: str) -> list[FactRow]:
 
 
 def split_shared_note(rows: Sequence[FactRow]) -> tuple[list[FactRow], str]:
-    """Return rows without the qualifiers that all of them have, if there are several, and these in words."""
+    """Take the qualifiers that all of several rows share out of the rows, to show them once above.
+
+    Returns:
+        The rows without their qualifiers, and the qualifiers in words ("under: Second quarter"). If the rows differ,
+        or also have times, they are unchanged and the words are "".
+    """
     note = rows[0].validity.note() if len(rows) > 1 else ""
-    is_shared = bool(note) and all(time.kind == "with" for time in rows[0].validity.times) and all(
-        row.validity.note() == note for row in rows)
-    return ([row._replace(validity=Validity()) for row in rows], note) if is_shared else ([*rows], "")
+    has_only_qualifiers = bool(note) and all(time.kind == "with" for time in rows[0].validity.times)
+    if not has_only_qualifiers or any(row.validity.note() != note for row in rows):
+        return [*rows], ""
+    return [row._replace(validity=Validity()) for row in rows], note
 
 
 def graph_item(places: Sequence[Place], statement: str, title: str = "", kind: Kind = "fact",
                cells: tuple[str, ...] = ()) -> Passage:
-    """Return what the graph says in a line as an item that its places, at least one, support."""
+    """Return a citable item for a line of the graph.
+
+    Args:
+        places: the places that support the line; at least one.
+        statement: the line as it is read.
+        title: the item's title, such as the name of the relation.
+        kind: the item's kind.
+        cells: the parts of a single fact: head, relation, tail and time.
+    """
     first = places[0]
     return Passage(chunk_id="", document=first.document, title=title.replace("_", " "), text=first.text,
                    start=first.start, score=0.0, kind=kind, statement=statement, cells=cells, places=tuple(places))
@@ -99,20 +128,26 @@ def graph_item(places: Sequence[Place], statement: str, title: str = "", kind: K
 
 def row_items(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str] | None = None,
               ) -> Iterator[Passage]:
-    """Yield rows that share all but one end as lines of several: `lead: end; end (document)`.
+    """Yield rows that share a relation and one end as lines, several rows a line: "lead end; end (document)".
 
     Args:
-        rows: each with a place.
-        lead: the beginning of the line.
-        side: the end that differs.
-        beside: what is said in brackets behind a row, by the id of its head.
+        rows: the rows; each has a place.
+        lead: the beginning of each line, which has the relation and the shared end.
+        side: returns the end that differs.
+        beside: further fields of a row, in words, by the id of its head; they are put in brackets after the row.
     """
     for start in range(0, len(rows), _PER_LINE):
         yield _line(rows[start:start + _PER_LINE], lead, side, beside or {})
 
 
 def rows_item(rows: Sequence[FactRow], text: str, total: int) -> Passage:
-    """Return a line that some rows of a total support, such as a count."""
+    """Return a line about many rows, such as their count, as an item.
+
+    Args:
+        rows: the rows that the item cites, a few of all.
+        text: the line; the names of some of the documents are added to it.
+        total: the number of all rows.
+    """
     documents = tuple(dict.fromkeys(document for row in rows for document in row.documents))
     more = f" +{total - _MOST_DOCUMENTS}" if min(len(documents), total) > _MOST_DOCUMENTS else ""
     return graph_item([row.places[0] for row in rows], f"{text} ({', '.join(documents[:_MOST_DOCUMENTS])}{more})",
@@ -120,32 +155,35 @@ def rows_item(rows: Sequence[FactRow], text: str, total: int) -> Passage:
 
 
 def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str]) -> Passage:
-    own = len({row.documents for row in rows}) > 1
-    members = [_member(row, side, beside.get(row.ends[0], ""), with_documents=own) for row in rows]
+    """Return some rows as one line; if all have the same documents, these are named once at its end."""
+    have_different_documents = len({row.documents for row in rows}) > 1
+    members = [_member(row, side, beside.get(row.ends[0], ""), with_documents=have_different_documents)
+               for row in rows]
     places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
     first = rows[0]
     cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()])) if len(rows) == 1 else ()
-    text = f"{lead}{'; '.join(members)}{'' if own else _document_note(first.documents)}"
-    return graph_item(places, text, first.relation, cells=cells)
+    documents = "" if have_different_documents else _document_note(first.documents)
+    return graph_item(places, f"{lead}{'; '.join(members)}{documents}", first.relation, cells=cells)
 
 
 def _member(row: FactRow, side: Side, beside: str, *, with_documents: bool) -> str:
-    """Write one end of a fact among others of its line, with other fields of it, its time, and its documents."""
+    """Return one row of a line: "end (time) [further fields] (documents)"; a long end is cut."""
     value = " ".join(side(row).split())
     value = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
     fields = f" [{beside}]" if beside else ""
-    is_named = _names_document(value, row.documents)
-    documents = _document_note(row.documents) if with_documents and not is_named else ""
+    needs_documents = with_documents and not _names_document(value, row.documents)
+    documents = _document_note(row.documents) if needs_documents else ""
     return f"{row.validity.with_note(value)}{fields}{documents}"
 
 
 def _names_document(text: str, documents: Sequence[str]) -> bool:
-    """Return True if words have the name of the only document's file: "EIP-20: Token" has that of eip-20.md."""
+    """Return True if a text contains the name of the only document's file, as "EIP-20: Token" does for eip-20.md."""
     stem = re.escape(PurePosixPath(documents[0]).stem)
     return len(documents) == 1 and re.search(rf"(?<![^\W_]){stem}(?![^\W_])", text, re.IGNORECASE) is not None
 
 
 def _document_note(documents: Sequence[str]) -> str:
+    """Return the first documents in brackets, with the number of the others: " (a.md, b.md +3)"."""
     more = f" +{len(documents) - _MOST_DOCUMENTS}" if len(documents) > _MOST_DOCUMENTS else ""
     return f" ({', '.join(documents[:_MOST_DOCUMENTS])}{more})" if documents else ""
 
@@ -161,6 +199,6 @@ def tail_of(row: FactRow) -> str:
 
 
 def sides_by_repetition(rows: Sequence[FactRow]) -> tuple[Side, Side]:
-    """Return the end that repeats most over some rows, to group by, and the other one."""
+    """Return the end with fewer different names in some rows, by which they are grouped, and then the other end."""
     heads, tails = Counter(row.head for row in rows), Counter(row.tail for row in rows)
     return (tail_of, head_of) if len(tails) < len(heads) else (head_of, tail_of)

@@ -1,4 +1,4 @@
-"""The rows of a relation or an attribute as columns, which lookups filter and count."""
+"""The rows of a relation or an attribute as columns of a table, which lookups filter and count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,15 @@ from ..text.quantities import figures_of, measure, parse_number
 
 Rows = NDArray[np.intp]
 _LONGEST_SIZE = 60
-"""Characters of a value that may be a date or an amount; longer ones are sentences."""
+"""Characters of the longest value that may be a date or an amount; a longer one is a sentence."""
 _YEAR_DIGITS, _LAST_YEAR = 4, 2200
 
 
 class Quantity(NamedTuple):
-    """A number: its size in its dimension's base unit, and its figure and unit as written; "" for a mere number."""
+    """A number with a unit: "3 km" has the dimension "length", the size 3000.0, the figure 3.0 and the unit "km".
+
+    The size is in the dimension's base unit. A bare number has the dimension and unit "".
+    """
 
     dimension: str
     size: float
@@ -29,15 +32,18 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FieldColumn:
-    """The distinct rows of a relation, an attribute, or both if they have one name.
+    """The distinct rows of a relation, of an attribute, or of both if they have the same name.
+
+    A row leads from an entity, its head, to a label: the name of another entity, or a value. Entities and triples are
+    given by their rows in the index.
 
     Attributes:
         name: the name of the relation or attribute.
-        heads: the entity's row of each row, shape (n,), ascending.
-        labels: the number of each row's label, shape (n,): what it leads to.
-        texts: the labels, names of entities or values.
-        label_entities: the entity's row of each label, -1 of a value, shape (labels,).
-        triples: the triple's row of each row, -1 of a value, shape (n,).
+        heads: the entity that each row begins at, shape (n,), ascending.
+        labels: the position in `texts` of each row's label, shape (n,).
+        texts: the labels.
+        label_entities: the entity that each label names, -1 for a value, shape (labels,).
+        triples: the triple that each row is, -1 for a value, shape (n,).
     """
 
     name: str
@@ -49,7 +55,7 @@ class FieldColumn:
 
     @cached_property
     def keys(self) -> list[str]:
-        """The labels as they are compared."""
+        """The labels, normalised for comparison."""
         return list(map(label_key, self.texts))
 
     @cached_property
@@ -64,33 +70,39 @@ class FieldColumn:
 
     @cached_property
     def holds_dates(self) -> bool:
-        """True if the values are dates rather than numbers; four digits alone may be either."""
-        rows = self.heads_of_label.tolist()
-        plain = [text.isdecimal() for text in self.texts]
-        dated = sum(count for count, date, bare in zip(rows, self.dates, plain, strict=True) if date and not bare)
-        sized = sum(count for count, amount, date, bare in zip(rows, self.amounts, self.dates, plain, strict=True)
-                    if amount is not None and not (bare and date))
-        return any(self.dates) and dated >= sized
+        """True if the values are dates rather than numbers.
+
+        Four digits may be a year or a number, so these rows do not count: of the others, more have to be dates.
+        """
+        date_rows = number_rows = 0
+        for row_count, text, date, amount in zip(self.heads_of_label.tolist(), self.texts, self.dates, self.amounts,
+                                                 strict=True):
+            is_ambiguous = text.isdecimal() and bool(date)
+            if date and not is_ambiguous:
+                date_rows += row_count
+            if amount is not None and not is_ambiguous:
+                number_rows += row_count
+        return any(self.dates) and date_rows >= number_rows
 
     @cached_property
     def heads_of_label(self) -> NDArray[np.int64]:
-        """How many rows each label has, shape (labels,)."""
+        """How many rows lead to each label, shape (labels,)."""
         return np.bincount(self.labels, minlength=len(self.texts))
 
     def tails(self) -> Rows:
-        """Return the entity's row that each row leads to, -1 for values, shape (n,)."""
-        found: Rows = self.label_entities[self.labels]
-        return found
+        """Return the entity that each row leads to, as its row in the index, -1 for values, shape (n,)."""
+        tails: Rows = self.label_entities[self.labels]
+        return tails
 
 
 def join_columns(parts: Sequence[FieldColumn]) -> FieldColumn:
-    """Return the rows of several columns of one name as one."""
+    """Return the rows of several columns of the same name as one column."""
     if len(parts) == 1:
         return parts[0]
-    before = np.cumsum([0, *(len(part.texts) for part in parts)])
+    first_labels = np.cumsum([0, *(len(part.texts) for part in parts)])
     heads = np.concatenate([part.heads for part in parts])
     order = np.argsort(heads, kind="stable")
-    labels = np.concatenate([part.labels + first for part, first in zip(parts, before, strict=False)])
+    labels = np.concatenate([part.labels + first for part, first in zip(parts, first_labels, strict=False)])
     return FieldColumn(
         parts[0].name, heads[order], labels[order],
         [text for part in parts for text in part.texts], np.concatenate([part.label_entities for part in parts]),
@@ -98,7 +110,7 @@ def join_columns(parts: Sequence[FieldColumn]) -> FieldColumn:
 
 
 def date_of(text: str) -> str:
-    """Return the normal form of a text that is a date with a year; "" of others."""
+    """Return the normal form of a text that is a date with a year; "" for other texts."""
     if text.isdecimal() and not (len(text) == _YEAR_DIGITS and int(text) <= _LAST_YEAR):
         return ""  # a mere number
     normal = parse_date(text) if len(text) <= _LONGEST_SIZE and any(map(str.isalnum, text)) else ""
@@ -106,7 +118,7 @@ def date_of(text: str) -> str:
 
 
 def amount_of(text: str) -> Quantity | None:
-    """Return the number that a text is; None of others."""
+    """Return a text as a number with its unit; None if it is not one."""
     normal = parse_number(text) if len(text) <= _LONGEST_SIZE else ""
     size = measure(normal)
     if size is None:

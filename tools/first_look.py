@@ -1,4 +1,4 @@
-"""What is shown of a question before any call: passages, short cards of what it names, tables that it asks for."""
+"""The first look at a question, without calling a model: passages, cards of what it names, tables that it asks for."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,30 +24,31 @@ from .reports import look_up_reports
 from .retriever import Retriever
 from .tables import look_up_table
 
+# Shares of the budget.
 _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
-"""Of the budget; passages have what these leave."""
+"""For cards and for tables; passages get what these leave."""
 _PASSAGES_SHARE = 2 / 3
-"""Of the budget, for passages that a model reads: the last third held a passage that it needed for one question in
-ten, which costs a call there, and is paid for in each call of all questions."""
+"""At most, for passages that a model reads. The last third held a needed passage for one question in ten.
+Without it, such a question takes a further call; with it, every call of all questions would cost more."""
 _BESIDE_TABLE_SHARE = 1 / 4
-"""Of the budget, for passages beside the table that the question asks for: of thirty such questions the table answered
-all (benchmarks/README.md)."""
+"""For passages beside the table that the question asks for: of thirty such questions the table answered all
+(benchmarks/README.md)."""
 _ASKED_SHARE = 1 / 2
-"""Of the budget, for the table that the question asks for."""
+"""For the table that the question asks for."""
 _NAMED_SHARE = 1 / 8
-"""Of the budget, for documents that the question names and at most one passage is of."""
+"""For documents that the question names and of which at most one passage is shown."""
 _REPORTS_SHARE = 3 / 4
-"""Of a question about the documents as a whole, which passages hardly answer."""
+"""For reports, if the question is about the documents as a whole: passages hardly answer such questions."""
 _CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|关系|联系|关联|链", re.IGNORECASE)
-"""Questions about what connects two things."""
+"""Words of questions about what connects two things."""
 _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|corpus)|文件|文档|资料|文章|材料",
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
 _MOST_CARDS, _MOST_TABLES, _ENOUGH = 3, 2, 2
 _MOST_OWNERS = 100
-"""Entities of a value that are read; one that more have tells little of any of them."""
+"""How many entities with a value are read: a value that more of them have says little about any."""
 _MOST_SCANNED = 1000
-"""Rows of an attribute among which those with a value are looked for while a person waits."""
+"""Rows of the largest attribute in which those with a value are looked for, because a person waits for it."""
 
 
 def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens: int, tools: Collection[Tool],
@@ -61,12 +62,12 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         tokens: the budget, estimated tokens.
         tools: the lookups that are switched on.
         switches: what the ranking of passages uses.
-        reasons: whether a model reads it; otherwise it is the table that the question asks for, a row an item, or what
-            can be quoted.
+        reasons: whether a model reads the evidence. Without one, a question for a table or a list gets its rows
+            alone, one item a row, and any other question gets passages to quote.
 
     Returns:
-        The table that the question asks for; passages; then lines of cards and tables whose words no shown passage
-        has. Of a question about the documents as a whole, reports before passages.
+        In this order: the table that the question asks for; reports, if it is about the documents as a whole;
+        passages; then cards, chains and tables, without the lines whose source words are in a shown passage.
     """
     if not reasons and (mentions := asked_mentions(retriever.index, question)):
         return mentions
@@ -75,48 +76,61 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     if asked and not reasons and (rows := asked_rows(retriever.index, schema, question, asked)):
         return rows
     blocks = _read_asked_table(retriever, schema, asked, int(tokens * _ASKED_SHARE)) if asked and reasons else []
-    is_table = bool(blocks)
+    has_asked_table = bool(blocks)
     if "community_search" in tools:
         reports = _read_reports(retriever, schema, question, named, int(tokens * _REPORTS_SHARE))
-        if not reasons and any(item.kind == "row" for block in reports for item in block.items):
+        has_rows = any(item.kind == "row" for block in reports for item in block.items)
+        if not reasons and has_rows:
             return reports
         blocks += reports
-    graph = list[Block]()
+    graph_blocks = list[Block]()
     if "entity_search" in tools and reasons:
-        graph += _read_cards(retriever, schema, question, named, int(tokens * _CARDS_SHARE))
+        graph_blocks += _read_cards(retriever, schema, question, named, int(tokens * _CARDS_SHARE))
     if "dfs_search" in tools and reasons and _CONNECTED.search(question):
-        graph += _read_paths(retriever.index, named, int(tokens * _CARDS_SHARE))
-    if "triple_search" in tools and reasons and not is_table:
-        graph += _read_tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
-    left = tokens - sum(item_cost(item) for block in (*blocks, *graph) for item in block.items)
+        graph_blocks += _read_paths(retriever.index, named, int(tokens * _CARDS_SHARE))
+    if "triple_search" in tools and reasons and not has_asked_table:
+        graph_blocks += _read_tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
+    tokens_left = tokens - sum(item_cost(item) for block in (*blocks, *graph_blocks) for item in block.items)
     if "passage_search" in tools:
-        share = _BESIDE_TABLE_SHARE if is_table else _PASSAGES_SHARE
-        left = min(left, int(tokens * share)) if reasons else left
-        found = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), left, (), switches, near=False)
-        blocks += [block.model_copy(update={"title": "passages"}) for block in found]
-        blocks += _read_named_documents(retriever, question, named, [item for block in found for item in block.items],
-                            int(tokens * _NAMED_SHARE), switches)
+        share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
+        tokens_left = min(tokens_left, int(tokens * share)) if reasons else tokens_left
+        passages = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), tokens_left, (), switches,
+                                    near=False)
+        blocks += [block.model_copy(update={"title": "passages"}) for block in passages]
+        blocks += _read_named_documents(retriever, question, named,
+                                        [item for block in passages for item in block.items],
+                                        int(tokens * _NAMED_SHARE), switches)
     shown = [item for block in blocks for item in block.items if item.kind == "passage"]
-    unsaid = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
-              for block in graph]
-    return [block for block in (*blocks, *unsaid) if block.items]
+    new_lines = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
+                 for block in graph_blocks]
+    return [block for block in (*blocks, *new_lines) if block.items]
 
 
 def _read_named_documents(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage],
                           tokens: int, switches: Switches) -> Iterator[Block]:
-    """Yield the best passages of each document that a question names and at most one passage is of, its metadata."""
+    """Yield the best passages of documents that a question names, if fewer than `_ENOUGH` of theirs are shown.
+
+    Args:
+        retriever: the knowledge base.
+        question: the question.
+        named: the words that name each entity of the question; a document may be called like one.
+        shown: the passages that are shown already.
+        tokens: the budget for the documents of each name, estimated tokens.
+        switches: what the ranking of passages uses.
+    """
     for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):
         documents = retriever.index.documents_called(name)
-        if sum(item.document in documents for item in shown) < _ENOUGH:
-            for document in sorted(documents):
-                lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
-                found = look_up_passages(retriever, lookup, tokens // len(documents),
-                                         [item.key for item in shown], switches)
-                yield from (block.model_copy(update={"title": f"passages of {document}"}) for block in found)
+        if sum(item.document in documents for item in shown) >= _ENOUGH:
+            continue
+        for document in sorted(documents):
+            lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
+            blocks = look_up_passages(retriever, lookup, tokens // len(documents), [item.key for item in shown],
+                                      switches)
+            yield from (block.model_copy(update={"title": f"passages of {document}"}) for block in blocks)
 
 
 def _read_asked_table(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, tokens: int) -> list[Block]:
-    """Return the table that a question asks for, under its lookup, so that a model can ask for another."""
+    """Return the table that a question asks for; its title shows the lookup, so that a model can write others."""
     title = f"{lookup_text(asked)}: "
     return [block.model_copy(update={"title": f"{title}{block.title}", "table": asked})
             for block in look_up_table(retriever.index, schema, asked, tokens) if block.items]
@@ -124,33 +138,43 @@ def _read_asked_table(retriever: Retriever, schema: GraphSchema, asked: TripleLo
 
 def _read_reports(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
              ) -> list[Block]:
-    """Return the survey that a question asks for, or reports on the whole if it is about that, not about one thing."""
+    """Return what answers a question about many documents; empty for other questions.
+
+    That is the survey that the question asks for, reports on the documents as a whole, or the openings of the
+    documents of a folder.
+    """
     survey = asked_survey(retriever.index, schema, question)
-    if survey is None and SUMMARY_CUES.search(question) and (
-            _OF_DOCUMENTS.search(question) or not named):
+    if survey is not None:
+        return [block.model_copy(update={"title": f"{lookup_text(survey)}: {block.title}"})
+                for block in look_up_reports(retriever, survey, question, tokens)]
+    # "Give an overview of Acme" is about one thing, "of these documents" is not.
+    is_about_all = _OF_DOCUMENTS.search(question) or not named
+    if SUMMARY_CUES.search(question) and is_about_all:
         return look_up_reports(retriever, CommunityLookup(), question, tokens)
-    if survey is None:
-        folder = asked_folder(retriever.index, question)
-        opened = openings(retriever.index, tokens, folder) if folder else []
-        return [Block(title=folder, items=tuple(opened))] if opened else []
-    return [block.model_copy(update={"title": f"{lookup_text(survey)}: {block.title}"})
-            for block in look_up_reports(retriever, survey, question, tokens)]
+    folder = asked_folder(retriever.index, question)
+    folder_openings = openings(retriever.index, tokens, folder) if folder else []
+    return [Block(title=folder, items=tuple(folder_openings))] if folder_openings else []
 
 
 def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
            ) -> Iterator[Block]:
-    """Yield short cards of the rarest entities that a question names: lines that it names, too, then the nearest."""
+    """Yield short cards of the entities that a question names, of at most `_MOST_CARDS` that fewest chunks mention.
+
+    On each card, the relations that the question names come first, then those nearest to it by embedding.
+    """
     index = retriever.index
     rarest = sorted(named, key=lambda entity: (len(index.entity_support(entity)), entity))[:_MOST_CARDS]
     if not rarest:
         return
-    asked, near = set(retriever.labelled_terms(schema).named(question)), _rate_terms(retriever, question)
+    named_terms = set(retriever.labelled_terms(schema).named(question))
+    cosines = _rate_terms(retriever, question)
     for entity in rarest:
-        yield entity_card(index, entity, tokens // len(rarest), order=lambda label: (label in asked) + near[label])
+        yield entity_card(index, entity, tokens // len(rarest),
+                          order=lambda label: (label in named_terms) + cosines[label])
 
 
 def _read_paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list[Block]:
-    """Return the chains between the first and the last name of a question that asks for what connects them."""
+    """Return the chains of facts between the first and the last thing that a question names; empty if it names one."""
     names = list(dict.fromkeys(named.values()))
     if len(names) < 2:  # noqa: PLR2004 - a chain has two ends
         return []
@@ -158,41 +182,47 @@ def _read_paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) ->
 
 
 def _rate_terms(retriever: Retriever, question: str) -> dict[str, float]:
-    """Return the cosine of the name of each relation and attribute to a question."""
-    # What the ranking of passages will need is embedded together.
+    """Return the cosine of the name of each relation and attribute with a question."""
+    # The ranking of passages needs the same sub-queries, so they are embedded together here and cached.
     return retriever.term_cosines(retriever.queries(retriever.sub_queries(question[:LONGEST]))[0].embedded.vector)
 
 
 def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
-    """Yield the tables of the values that a question names.
+    """Yield tables of the rows with a value that a question names and that several entities have.
 
-    A table that does not fit as a whole is left out: a part of it would look like all, and can be looked up.
+    A table that does not fit as a whole is left out, because a model could take a part of it for all. The model can
+    still look it up.
     """
-    rows = {term.name: term.rows for term in retriever.labelled_terms(schema).terms}
-    wanted = [TripleLookup(relation=attribute, tail=value)
-              for attribute, value in _find_shared_values(retriever.index, question)
-              if rows.get(attribute, 0) <= _MOST_SCANNED][:_MOST_TABLES]
-    for lookup in wanted:
-        yield from (block for block in look_up_table(retriever.index, schema, lookup, tokens // len(wanted))
+    row_counts = {term.name: term.rows for term in retriever.labelled_terms(schema).terms}
+    lookups = [TripleLookup(relation=attribute, tail=value)
+               for attribute, value in _find_shared_values(retriever.index, question)
+               if row_counts.get(attribute, 0) <= _MOST_SCANNED][:_MOST_TABLES]
+    for lookup in lookups:
+        yield from (block for block in look_up_table(retriever.index, schema, lookup, tokens // len(lookups))
                     if block.items and not block.note)
 
 
 def _find_shared_values(index: RetrievalIndex, question: str) -> list[tuple[str, str]]:
-    """Return the (attribute, value) that a question names and several entities have."""
+    """Return the values that a question names and that several entities have, as (attribute, value).
+
+    They are in the order in which the question names them, then by attribute.
+    """
+    # (position of the value in the question, attribute) -> {entity: value as the entity has it}
     owners: dict[tuple[int, str], dict[str, str]] = {}
-    numbers: dict[str, int] = {}
-    for named in index.values.find(question):
-        number = numbers.setdefault(named.name, len(numbers))
-        for entity in named.entities[:_MOST_OWNERS]:
+    positions: dict[str, int] = {}
+    for occurrence in index.values.find(question):
+        position = positions.setdefault(occurrence.name, len(positions))
+        for entity in occurrence.entities[:_MOST_OWNERS]:
             for attribute, values in index.attributes(entity).items():
-                for value in (value for value in values if " ".join(words(value)) == named.name):
-                    owners.setdefault((number, attribute), {}).setdefault(entity, value)
-    return [(attribute, next(iter(held.values()))) for (_, attribute), held in sorted(
-        owners.items(), key=lambda item: item[0]) if len(held) > 1]
+                for value in values:
+                    if " ".join(words(value)) == occurrence.name:
+                        owners.setdefault((position, attribute), {}).setdefault(entity, value)
+    by_position = sorted(owners.items(), key=lambda item: item[0])
+    return [(attribute, next(iter(values.values()))) for (_, attribute), values in by_position if len(values) > 1]
 
 
 def _is_shown(item: Passage, passages: Sequence[Passage]) -> bool:
-    """Return True if all words that support an item stand in shown passages."""
+    """Return True if the shown passages contain all words that support an item."""
     places = item.places or (Place(document=item.document, start=item.start, text=item.text),)
     return all(any(passage.document == place.document and passage.start <= place.start
                    and place.start + len(place.text) <= passage.start + len(passage.text) for passage in passages)

@@ -1,4 +1,4 @@
-"""What retrieval reads of one state of a knowledge base: entities, triples, chunks and communities, mapped."""
+"""The read model that retrieval uses: entities, triples, chunks and communities of one state, memory-mapped."""
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,12 +32,12 @@ from .nearness import Nearness, nearness
 from .spellings import Spellings
 from .spreading import SpreadingGraph
 
-_KEPT = 1 << 13
+_CACHED_ENTITIES = 1 << 13
 # Communities have many members.
-_COMMUNITIES_KEPT = 1 << 8
-_COLUMNS_KEPT = 1 << 6
-_SPELLINGS_KEPT = 1 << 16
-"""The most names that are kept in memory: some ten megabytes."""
+_CACHED_COMMUNITIES = 1 << 8
+_CACHED_COLUMNS = 1 << 6
+_CACHED_SPELLINGS = 1 << 16
+"""The most names that are cached in memory: some ten megabytes."""
 _FEW_DOCUMENTS = 2
 """The most documents that one name means."""
 _ALIAS = "alias"
@@ -45,13 +45,13 @@ _ALIAS = "alias"
 
 
 class Dated(NamedTuple):
-    """When a fact holds, and the chunks that say so."""
+    """When a fact holds, and the chunks that say when; no chunks if none does."""
 
     validity: Validity = Validity()
     chunks: frozenset[str] = frozenset()
 
     def is_of(self, chunk: str) -> bool:
-        """Return True unless a chunk states the fact without the time that others give it."""
+        """Return True if a chunk supports the dated fact: it says when the fact holds, or no chunk does."""
         return not self.chunks or chunk in self.chunks
 
 
@@ -68,12 +68,12 @@ class RetrievalIndex:
         self.graph = stored_graph(arrays)
         """Names, types, facts, values, and when and where they are stated."""
         self.entity_row = Ids(arrays, "entities")
-        # Rankings and lookups read the same few again and again.
-        self.entity_at = lru_cache(_KEPT)(self.entity_row.get)
+        # Rankings and lookups read the same few entities repeatedly, so these are cached.
+        self.entity_at = lru_cache(_CACHED_ENTITIES)(self.entity_row.get)
         """The row of an entity; None where there is none."""
-        self.about = lru_cache(_KEPT)(self.graph.about)
+        self.about = lru_cache(_CACHED_ENTITIES)(self.graph.about)
         """The name, the type and the other names of the entity of a row."""
-        self._columns: LRUCache[str, FieldColumn] = LRUCache(_COLUMNS_KEPT)
+        self._columns: LRUCache[str, FieldColumn] = LRUCache(_CACHED_COLUMNS)
         self._lock = threading.Lock()
         self.support = Lists(arrays, "entities.chunks")
         """For each entity the rows of the chunks that mention it."""
@@ -86,11 +86,12 @@ class RetrievalIndex:
         """The triple of each row: its head's id, its relation, its tail's id."""
         self._label_row = Ids(arrays, "relations")
         self.chunk_row = Ids(arrays, "chunks")
-        # Nothing here refers to this object, so that its file is let go of with its last user.
+        # The partials refer to parts of this object, not to the object: a cycle would delay its release,
+        # and the file stays mapped until then.
         self.chunks: Sequence[Chunk] = LazySequence(
             len(self.chunk_row), partial(_read_chunk, Texts(arrays, "chunks.about")))
         self.community_row = Ids(arrays, "communities")
-        self.community = lru_cache(_COMMUNITIES_KEPT)(partial(_read_community, Texts(arrays, "communities.about")))
+        self.community = lru_cache(_CACHED_COMMUNITIES)(partial(_read_community, Texts(arrays, "communities.about")))
         """The described community of a row."""
         self.community_chunks = Lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
@@ -104,7 +105,8 @@ class RetrievalIndex:
         """The folded words of all names, sorted."""
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
-        self._called, self._of_name = Words(arrays, "documents.called"), Lists(arrays, "documents.of_name")
+        self._quoted_names = Words(arrays, "documents.called")
+        self._documents_of_name = Lists(arrays, "documents.of_name")
         self.browsing = Browsing(arrays, self.graph, self.names)
 
     @cached_property
@@ -115,11 +117,11 @@ class RetrievalIndex:
     # Entities.
 
     def spellings(self) -> Spellings:
-        """Return all names of entities for comparison; those of a large graph are not kept."""
-        return self._kept_spellings if len(self._spellings) <= _SPELLINGS_KEPT else Spellings(self._spellings)
+        """Return all names of entities, to compare a name with; only those of a small graph are cached in memory."""
+        return self._cached_spellings if len(self._spellings) <= _CACHED_SPELLINGS else Spellings(self._spellings)
 
     @cached_property
-    def _kept_spellings(self) -> Spellings:
+    def _cached_spellings(self) -> Spellings:
         return Spellings(self._spellings)
 
     def name(self, entity: str) -> str:
@@ -131,6 +133,7 @@ class RetrievalIndex:
         return self.about(self._row_of(entity))[1]
 
     def _row_of(self, entity: str) -> int:
+        """Return the row of an entity; raise KeyError if there is no such entity."""
         row = self.entity_at(entity)
         if row is None:
             raise KeyError(entity)
@@ -147,13 +150,13 @@ class RetrievalIndex:
         return self._count_names(values.attribute[find_firsts(values.entity, values.attribute)])
 
     def _count_names(self, numbers: NDArray[np.int32]) -> dict[str, int]:
-        """Return how often each text is there, by the texts' numbers; sorted."""
+        """Return how often each text occurs in an array of the texts' numbers, as {text: count}."""
         names, counts = np.unique(numbers, return_counts=True)
         texts = self.graph.columns.texts
         return {texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
 
     def column(self, name: str) -> FieldColumn:
-        """Return the rows of a relation or attribute by its name; with "<" before the name, turned round."""
+        """Return the rows of a relation or attribute by its name; "<" before the name swaps heads and tails."""
         with self._lock:
             column = self._columns.get(name)
         if column is None:
@@ -163,6 +166,7 @@ class RetrievalIndex:
         return column
 
     def _read_column(self, name: str) -> FieldColumn:
+        """Return the rows of a relation and an attribute of a name together; without rows if there is neither."""
         if name.startswith("<"):
             return replace(self._relation_column(name.removeprefix("<"), 2, 0), name=name)
         columns = []
@@ -174,7 +178,13 @@ class RetrievalIndex:
         return join_columns(columns) if columns else FieldColumn(name, empty, empty, [], empty, empty)
 
     def _relation_column(self, name: str, start: int, end: int) -> FieldColumn:
-        """Return the triples of a relation from one of their ends to the other, by these ends' places in a triple."""
+        """Return the triples of a relation as a column.
+
+        Args:
+            name: the relation.
+            start: the column of `triples` with the heads of the rows: 0, or 2 to read the triples backwards.
+            end: the column of `triples` with the labels.
+        """
         rows = self.of_relations([name])
         rows = rows[np.argsort(self.triples[rows, start], kind="stable")]
         ends, labels = np.unique(self.triples[rows, end], return_inverse=True)
@@ -184,23 +194,23 @@ class RetrievalIndex:
                            label_entities=ends.astype(np.intp), triples=rows)
 
     def _attribute_column(self, name: str) -> FieldColumn:
-        """Return the distinct pairs of an entity and a value of an attribute; -1 stands for no entity and no triple."""
+        """Return the distinct pairs of an entity and a value of an attribute as a column."""
         values, texts = self.graph.columns.values, self.graph.columns.texts
-        stated = select_rows(values, values.attribute == self.graph.columns.number_of(name))
-        stated = select_rows(stated, find_firsts(stated.entity, stated.value))
-        distinct_values, labels = np.unique(stated.value, return_inverse=True)
-        return FieldColumn(name=name, heads=stated.entity.astype(np.intp), labels=labels,
+        pairs = select_rows(values, values.attribute == self.graph.columns.number_of(name))
+        pairs = select_rows(pairs, find_firsts(pairs.entity, pairs.value))
+        distinct_values, labels = np.unique(pairs.value, return_inverse=True)
+        return FieldColumn(name=name, heads=pairs.entity.astype(np.intp), labels=labels,
                            texts=[texts[number] for number in distinct_values.tolist()],
                            label_entities=np.full(len(distinct_values), -1, np.intp),
                            triples=np.full(len(labels), -1, np.intp))
 
     @cached_property
     def _aliases(self) -> dict[int, list[str]]:
-        """The stated other names of entities that are no names of theirs in texts, by row."""
-        column, found = self.column(_ALIAS), dict[int, list[str]]()
+        """The values of the attribute "alias" by the entity's row; `about` has the names that texts use."""
+        column, aliases = self.column(_ALIAS), dict[int, list[str]]()
         for head, label in zip(column.heads.tolist(), column.labels.tolist(), strict=True):
-            found.setdefault(head, []).append(column.texts[label])
-        return found
+            aliases.setdefault(head, []).append(column.texts[label])
+        return aliases
 
     def aliases(self, row: int) -> Sequence[str]:
         """Return the other names of the entity of a row."""
@@ -208,19 +218,19 @@ class RetrievalIndex:
 
     @cached_property
     def by_alias(self) -> dict[str, list[str]]:
-        """The entities with each stated other name, by its canonical form and by its words ("quill" of "@quill")."""
-        found: dict[str, list[str]] = {}
+        """The ids of the entities with each alias, by its canonical form and by its words ("quill" of "@quill")."""
+        entities: dict[str, list[str]] = {}
         for row, names in sorted(self._aliases.items()):
             for key in sorted({key for name in names for key in (canonical_name(name), " ".join(words(name))) if key}):
-                found.setdefault(key, []).append(self.entity_row.at(row))
-        return found
+                entities.setdefault(key, []).append(self.entity_row.at(row))
+        return entities
 
     def dated_values(self, entity: str) -> dict[tuple[str, str], Dated]:
-        """Return when values hold, by (attribute, value), with the chunks that say so; undated ones are left out."""
+        """Return when an entity's values hold, by (attribute, value); values without a stated time are left out."""
         times = self.graph.value_times(entity)
+        validities = self.graph.validities(entity) if times else {}
         return {(name, value): Dated(validity, _chunks_of(times[name][value]))
-                for name, values in (self.graph.validities(entity) if times else {}).items()
-                for value, validity in values.items()}
+                for name, values in validities.items() for value, validity in values.items()}
 
     def entity_support(self, entity: str) -> tuple[str, ...]:
         """Return the chunks that mention an entity, sorted."""
@@ -228,10 +238,11 @@ class RetrievalIndex:
 
     def entities_in(self, chunks: Iterable[str]) -> Rows:
         """Return the rows of the entities that some chunks mention, ascending."""
-        wanted = np.zeros(len(self.chunks), bool)
-        wanted[[self.chunk_row[key] for key in chunks if key in self.chunk_row]] = True
-        owners = np.repeat(np.arange(len(self.support)), np.diff(self.support.starts))
-        return distinct(owners[wanted[self.support.values]])
+        is_wanted = np.zeros(len(self.chunks), bool)
+        is_wanted[[self.chunk_row[key] for key in chunks if key in self.chunk_row]] = True
+        # `support.values` are the chunks of all entities, one entity after another.
+        entities = np.repeat(np.arange(len(self.support)), np.diff(self.support.starts))
+        return distinct(entities[is_wanted[self.support.values]])
 
     def incident(self, entity: str) -> Rows:
         """Return the rows of the triples in which an entity is head or tail, ascending."""
@@ -282,34 +293,37 @@ class RetrievalIndex:
     @cached_property
     def documents_by_name(self) -> dict[str, list[str]]:
         """The ids of documents by each normalised id and title."""
-        named: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         for key, title in zip(self.document_ids, self.document_titles, strict=True):
             for name in {normalise(key), normalise(title)}:
-                named.setdefault(name, []).append(key)
-        return named
+                by_name.setdefault(name, []).append(key)
+        return by_name
 
     def chunks_of(self, documents: Collection[str]) -> NDArray[np.bool_]:
         """Return which chunks are of some documents, shape (chunks,)."""
-        wanted = np.zeros(len(self.document_ids), bool)
-        wanted[[self._document_row[key] for key in documents]] = True
-        return wanted[self._arrays["chunks.documents"]]
+        is_wanted = np.zeros(len(self.document_ids), bool)
+        is_wanted[[self._document_row[key] for key in documents]] = True
+        return is_wanted[self._arrays["chunks.documents"]]
 
     @cached_property
     def _document_row(self) -> dict[str, int]:
         return {key: row for row, key in enumerate(self.document_ids)}
 
     def documents_with(self, parts: Iterable[str]) -> frozenset[str]:
-        """Return the ids of the documents with one of these ids or titles; if none has it, with it as a part."""
-        found = set[str]()
+        """Return the ids of the documents that have one of these ids or titles.
+
+        If no document has one of them exactly, the documents whose id or title contains it are returned for it.
+        """
+        matching = set[str]()
         for part in (normalise(part) for part in parts if part.strip()):
-            inside = (keys for name, keys in self.documents_by_name.items() if part in name)
-            found.update(self.documents_by_name.get(part) or [key for keys in inside for key in keys])
-        return frozenset(found)
+            containing = (keys for name, keys in self.documents_by_name.items() if part in name)
+            matching.update(self.documents_by_name.get(part) or [key for keys in containing for key in keys])
+        return frozenset(matching)
 
     def documents_called(self, name: str) -> frozenset[str]:
-        """Return the ids of the few documents that are called by a name, as their titles or files are quoted."""
-        number = self._called.get(normalise(name))
-        rows = [] if number is None else self._of_name[number].tolist()
+        """Return the ids of the documents whose title or file is quoted by a name; empty if more than two are."""
+        number = self._quoted_names.get(normalise(name))
+        rows = [] if number is None else self._documents_of_name[number].tolist()
         return frozenset(self.document_ids[row] for row in rows) if len(rows) <= _FEW_DOCUMENTS else frozenset()
 
     # Vectors.
@@ -319,18 +333,20 @@ class RetrievalIndex:
         return nearness(self._vectors[kind], queries)
 
     def label_vector(self, label: str) -> Vectors | None:
-        """Return the unit vector of a relation's or attribute's name, shape (d,); None where there is none."""
+        """Return the unit vector of a relation's or attribute's name, shape (d,); None if it is not embedded."""
         row = self._label_row.get(relation_id(label))
         if row is None:
             return None
         vector = self._vectors["relations"].vectors[row]
-        return vector if vector.any() else None
+        return vector if vector.any() else None  # zeros stand for a missing vector
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
-        """Return the cosine of a question to each community: the mean of its triples, or of its keywords' names.
+        """Return the cosine of a question with each community, shape (communities,).
+
+        A community's vector is the mean of its triples' vectors, or of its keywords' if it has no triples.
 
         Args:
-            query: a unit vector, shape (d,).
+            query: the question's unit vector, shape (d,).
         """
         directions: Vectors = self._arrays["communities.vectors"]
         cosines: NDArray[np.float32] = np.vecdot(directions, query)
@@ -346,5 +362,5 @@ def _read_community(stored: Texts, row: int) -> TreeCommunity:
 
 
 def _chunks_of(times: Mapping[str, Places]) -> frozenset[str]:
-    """Return the chunks with the words that say when a fact holds."""
+    """Return the chunks of the words that say when a fact holds, from {words: {chunk: [start, end]}}."""
     return frozenset(chunk for places in times.values() for chunk in places)

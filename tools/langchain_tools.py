@@ -73,22 +73,26 @@ async def call_tool(lease: Lease, lookup: Lookup, *, tokens: int, question: str,
         switches: what the ranking of passages uses.
     """
     tool = _tool(lease, lookup.tool)
-    message = await tool.ainvoke({"type": "tool_call", "id": lookup.tool, "name": tool.name, "args": {
-        **lookup_arguments(lookup), "tokens": tokens, "question": question, "seen": list(seen), "switches": switches}})
-    found: list[Block] = message.artifact
-    return found
+    arguments = {**lookup_arguments(lookup), "tokens": tokens, "question": question, "seen": list(seen),
+                 "switches": switches}
+    message = await tool.ainvoke({"type": "tool_call", "id": lookup.tool, "name": tool.name, "args": arguments})
+    blocks: list[Block] = message.artifact
+    return blocks
 
 
 def _tool(lease: Lease, tool: Tool) -> BaseTool:
+    """Return one lookup as a LangChain tool, for synchronous and asynchronous callers; see `lookup_tools`."""
+
     def search(tokens: int = _TOKENS, question: str = "", seen: Sequence[str] = (), switches: Switches = EVERYTHING,
                **arguments: Any) -> tuple[str, list[Block]]:
+        """Make the lookup; return its lines and its blocks. A BanyanError becomes an error that the agent reads."""
         try:
             with lease() as retriever:
-                found = look_up(retriever, LOOKUPS[tool](**{**arguments, "tool": tool}), tokens=tokens,
-                                question=question, seen=seen, switches=switches)
+                blocks = look_up(retriever, LOOKUPS[tool](**{**arguments, "tool": tool}), tokens=tokens,
+                                 question=question, seen=seen, switches=switches)
         except BanyanError as error:
             raise ToolException(str(error)) from error
-        return "\n\n".join(map(block_text, found)), found
+        return "\n\n".join(map(block_text, blocks)), blocks
 
     async def asearch(**arguments: Any) -> tuple[str, list[Block]]:
         return await in_thread(search, **arguments)
@@ -99,7 +103,10 @@ def _tool(lease: Lease, tool: Tool) -> BaseTool:
 
 @cache
 def _arguments(tool: Tool) -> type[BaseModel]:
-    """Return the schema of a tool's arguments; an agent sees those of the lookup alone."""
+    """Return the schema of a tool's arguments.
+
+    An agent sees only the arguments of the lookup; the injected ones, such as the budget, are the caller's.
+    """
     injected: dict[str, Any] = {
         "tool": (Annotated[Literal[tool], InjectedToolArg], tool),
         "tokens": (Annotated[int, InjectedToolArg], Field(_TOKENS, ge=1)),
@@ -113,7 +120,7 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
             seen: Sequence[str] = (), switches: Switches = EVERYTHING) -> list[Block]:
     """Run a lookup: check its arguments against the schema in force and return what it finds.
 
-    What cannot be looked up, such as an unknown name or a date without a year, is said in the note of a block.
+    An unknown name or a date without a year is no error: the note of a block says what is wrong.
     """
     index = retriever.index
     try:

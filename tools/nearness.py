@@ -1,8 +1,8 @@
-"""The cosines of a wording to everything of a kind: approximate for all rows, exact on request.
+"""The cosines of a query with all rows of a kind (entities, triples, chunks): approximate for all, exact on request.
 
-All vectors are compared by their codes of a byte for each dimension (graph_store/index/vector_rows.py), which reads a
-quarter of them. How far such a cosine can be from the exact one is known, so the best are found exactly: those that
-could be among them are compared again.
+Every vector also has a code with one byte a dimension (graph_store/index/vector_rows.py). Comparing codes reads a
+quarter of the bytes and gives an approximate cosine, whose error has a known bound. So the nearest rows are found
+exactly: all rows that could be among them, given the bound, are compared again by their vectors.
 """
 
 import os
@@ -22,19 +22,25 @@ Cosines = NDArray[np.float32]
 
 # Codes compared at once: their products fit into a processor's cache.
 _BLOCK = 8192
-# From this many rows on, about three milliseconds, several threads are worthwhile.
+# From this many rows, which take about three milliseconds, several threads are worthwhile.
 _SHARED = 1 << 16
-# Its tiles have sixteen rows: with a question's few wordings they are mostly empty, and plain vectors are faster.
+# AMX tiles have sixteen rows. The few queries of a question leave most of them empty, so plain vectors are faster.
 numkong.disable_capability("sapphireamx")
 # The most that rounding adds to a sum of d products, d < 2,000, in float32.
 _ROUNDING = 1e-4
 
 
 class Nearness:
-    """The cosines of a wording to all rows of a kind."""
+    """The cosines of one query with all rows of a kind."""
 
     def __init__(self, nearly: Cosines, bound: float, exact: Callable[[Rows], Cosines]) -> None:
-        """Take cosines that are at most `bound` from the exact ones, shape (rows,), and a function for exact ones."""
+        """Store approximate cosines and a way to compute exact ones.
+
+        Args:
+            nearly: approximate cosines, shape (rows,).
+            bound: the most by which an approximate cosine differs from the exact one.
+            exact: returns the exact cosines of some rows.
+        """
         self.nearly, self.bound, self._exact = nearly, bound, exact
 
     def __len__(self) -> int:
@@ -51,21 +57,21 @@ class Nearness:
             limit: how many at most.
             among: rows to choose from, ascending; None means all.
         """
-        nearly = self.nearly if among is None else self.nearly[among]
-        if limit <= 0 or not len(nearly):
+        approximate = self.nearly if among is None else self.nearly[among]
+        if limit <= 0 or not len(approximate):
             return np.zeros(0, np.intp), np.zeros(0, np.float32)
-        # At least `limit` exact cosines reach the floor less the bound. A row whose approximate cosine is more
-        # than twice the bound below the floor cannot.
-        least = floor(nearly, limit) - np.float32(2 * self.bound) if len(nearly) > limit else -np.inf
-        places = np.flatnonzero(nearly >= least)
-        rows = places if among is None else among[places]
+        # At least `limit` rows have an exact cosine of the floor less the bound, or more. A row whose approximate
+        # cosine is below the floor by more than twice the bound has a smaller exact one, so it is not among the best.
+        least = floor(approximate, limit) - np.float32(2 * self.bound) if len(approximate) > limit else -np.inf
+        candidates = np.flatnonzero(approximate >= least)
+        rows = candidates if among is None else among[candidates]
         cosines = self.at(rows)
         best = best_rows(cosines, limit)
         return rows[best], cosines[best]
 
 
 def nearness(stored: StoredVectors, queries: Vectors) -> list[Nearness]:
-    """Compare wordings with the rows of a kind.
+    """Compare queries with the rows of a kind.
 
     Args:
         stored: the rows to compare with; one without a vector has a cosine of 0.
@@ -75,35 +81,38 @@ def nearness(stored: StoredVectors, queries: Vectors) -> list[Nearness]:
         Each query's nearness, bit for bit independent of the other queries.
     """
     codes = quantise(queries)
-    nearly = _products(stored, codes)
+    approximate = _products(stored, codes)
 
-    def of(row: int) -> Nearness:
-        away = farthest(queries[row:row + 1], Codes(codes.codes[row:row + 1], codes.steps[row:row + 1]))
-        bound = stored.farthest + (1 + stored.farthest) * away + _ROUNDING
-        return Nearness(nearly[row], bound, lambda rows: np.vecdot(stored.vectors[rows], queries[row]))
+    def nearness_of(query: int) -> Nearness:
+        """Return the nearness of the query of a row; the bound adds the errors of both codes and of rounding."""
+        code_error = farthest(queries[query:query + 1],
+                              Codes(codes.codes[query:query + 1], codes.steps[query:query + 1]))
+        bound = stored.farthest + (1 + stored.farthest) * code_error + _ROUNDING
+        return Nearness(approximate[query], bound, lambda rows: np.vecdot(stored.vectors[rows], queries[query]))
 
-    return [of(row) for row in range(len(queries))]
+    return [nearness_of(query) for query in range(len(queries))]
 
 
 def _products(stored: StoredVectors, queries: Codes) -> Cosines:
-    """Return the products of codes, shape (queries, rows)."""
-    packed, steps = numkong.dots_pack(queries.codes), queries.steps[:, None]
-    found = np.zeros((len(queries.codes), len(stored)), np.float32)
+    """Return the dot products of the codes of queries and rows, shape (queries, rows): approximate cosines."""
+    packed, query_steps = numkong.dots_pack(queries.codes), queries.steps[:, None]
+    all_products = np.zeros((len(queries.codes), len(stored)), np.float32)
 
-    def compare(part: range) -> None:
-        for start in part:
+    def compare_blocks(starts: range) -> None:
+        """Fill the products of the blocks of rows that begin at `starts`."""
+        for start in starts:
             block = slice(start, min(start + _BLOCK, len(stored)))
             products = np.asarray(numkong.dots_packed(stored.codes.codes[block], packed)).T.astype(np.float32)
             products *= stored.codes.steps[block]
-            np.multiply(products, steps, out=found[:, block])
+            np.multiply(products, query_steps, out=all_products[:, block])
 
-    starts = range(0, len(stored), _BLOCK)
+    block_starts = range(0, len(stored), _BLOCK)
     if len(stored) < _SHARED:
-        compare(starts)
+        compare_blocks(block_starts)
     else:
         threads = os.cpu_count() or 1
-        list(_pool().map(compare, (starts[number::threads] for number in range(threads))))
-    return found
+        list(_pool().map(compare_blocks, (block_starts[number::threads] for number in range(threads))))
+    return all_products
 
 
 @cache

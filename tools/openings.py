@@ -1,4 +1,7 @@
-"""What documents are about: of each its title and the sentence that says it best, or of each folder its titles."""
+"""Saying what documents are about, without a model: a document's title and one of its sentences, or a folder's titles.
+
+That sentence is the document's opening: of its first sentences, the one with most words of the title.
+"""
 
 import re
 from collections import Counter
@@ -16,28 +19,33 @@ from .index import RetrievalIndex
 from .line_budget import item_cost
 
 _SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")
-"""A sentence, not a heading, a row, a tag or a field."""
+"""The beginning of a sentence, not of a heading, a row, a tag or a field."""
 _ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
-"""An item of a list: a document that begins with one, such as minutes, says in its items what it is about."""
+"""An item of a list. A document that begins with one, such as minutes, says in its items what it is about."""
 _WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
-"""A sentence that no end of a line cuts off."""
+"""A whole sentence: it does not begin in lower case, and ends with its punctuation."""
 _MARK = re.compile(r"\A[-*•]\s+")
 _OPENING = 250
-"""Characters of an opening: a long sentence."""
+"""The most characters of an opening: those of a long sentence."""
 _FIRST = 5
-"""How many first sentences of a document its opening is chosen from."""
+"""How many of a document's first sentences its opening is chosen from."""
 _MOST_DOCUMENTS = 300
-_MOST_ALONE, _MOST_TITLES = 20, 12
-"""Documents of several folders that are listed one by one, and titles of a folder; of more, their number is said."""
+_MOST_ALONE = 20
+"""How many documents of several folders are listed one by one."""
+_MOST_TITLES = 12
+"""How many titles of a folder are listed; of the others, only the number is given."""
 _LONG = 5
-"""Words that count against a sentence besides its own, so that the shortest are not the best."""
+"""Added to a sentence's number of words in the average likeness, so that very short sentences do not win."""
 _FOLDER_ASKED = re.compile(
     r"\b(?:about|(?:describ|cover|contain|discuss)(?:e?s|e?d|ing|e)?|deals? with|in the folder)\b|"
     r"关于|介绍|讲|包含|收录|文件夹", re.IGNORECASE)
 
 
 class DocumentSummary(Frozen):
-    """A document, and the sentence that says best what it is about with its place; "" where it has no sentence."""
+    """A document with its opening: `said` is the sentence without markup, at characters `start` to `end`.
+
+    `said` is "" if the document has no sentence; the place is then that of its first line.
+    """
 
     document: str
     title: str
@@ -47,38 +55,43 @@ class DocumentSummary(Frozen):
 
 
 _Opening = tuple[DocumentSummary, str]
-"""A document with its own words at the place of its summary, of one without a sentence those of its first line."""
+"""A document's summary, and the document's own words at the place that the summary gives."""
 
 
 def openings(index: RetrievalIndex, tokens: int, folder: str = "") -> list[Passage]:
-    """Return the openings of documents: one by one if they are few, else a folder an item; nothing if they do not fit.
+    """Return the openings of documents as items: one for each document if they are few, else one for each folder.
 
     Args:
         index: the knowledge base.
         tokens: the budget, estimated tokens.
-        folder: the folder whose documents are wanted; by default all are.
+        folder: the folder whose documents are wanted; "" means all documents.
+
+    Returns:
+        The items; empty if they do not fit the budget or there are too many documents.
     """
     documents = index.store.documents
     ids = [entry.id for entry in documents.entries() if not folder or folder in PurePosixPath(entry.id).parts[:-1]]
     if len(ids) > _MOST_DOCUMENTS:
         return []
-    found = list(_openings([documents.get(key) for key in ids]))
-    groups: dict[str, list[_Opening]] = {}
-    for one in found:
-        groups.setdefault("/".join(PurePosixPath(one[0].document).parts[:-1]), []).append(one)
-    alone = [_alone(*one) for one in found]
-    if (len(groups) == 1 or len(found) <= _MOST_ALONE) and sum(map(item_cost, alone)) <= tokens:
-        return alone
-    items = [_group(name, group) for name, group in sorted(groups.items())]
-    return items if sum(map(item_cost, items)) <= tokens else []
+    document_openings = list(_openings([documents.get(key) for key in ids]))
+    by_folder: dict[str, list[_Opening]] = {}
+    for summary, words in document_openings:
+        path = "/".join(PurePosixPath(summary.document).parts[:-1])
+        by_folder.setdefault(path, []).append((summary, words))
+    document_items = [_document_item(*opening) for opening in document_openings]
+    are_few = len(by_folder) == 1 or len(document_openings) <= _MOST_ALONE
+    if are_few and sum(map(item_cost, document_items)) <= tokens:
+        return document_items
+    folder_items = [_folder_item(path, group) for path, group in sorted(by_folder.items())]
+    return folder_items if sum(map(item_cost, folder_items)) <= tokens else []
 
 
 def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:
-    """Return of each document the sentence that says best what it is about, without a model.
+    """Return for each document the sentence that best says what it is about, found without a model.
 
     Args:
-        documents: those of a knowledge base.
-        ids: the documents to summarise; none means all.
+        documents: the documents of a knowledge base.
+        ids: the ids of the documents to summarise; empty means all.
 
     Raises:
         UnknownDocumentError: there is no such document.
@@ -88,7 +101,9 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[D
 
 
 def asked_folder(index: RetrievalIndex, question: str) -> str:
-    """Return the folder about whose documents a question asks, as "which firms are in the case studies?"; "" if none.
+    """Return the folder whose documents a question asks about, as "what do the case studies cover?" does; "" if none.
+
+    Of several folders that the question names, it is the one with the fewest documents.
 
     Args:
         index: the knowledge base.
@@ -99,58 +114,70 @@ def asked_folder(index: RetrievalIndex, question: str) -> str:
     paths = (key for key in index.document_ids if "/" in key)
     folders = Counter(part for path in paths for part in set(PurePosixPath(path).parts[:-1]))
     named = [folder for folder in folders if has_name(question, re.sub(r"[-_]+", " ", folder))]
-    return min(named, key=lambda folder: (folders[folder], folder), default="")  # the most specific one
+    return min(named, key=lambda folder: (folders[folder], folder), default="")
 
 
-def _alone(one: DocumentSummary, words: str) -> Passage:
-    return Passage(chunk_id="", document=one.document, title=one.title, text=words, start=one.start, score=0.0,
-                   kind="opening", statement=": ".join(filter(None, [one.title, one.said])))
+def _document_item(summary: DocumentSummary, words: str) -> Passage:
+    """Return a document's title and opening as an item, which cites the document's own words."""
+    return Passage(chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start,
+                   score=0.0, kind="opening", statement=": ".join(filter(None, [summary.title, summary.said])))
 
 
-def _group(name: str, group: Sequence[_Opening]) -> Passage:
-    """Return a folder's titles, with the opening that has most words in common with the others."""
-    own = [set(content_words(words)) for _, words in group]
-    shared = Counter(word for of_one in own for word in of_one)
-    likeness = [sum(shared[word] - 1 for word in of_one) / (len(of_one) + _LONG) for of_one in own]
-    best, text = group[max(range(len(group)), key=lambda at: (bool(group[at][0].said), likeness[at], -at))]
-    titles = "; ".join(one.title for one, _ in group[:_MOST_TITLES])
+def _folder_item(path: str, group: Sequence[_Opening]) -> Passage:
+    """Return the titles of a folder's documents as an item, with the opening that is most like the others.
+
+    An opening is like the others if its words are in many of them, on average.
+    """
+    word_sets = [set(content_words(words)) for _, words in group]
+    counts = Counter(word for opening_words in word_sets for word in opening_words)
+    likeness = [sum(counts[word] - 1 for word in opening_words) / (len(opening_words) + _LONG)
+                for opening_words in word_sets]
+    best_number = max(range(len(group)), key=lambda number: (bool(group[number][0].said), likeness[number], -number))
+    best, text = group[best_number]
+    titles = "; ".join(summary.title for summary, _ in group[:_MOST_TITLES])
     more = f" (+{len(group) - _MOST_TITLES})" if len(group) > _MOST_TITLES else ""
-    places = tuple(Place(document=one.document, start=one.start, text=words, member=one.title) for one, words in group)
+    places = tuple(Place(document=summary.document, start=summary.start, text=words, member=summary.title)
+                   for summary, words in group)
     quoted = f". “{best.said}”" if best.said else ""
-    return Passage(chunk_id="", document=best.document, title=name, text=text, start=best.start, score=0.0,
+    return Passage(chunk_id="", document=best.document, title=path, text=text, start=best.start, score=0.0,
                    kind="opening", places=places,
-                   statement=f"{name}{': ' if name else ''}{titles}{more}{quoted}")
+                   statement=f"{path}{': ' if path else ''}{titles}{more}{quoted}")
 
 
 def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
-    """Yield of each document the sentence that has most words of its title, the first one of several.
+    """Yield the opening of each document: the sentence with most words of the title, the first one of several.
 
-    Sentences that several documents share, such as the first words of all of a company's reports, are used only for
-    documents without others. A document without a sentence opens with its first line.
+    A sentence that several documents have, such as a company's usual first words, is used only if a document has no
+    other. A document without a sentence opens with its first line; one without text has no opening.
     """
-    first = [_first_sentences(document) for document in documents]
-    shared = Counter(words for sentences in first for words in {normalise(words) for _, words in sentences})
-    for document, sentences in zip(documents, first, strict=True):
-        own = [sentence for sentence in sentences if shared[normalise(sentence[1])] == 1] or sentences
-        title = set(content_words(document.title))
-        line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()
-        start, words = max(own, key=lambda one: (len(title.intersection(content_words(one[1]))), -one[0]),
-                           default=(len(document.text) - len(document.text.lstrip()), line))
+    all_sentences = [_first_sentences(document) for document in documents]
+    document_counts = Counter(
+        words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})
+    for document, sentences in zip(documents, all_sentences, strict=True):
+        unique = [(start, words) for start, words in sentences if document_counts[normalise(words)] == 1]
+        candidates = unique or sentences
+        title_words = set(content_words(document.title))
+        first_line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()
+        first_line_start = len(document.text) - len(document.text.lstrip())
+        start, words = max(candidates, default=(first_line_start, first_line), key=lambda sentence: (
+            len(title_words.intersection(content_words(sentence[1]))), -sentence[0]))
         if words:
-            said = " ".join(without_markup(_MARK.sub("", words)).split()) if own else ""
+            said = " ".join(without_markup(_MARK.sub("", words)).split()) if candidates else ""
             yield DocumentSummary(document=document.id, title=document.title or document.id, start=start,
                                   end=start + len(words), said=said), words
 
 
 def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
-    """Return the first sentences of a document with their places, without headings, rows and fields.
+    """Return the first sentences of a document as (start, words), without headings, rows and fields.
 
-    Those that a line's end cuts off count only where all are, and items of lists where the document begins with one.
+    Incomplete sentences are returned only if all of the first ones are, and items of lists only if the document begins
+    with one.
     """
     text = document.text
-    places = [(start, end) for start, end in split_sentences(text)
-              if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]
-    if places and not _ITEM.match(text[slice(*places[0])]):
-        places = [(start, end) for start, end in places if _SENTENCE.match(text[start:end])]
-    whole = [(start, end) for start, end in places[:_FIRST] if _WHOLE.match(text[start:end].strip())]
-    return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in whole or places[:_FIRST]]
+    spans = [(start, end) for start, end in split_sentences(text)
+             if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]
+    begins_with_item = bool(spans) and _ITEM.match(text[slice(*spans[0])]) is not None
+    if not begins_with_item:
+        spans = [(start, end) for start, end in spans if _SENTENCE.match(text[start:end])]
+    whole = [(start, end) for start, end in spans[:_FIRST] if _WHOLE.match(text[start:end].strip())]
+    return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in whole or spans[:_FIRST]]

@@ -1,4 +1,4 @@
-"""Passages as citable items: the best ranked, none shown twice, none that says what another one says."""
+"""Choosing passages as citable items: the best ranked ones, none twice, and none that repeats another's words."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -17,14 +17,14 @@ from .line_budget import item_cost
 from .retriever import Retriever
 
 AT_LEAST = 3
-"""Passages of a look where their chunks are long: one alone rarely answers, and another look costs a call."""
+"""How many passages a lookup shows even if they are long: one alone rarely answers, and another lookup costs a call."""
 _LEAST_WEIGHT = 3 / 20
-"""Of the best passage's weight: of what lookups show below it readers used nothing (benchmarks/README.md)."""
+"""The least share of the best passage's weight: readers used no passage below it (benchmarks/README.md)."""
 _RANKED = 60
-"""Passages of a ranking that are looked at: several times what a budget shows, for those shown before."""
+"""How many passages are ranked: several times what a budget shows, because some were shown before."""
 _WORD = re.compile(r"[^\W_]+")
 _SAME = 0.95
-"""The share of a passage's words that another one has, from which it may be the same."""
+"""A passage may repeat another if that one has at least this share of its words."""
 
 
 def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, seen: Collection[str] = (),
@@ -37,10 +37,13 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         tokens: the budget, estimated tokens.
         seen: the keys of passages that were shown before.
         switches: what the ranking uses.
-        near: leave out passages of hardly any weight beside the best one; but documents that are named are read to
-            their end.
+        near: whether to adapt the ranking to a reader who searches again. Without documents to stay in, passages of
+            little weight are left out. With them, their unranked passages are added, so that they can be read whole.
+
+    Returns:
+        One block; its note says why it is empty, or that a passage was cut.
     """
-    index, allowed = retriever.index, None
+    index, allowed = retriever.index, None  # None: all documents
     if any(lookup.documents):
         allowed = index.documents_with(lookup.documents)
         if not allowed:
@@ -51,7 +54,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
     if near and allowed is None:
         ranking = [(key, weight) for key, weight in ranking if weight >= ranking[0][1] * _LEAST_WEIGHT]
     elif near and allowed is not None:
-        ranking += _without_weight(index, allowed, {key for key, _ in ranking})
+        ranking += _unranked_passages(index, allowed, {key for key, _ in ranking})
     items = passage_items(retriever, ranking, tokens, seen)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
     if any(_is_cut(retriever, item) for item in items):
@@ -60,19 +63,22 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note)]
 
 
-def _without_weight(index: RetrievalIndex, documents: Collection[str], ranked: Collection[str],
-                    ) -> Iterator[tuple[str, float]]:
-    """Yield the other passages of documents, in their order: a query may share nothing with what it asks to read."""
+def _unranked_passages(index: RetrievalIndex, documents: Collection[str], ranked: Collection[str],
+                       ) -> Iterator[tuple[str, float]]:
+    """Yield the chunks of documents that a ranking does not have, as (id, 0.0), in the documents' order.
+
+    A query such as "read the rest" shares nothing with the passages that it asks for, so these are not ranked.
+    """
     rows = np.flatnonzero(index.chunks_of(documents)).tolist()
     yield from ((key, 0.0) for key in (index.chunks[row].id for row in rows) if key not in ranked)
 
 
 def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], tokens: int,
                   seen: Collection[str] = ()) -> list[Passage]:
-    """Return the first passages of a ranking that fit a budget and say something new.
+    """Return the first passages of a ranking that fit a budget, without those that repeat another.
 
-    What a table or list that is cut goes on with follows it. There are at least `AT_LEAST` passages if twice the
-    budget has room for them. If the first one alone is longer than the budget, it is cut to it.
+    A passage that ends within a table or list is followed by the next chunk. Up to `AT_LEAST` passages may together
+    take twice the budget. If the first passage alone is longer than the budget, only its beginning is returned.
 
     Args:
         retriever: the knowledge base.
@@ -80,48 +86,53 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         tokens: the budget, estimated tokens.
         seen: the keys of passages that were shown before.
     """
-    shown, words, known, budget = list[Passage](), list[frozenset[str]](), set(seen), tokens
-    documents = set[str]()
-    for ranked in _with_rest(retriever, ranking):
-        # A document's name says nothing: copies of a text have different ones.
+    shown, shown_words, shown_keys = list[Passage](), list[frozenset[str]](), set(seen)
+    described_documents = set[str]()
+    tokens_left = tokens
+    for ranked in _with_continuations(retriever, ranking):
+        # A title that is only the document's id is ignored, because copies of a text have different ids.
         title = "" if ranked.title == ranked.document else ranked.title
-        own_words = frozenset(_WORD.findall(f"{title} {ranked.heading} {ranked.text}"))
-        if ranked.key in known or any(_says_nothing_new(own_words, other) for other in words):
+        words = frozenset(_WORD.findall(f"{title} {ranked.heading} {ranked.text}"))
+        if ranked.key in shown_keys or any(_repeats(words, other) for other in shown_words):
             continue
-        # A document says of itself in its first words what `about` repeats.
-        repeats = ranked.document in documents or ranked.start == 0
-        passage = ranked if repeats else retriever.described(ranked)
+        # The metadata is shown with a document's first passage; the beginning of a document contains it itself.
+        is_described = ranked.document in described_documents or ranked.start == 0
+        passage = ranked if is_described else retriever.described(ranked)
         cost = item_cost(passage)
-        if cost > tokens and not shown:
-            return [cut_passage(passage, tokens)]
-        # Long passages may take twice the budget.
-        if cost > tokens and (len(shown) >= AT_LEAST or cost > tokens + budget):
+        if cost > tokens_left and not shown:
+            return [cut_passage(passage, tokens_left)]
+        if cost > tokens_left and (len(shown) >= AT_LEAST or cost > tokens_left + tokens):
             break
-        tokens -= cost
-        known.add(ranked.key)
-        documents.add(passage.document)
-        words.append(own_words)
+        tokens_left -= cost
+        shown_keys.add(ranked.key)
+        described_documents.add(passage.document)
+        shown_words.append(words)
         shown.append(passage)
     return shown
 
 
 def cut_passage(passage: Passage, tokens: int) -> Passage:
-    """Return the beginning of a passage that fits a budget: whole sentences, or words where none fits."""
+    """Return the beginning of a passage that fits a budget: whole sentences, or part of the first one if none fits.
+
+    The metadata is left out. If the title and headings take more than half of the budget, the headings are left out
+    and the title is cut too.
+    """
     cut = passage.model_copy(update={"about": ""})
     if estimate_tokens(cut.header) > tokens // 2:
         title = passage.title[:first_tokens(passage.title, tokens // 2)]
         cut = cut.model_copy(update={"title": title, "heading": ""})
     end = first_tokens(passage.text, tokens - estimate_tokens(cut.header))
-    sentences = [last for _, last in split_sentences(passage.text) if last <= end]
-    return cut.model_copy(update={"text": passage.text[:sentences[-1] if sentences else end]})
+    fitting_ends = [sentence_end for _, sentence_end in split_sentences(passage.text) if sentence_end <= end]
+    return cut.model_copy(update={"text": passage.text[:fitting_ends[-1] if fitting_ends else end]})
 
 
 def _is_cut(retriever: Retriever, item: Passage) -> bool:
+    """Return True if an item is only a part of its passage: the key depends on the length of the text."""
     return item.key != retriever.passage(item.chunk_id, item.score).key
 
 
-def _with_rest(retriever: Retriever, ranking: Iterable[tuple[str, float]]) -> Iterator[Passage]:
-    """Yield the passages of a ranking, each followed by the one in which its table or list goes on."""
+def _with_continuations(retriever: Retriever, ranking: Iterable[tuple[str, float]]) -> Iterator[Passage]:
+    """Yield the passages of a ranking; if a table or list goes on in the next chunk, that one follows its passage."""
     chunks, rows = retriever.index.chunks, retriever.index.chunk_row
     for key, weight in ranking:
         if key not in rows:
@@ -133,16 +144,17 @@ def _with_rest(retriever: Retriever, ranking: Iterable[tuple[str, float]]) -> It
 
 
 def _goes_on(chunk: Chunk, following: Chunk) -> bool:
-    """Return True if a table or list that a chunk ends with goes on in the next one."""
+    """Return True if a chunk ends with a table or list that goes on in the following chunk."""
     if following.document_id != chunk.document_id or following.heading != chunk.heading:
         return False
-    last, first = chunk.text.rstrip().rpartition("\n")[2], following.text.lstrip("\n").partition("\n")[0]
-    return bool(SET_APART.match(last) and SET_APART.match(first))
+    last_line = chunk.text.rstrip().rpartition("\n")[2]
+    first_line = following.text.lstrip("\n").partition("\n")[0]
+    return bool(SET_APART.match(last_line) and SET_APART.match(first_line))
 
 
-def _says_nothing_new(words: frozenset[str], shown: frozenset[str]) -> bool:
-    """Return True if nearly all words were shown, and those that were not are neither names nor numbers."""
-    new = words - shown
+def _repeats(words: frozenset[str], shown_words: frozenset[str]) -> bool:
+    """Return True if a shown passage has nearly all words of another, and the others are neither names nor numbers."""
+    new = words - shown_words
     return (len(new) <= (1 - _SAME) * len(words)
             and not any(word[0].isupper() or not word.isalpha() for word in new))
 

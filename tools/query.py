@@ -14,21 +14,21 @@ _SPACE = re.compile(r"\s+")
 
 
 def strip_placeholders(question: str) -> str:
-    """Return the words that are searched: without what stands for answers that are not known yet."""
+    """Return a sub-question without its references to the answers of earlier ones, which are not known yet."""
     return _SPACE.sub(" ", replace_references(question, lambda _: " ")).strip()
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedQuery:
-    """A wording, and its relation to the knowledge base.
+    """The text of a query, compared with the knowledge base.
 
     Attributes:
-        text: the wording.
+        text: the text.
         vector: its unit vector, shape (d,).
-        names: the names in it that the knowledge base knows.
+        names: the names in it that the knowledge base has.
         trust: how far vectors can be trusted for its script, 0 to 1.
-        triples: how near it is to the triples, in the order of `RetrievalIndex.edges`.
-        chunks: how near it is to the chunks.
+        triples: its cosines with the triples, in the order of `RetrievalIndex.edges`.
+        chunks: its cosines with the chunks.
     """
 
     text: str
@@ -40,15 +40,24 @@ class EmbeddedQuery:
 
 
 def compare_queries(index: RetrievalIndex, texts: Sequence[str], vectors: Vectors) -> list[EmbeddedQuery]:
-    """Return wordings with their unit vectors, shape (n, d), compared with the knowledge base all at once."""
-    near = zip(index.nearness("triples", vectors), index.nearness("chunks", vectors), strict=True)
-    return [EmbeddedQuery(text, vector, index.names.find(text), index.reliability.of(text), triples, chunks)
-            for text, vector, (triples, chunks) in zip(texts, vectors, near, strict=True)]
+    """Compare the texts of queries with the knowledge base; together is faster than one by one.
+
+    Args:
+        index: the knowledge base.
+        texts: the texts.
+        vectors: their unit vectors, shape (n, d).
+    """
+    triples, chunks = index.nearness("triples", vectors), index.nearness("chunks", vectors)
+    return [EmbeddedQuery(text, vector, index.names.find(text), index.reliability.of(text), *near)
+            for text, vector, *near in zip(texts, vectors, triples, chunks, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """An embedded sub-query, and the queries whose walks stand in for the answers that it refers to."""
+    """An embedded sub-query, and the earlier queries to whose answers it refers.
+
+    The answers are not known yet; what the walks of those queries reach is used in their place.
+    """
 
     embedded: EmbeddedQuery
     follows: tuple["Query", ...] = ()

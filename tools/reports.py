@@ -1,8 +1,8 @@
-"""Reports of the knowledge tree: on a theme, or on the documents as a whole; and surveys by a field or along a path.
+"""Looking up reports of the knowledge tree, on a theme or on the documents as a whole, and surveys.
 
-The level for the whole is the finest one whose reports fit the budget, as in Microsoft GraphRAG's global search. Where
-there are few documents, the opening of each is shown too, as it says what the document is about; where there are many,
-their groups by the fields that tell them apart take the place of both.
+For the documents as a whole, the reports are those of the finest level that fits the budget, as in Microsoft GraphRAG's
+global search. If there are few documents, the opening of each is shown too, as it says what the document is about. If
+there are many, groups of documents by the fields that tell them apart are shown instead of both.
 """
 
 from collections.abc import Iterable
@@ -23,10 +23,11 @@ from .table_query import FieldError
 
 _WHOLE = "What are these documents about?"
 _NEAREST = 6
-"""Reports on one theme."""
+"""How many reports are shown on one theme."""
 _FACTS = 3
-"""Facts that support a report."""
+"""How many facts a report cites."""
 _OPENINGS_SHARE = 2 / 3
+"""The share of the budget that the openings of documents may take."""
 
 
 def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str, tokens: int) -> list[Block]:
@@ -34,8 +35,8 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
 
     Args:
         retriever: the knowledge base.
-        lookup: the theme; empty for the whole. By a field or along a path, see `surveys`.
-        question: the question.
+        lookup: the theme, "" for the documents as a whole; or a field or a path of relations (see `surveys`).
+        question: the question; it ranks facts if there is no theme.
         tokens: the budget, estimated tokens.
     """
     index, question_text = retriever.index, lookup.theme or question or _WHOLE
@@ -51,23 +52,28 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
     if lookup.theme:
         cosines = index.community_cosines(query.embedded.vector)
         nearest = [index.community(int(row)) for row in best_rows(cosines, _NEAREST)]
-        return [_block(f"reports on {lookup.theme}", [_report_item(index, query, one) for one in nearest], tokens)]
-    opened = openings(index, int(tokens * _OPENINGS_SHARE))
-    if not opened and (grouped := survey_documents(index, schema, tokens)):
-        return grouped
-    left = tokens - sum(map(item_cost, opened))
-    whole = _block("reports on the whole", _finest_that_fits(index, query, left), left)
-    return [Block(title="documents", items=tuple(opened)), whole] if opened else [whole]
+        reports = [_report_item(index, query, community) for community in nearest]
+        return [_block(f"reports on {lookup.theme}", reports, tokens)]
+    document_openings = openings(index, int(tokens * _OPENINGS_SHARE))
+    if not document_openings and (document_groups := survey_documents(index, schema, tokens)):
+        return document_groups
+    tokens_left = tokens - sum(map(item_cost, document_openings))
+    whole = _block("reports on the whole", _finest_level_that_fits(index, query, tokens_left), tokens_left)
+    return [Block(title="documents", items=tuple(document_openings)), whole] if document_openings else [whole]
 
 
 def _block(title: str, items: Iterable[Passage | None], tokens: int) -> Block:
-    shown, left = fit_lines([item for item in items if item is not None], tokens)
-    return Block(title=title, items=tuple(shown),
-                 note=f"{left} more reports" if left else "" if shown else "there is no report on this")
+    """Return a block of the reports that fit a budget (None is no report); its note says how many others there are."""
+    shown, omitted_count = fit_lines([item for item in items if item is not None], tokens)
+    note = f"{omitted_count} more reports" if omitted_count else "" if shown else "there is no report on this"
+    return Block(title=title, items=tuple(shown), note=note)
 
 
-def _finest_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[Passage]:
-    """Return the reports of the finest level that fits, else those of the coarsest, the largest communities first."""
+def _finest_level_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[Passage]:
+    """Return all reports of the finest level of the tree that fits a budget, the largest communities first.
+
+    If no level fits, the reports of the coarsest one are returned; they exceed the budget.
+    """
     levels: dict[int, list[TreeCommunity]] = {}
     for community in index.store.communities.all(level=None):
         if community.summary:
@@ -82,7 +88,10 @@ def _finest_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[
 
 
 def _report_item(index: RetrievalIndex, query: Query, community: TreeCommunity) -> Passage | None:
-    """Return a community's report, which rests on its facts nearest to the theme; None if it has no fact or report."""
+    """Return a community's report as an item that cites the community's facts nearest to a query.
+
+    None if the community has no report, or none of its facts can be cited.
+    """
     if not community.summary:
         return None
     members = [row for row in map(index.entity_at, community.members) if row is not None]

@@ -1,4 +1,4 @@
-"""Find the relations and attributes of the graph by what people and models call them."""
+"""Finding the relations and attributes of the graph by the names that people and models use for them."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,7 +16,7 @@ _CUES_KEPT = 1 << 12
 
 
 class Term(NamedTuple):
-    """A relation or attribute with how many rows it has: triples, or entities that have the attribute."""
+    """A relation or attribute with its number of rows: triples of the relation, or entities with the attribute."""
 
     name: str
     rows: int
@@ -24,16 +24,16 @@ class Term(NamedTuple):
 
 
 class FoundTerm(NamedTuple):
-    """The terms of a label; where there is none, those like it."""
+    """The terms that a label names; if there are none, `near` has the names of others, the likeliest first."""
 
     terms: tuple[Term, ...]
     near: tuple[str, ...] = ()
 
 
 def terms_of(index: RetrievalIndex) -> list[Term]:
-    """Return the relations, then the attributes that the graph has rows of, the most rows first.
+    """Return the relations of the graph, then its attributes, each with the most rows first.
 
-    A relation and an attribute of one name are one, with the rows of both.
+    A relation and an attribute of the same name are one term, a relation with the rows of both.
     """
     triples, values = index.relation_counts, index.attribute_counts
     terms = [Term(name, triples.get(name, 0) + values.get(name, 0), is_attribute=name not in triples)
@@ -42,47 +42,54 @@ def terms_of(index: RetrievalIndex) -> list[Term]:
 
 
 def find_term(index: RetrievalIndex, schema: GraphSchema, label: str) -> FoundTerm:
-    """Return the terms that a label names, by the schema's names and labels or those of the graph."""
-    wanted, known = label_key(label), terms_of(index)
-    names = {term.name for term in known if wanted in set(names_of(schema, term))} or {
-        term.name for term in known if not term.is_attribute and wanted in labels_of(schema, term)}
+    """Return the terms that a label names.
+
+    Those that have the label as a name or label in the schema or the graph are preferred; otherwise relations that
+    have it as a cue are returned. If there are none either, `near` lists terms of similar spelling, then the largest.
+    """
+    wanted, terms = label_key(label), terms_of(index)
+    names = {term.name for term in terms if wanted in set(names_of(schema, term))} or {
+        term.name for term in terms if not term.is_attribute and wanted in labels_of(schema, term)}
     if names:
-        return FoundTerm(tuple(term for term in known if term.name in names))
-    found = process.extract(label, [term.name for term in known], scorer=fuzz.WRatio, processor=label_key,
-                            score_cutoff=_NEAR, limit=_SHOWN)
-    # Spelling finds no synonym: the terms with most rows follow.
-    near = dict.fromkeys([*(name for name, _, _ in found), *(term.name for term in known)])
+        return FoundTerm(tuple(term for term in terms if term.name in names))
+    similar = process.extract(label, [term.name for term in terms], scorer=fuzz.WRatio, processor=label_key,
+                              score_cutoff=_NEAR, limit=_SHOWN)
+    # A synonym is spelt differently, so the largest terms are listed too.
+    near = dict.fromkeys([*(name for name, _, _ in similar), *(term.name for term in terms)])
     return FoundTerm((), tuple(near)[:_SHOWN])
 
 
 class LabelledTerms:
-    """The terms of a graph by the words of the names and labels that a schema gives them."""
+    """The terms of a graph, to be found in questions by the names and labels that a schema gives them."""
 
     def __init__(self, index: RetrievalIndex, schema: GraphSchema) -> None:
         """Read the names and labels of all terms."""
         self.schema, self.terms = schema, terms_of(index)
-        self._spoken: dict[str, list[tuple[int, frozenset[str]]]] = {}
-        self._written: list[tuple[int, str]] = []
-        for row, term in enumerate(self.terms):
+        # A label's first word, alphabetically -> (the term's number, all words of the label).
+        self._by_word: dict[str, list[tuple[int, frozenset[str]]]] = {}
+        self._labels_without_spaces: list[tuple[int, str]] = []
+        for number, term in enumerate(self.terms):
             for label in names_of(schema, term):
                 if words := frozenset(content_words(label)):
-                    self._spoken.setdefault(min(words), []).append((row, words))
+                    self._by_word.setdefault(min(words), []).append((number, words))
                     if not label.isascii():
-                        self._written.append((row, label))
+                        self._labels_without_spaces.append((number, label))
 
     def named(self, question: str) -> list[str]:
-        """Return the terms of which a question has a name or label.
+        """Return the names of the terms that a question names, in the order of `terms`.
 
-        It has all stems of the label's words, or in a script without spaces the label as it stands.
+        A question names a term if it has the stems of all words of one of the term's labels, in any order. A label that
+        is not in ASCII may also occur as it is, because some scripts have no spaces between words.
         """
-        asked, folded = frozenset(content_words(question)), normalise(question)
-        spoken = {row for word in asked for row, words in self._spoken.get(word, ()) if asked.issuperset(words)}
-        written = {row for row, label in self._written if label in folded}
-        return list(dict.fromkeys(self.terms[row].name for row in sorted(spoken | written)))
+        question_words, folded = frozenset(content_words(question)), normalise(question)
+        by_words = {number for word in question_words for number, words in self._by_word.get(word, ())
+                    if question_words.issuperset(words)}
+        by_text = {number for number, label in self._labels_without_spaces if label in folded}
+        return list(dict.fromkeys(self.terms[number].name for number in sorted(by_words | by_text)))
 
 
 def labels_of(schema: GraphSchema, term: Term) -> list[str]:
-    """Return what a term is called: the schema's names and labels, then the cues of relations, all as keys."""
+    """Return the names and labels of a term, then the cues of a relation ("author"), all in the form of `label_key`."""
     names = list(names_of(schema, term))
     element = None if term.is_attribute else schema.relation_type(term.name)
     if element is None:
@@ -92,23 +99,23 @@ def labels_of(schema: GraphSchema, term: Term) -> list[str]:
 
 @cached_if_short(_CUES_KEPT)
 def _bare_cue(cue: str) -> str:
-    """Return a cue without the signs of its grammar ("<author of" is "author")."""
+    """Return a cue without its direction and function words ("<author of" becomes "author")."""
     bare = cue.removeprefix("<").removeprefix("'s ").removesuffix(" of")
     return label_key(bare.removeprefix("的").removesuffix("是"))
 
 
 def names_of(schema: GraphSchema, term: Term) -> Iterator[str]:
-    """Yield the schema's names and labels of a term, as keys."""
+    """Yield the schema's names and labels of a term in the form of `label_key`; the term's own name if it has none."""
     relation = None if term.is_attribute else schema.relation_type(term.name)
     elements = [element for element in (relation, schema.attribute_type(term.name)) if element]
     yield from map(label_key, [name for element in elements for name in element.all_names()] or [term.name])
 
 
 def find_type(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
-    """Return the type of entities that has a name, label or alias; "" if there is none."""
+    """Return the entity type that has a name, label or alias; "" if there is none."""
     wanted = label_key(name)
-    for kind in index.browsing.types:
-        element = schema.entity_type(kind)
-        if wanted in map(label_key, element.all_names() if element else (kind,)):
-            return kind
+    for type_name in index.browsing.types:
+        element = schema.entity_type(type_name)
+        if wanted in map(label_key, element.all_names() if element else (type_name,)):
+            return type_name
     return ""

@@ -1,4 +1,4 @@
-"""Links between entities that one sentence names and that share no fact; they are shown as what they are."""
+"""Linking entities that the same sentence names and that no fact connects."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,16 +13,16 @@ from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 from .index import RetrievalIndex
 
-_READ = 200
-"""The most chunks that are read for the links of some entities: those that mention most of them."""
-_LOOKED_INTO = 8
-"""The most chunks that are looked into for one name."""
-_MOST = 2
-"""Links of an entity besides those of entities with fewer."""
+_MAX_CHUNKS = 200
+"""How many chunks are read for the links among some entities: those that mention most of the entities."""
+_MAX_CHUNKS_OF_NAME = 8
+"""How many chunks are searched for one name."""
+_LINKS_EACH = 2
+"""How many links each entity gets; it may have more because of entities that have fewer."""
 
 
 class SentenceLink(NamedTuple):
-    """Two entities by their ids, in the order of the ids, and how many sentences name both."""
+    """The ids of two entities, in the order of their rows, and how many sentences name both."""
 
     one: str
     other: str
@@ -30,53 +30,66 @@ class SentenceLink(NamedTuple):
 
 
 def link_by_sentences(index: RetrievalIndex, entities: Sequence[str]) -> list[SentenceLink]:
-    """Return the links by sentences among some entities, those of most sentences first, about two for an entity.
+    """Return links among some entities: pairs that the same sentence names, those of most sentences first.
+
+    A pair is left out if a fact connects it, or if both entities already have `_LINKS_EACH` links.
 
     Args:
         index: the knowledge base.
-        entities: ids of the entities; links to others are left out.
+        entities: the ids of the entities; links to other entities are left out.
     """
     rows = [row for row in map(index.entity_at, entities) if row is not None]
-    mentioned: dict[int, list[int]] = {}
+    entities_of_chunk: dict[int, list[int]] = {}
     for row in rows:
-        for chunk in index.support[row].tolist():
-            mentioned.setdefault(chunk, []).append(row)
-    shared = sorted((chunk for chunk, of in mentioned.items() if len(of) > 1),
-                    key=lambda chunk: (-len(mentioned[chunk]), chunk))[:_READ]
-    names = {row: [name for place, name in enumerate(index.about(row)) if place != 1] for row in rows}
-    found: Counter[tuple[int, int]] = Counter()
-    for number in shared:
-        chunk = index.chunks[number]
+        for chunk_row in index.support[row].tolist():
+            entities_of_chunk.setdefault(chunk_row, []).append(row)
+    shared_chunks = sorted((chunk_row for chunk_row, mentioned in entities_of_chunk.items() if len(mentioned) > 1),
+                           key=lambda chunk_row: (-len(entities_of_chunk[chunk_row]), chunk_row))[:_MAX_CHUNKS]
+    names = {}
+    for row in rows:
+        name, _, *other_names = index.about(row)  # the second one is the entity's type
+        names[row] = [name, *other_names]
+    sentence_counts: Counter[tuple[int, int]] = Counter()
+    for chunk_row in shared_chunks:
+        chunk = index.chunks[chunk_row]
         for start, end in prose_sentences(chunk):
-            named = sorted(row for row in mentioned[number] if has_any_name(chunk.text[start:end], names[row]))
-            found.update(combinations(named, 2))
-    known = _pairs_of_facts(index, rows)
-    kept, links = Counter[int](), list[SentenceLink]()
-    for (one, other), count in sorted(found.items(), key=lambda item: (-item[1], item[0])):
-        if (one, other) not in known and min(kept[one], kept[other]) < _MOST:
-            kept.update((one, other))
+            sentence = chunk.text[start:end]
+            named = sorted(row for row in entities_of_chunk[chunk_row] if has_any_name(sentence, names[row]))
+            sentence_counts.update(combinations(named, 2))
+    pairs_with_facts = _pairs_with_facts(index, rows)
+    link_counts, links = Counter[int](), list[SentenceLink]()
+    for (one, other), count in sorted(sentence_counts.items(), key=lambda item: (-item[1], item[0])):
+        if (one, other) not in pairs_with_facts and min(link_counts[one], link_counts[other]) < _LINKS_EACH:
+            link_counts.update((one, other))
             links.append(SentenceLink(index.entity_row.at(one), index.entity_row.at(other), count))
     return links
 
 
 def prose_sentences(chunk: Chunk) -> Iterator[tuple[int, int]]:
-    """Yield the places of a chunk's sentences; rows of tables and items of lists are none."""
+    """Yield (start, end) of each sentence of a chunk, in characters, except rows of tables and items of lists."""
     for start, end in split_sentences(chunk.text):
         if not SET_APART.match(chunk.text, start):
             yield start, end
 
 
 def is_named_in_text(index: RetrievalIndex, row: int) -> bool:
-    """Return True if text names an entity as its name is written; rows of tables and the beginnings of lines do not."""
+    """Return True if running text contains the name of the entity of a row exactly as it is written.
+
+    Rows of tables are no running text. At the beginning of a line, any word has a capital, so a single word there is
+    not taken for a name.
+    """
     name = index.about(row)[0]
-    for number in index.support[row][:_LOOKED_INTO].tolist():
-        for line in index.chunks[number].text.splitlines():
-            at = line.find(name)
-            if at >= 0 and not line.lstrip().startswith("|") and (at > 0 or " " in name or not name.isascii()):
+    is_single_word = " " not in name and name.isascii()
+    for chunk_row in index.support[row][:_MAX_CHUNKS_OF_NAME].tolist():
+        for line in index.chunks[chunk_row].text.splitlines():
+            position = line.find(name)
+            is_table_row = line.lstrip().startswith("|")
+            if position >= 0 and not is_table_row and (position > 0 or not is_single_word):
                 return True
     return False
 
 
-def _pairs_of_facts(index: RetrievalIndex, rows: Sequence[int]) -> set[tuple[int, int]]:
+def _pairs_with_facts(index: RetrievalIndex, rows: Sequence[int]) -> set[tuple[int, int]]:
+    """Return the pairs of entities that a triple of one of some entities connects, as (smaller row, larger row)."""
     ends = index.triples[index.incident_of(np.array(rows, np.intp))][:, [0, 2]]
     return {(min(pair), max(pair)) for pair in ends.tolist()}

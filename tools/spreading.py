@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 Weights = NDArray[np.float32]
 
-# HippoRAG restarts half of the walk at each step. On our own multi-hop questions 0.5 to 0.7 are alike within chance
-# (benchmarks/fusion_sweep.py), and the longest of these walks finds most at 10 and 20 passages.
+# The share of weight that goes on at each step; the rest restarts at the seeds. HippoRAG's is 0.5. On our own multi-hop
+# questions 0.5 to 0.7 are alike within chance (benchmarks/fusion_sweep.py), and 0.7 finds most in 10 and 20 passages.
 DAMPING = 0.7
-# The most that weights, which sum to 1, may differ from the stationary ones: less than the gaps between the first 20
-# chunks of a question. On 198 questions of benchmarks/questions their order is that of 1e-8; 1e-4 changes it for one of
-# them, 1e-3 for ten.
+# The most that the weights, which sum to 1, may differ from the stationary ones: less than the gaps between the first
+# 20 chunks of a question. On 198 questions of benchmarks/questions the order of these chunks is that of 1e-8; 1e-4
+# changes it for one question, 1e-3 for ten.
 _ERROR = 3e-5
-# In graphs with more ends of edges than _WHOLE, a walk covers only what the seeds reach: nodes to which one of the
-# first _STEPS steps brings more than _LEAST for each of their edges. This omits what would return from other nodes, a
-# few thousandths of the best chunk's weight (benchmarks/README.md), and the cost hardly depends on the graph's size.
+# In a graph whose edges have more ends than _WHOLE, a walk covers only the nodes that the seeds reach: those to which
+# one of the first _STEPS steps brings more than _LEAST for each of their edges. What would return from other nodes is
+# omitted: a few thousandths of the best chunk's weight (benchmarks/README.md). So the cost hardly depends on the size.
 _WHOLE = 300_000
 _STEPS, _LEAST = 4, 1e-6
 
@@ -36,13 +36,18 @@ class Seeds(NamedTuple):
 
     @classmethod
     def of(cls, weights: Weights, nodes: Rows) -> "Seeds":
-        """Return seeds at those of some nodes, ascending, that have a weight."""
-        having = np.flatnonzero(weights)
-        return cls(nodes[having], weights[having])
+        """Return seeds at the nodes whose weight is not 0.
+
+        Args:
+            weights: the weight of each node, shape (n,).
+            nodes: the nodes, ascending, shape (n,).
+        """
+        positions = np.flatnonzero(weights)
+        return cls(nodes[positions], weights[positions])
 
     def dense(self, size: int) -> Weights:
-        """Return the weights of all nodes, shape (size,)."""
-        # The system allocates only those pages of the many zeros that are accessed.
+        """Return the weights of all nodes of a graph, shape (size,); those of nodes that are no seeds are 0."""
+        # The many zeros cost little: the system allocates a page of them only when it is accessed.
         weights = np.zeros(size, np.float32)
         weights[self.nodes] = self.weights
         return weights
@@ -63,32 +68,39 @@ class SpreadingGraph:
         """True if walks cover the whole graph."""
 
     def around(self, seeds: Seeds) -> "Walkable":
-        """Return the part to walk for some seeds: the whole graph or, in a large one, what they reach."""
+        """Return the part of the graph that a walk from some seeds covers: all, or in a large graph what they reach."""
         if self.whole:
             return Walkable(self._steps, np.arange(self.size), self.size)
         nodes = self._reach(seeds)
         return Walkable(self._steps[nodes][:, nodes], nodes, self.size)
 
     def _reach(self, seeds: Seeds) -> Rows:
-        """Return the nodes, ascending, to which the first steps bring enough weight to count."""
-        here, weights = seeds.nodes, seeds.weights / np.float32(seeds.weights.sum() or 1)
-        starts, reached = self._steps.indptr, [here]
+        """Return the nodes, ascending, to which one of the first steps brings enough weight to count; see `_WHOLE`."""
+        nodes, weights = seeds.nodes, seeds.weights / np.float32(seeds.weights.sum() or 1)
+        edge_starts, reached = self._steps.indptr, [nodes]
         for _ in range(_STEPS):
-            rows = self._steps[here]
-            near = distinct(rows.indices)
-            arriving = np.float32(DAMPING) * (weights @ rows)[near]
-            enough = arriving > _LEAST * (starts[near + 1] - starts[near])
-            here, weights = near[enough], arriving[enough]
-            reached.append(here)
+            steps = self._steps[nodes]
+            neighbours = distinct(steps.indices)
+            arriving = np.float32(DAMPING) * (weights @ steps)[neighbours]
+            edge_counts = edge_starts[neighbours + 1] - edge_starts[neighbours]
+            is_enough = arriving > _LEAST * edge_counts
+            nodes, weights = neighbours[is_enough], arriving[is_enough]
+            reached.append(nodes)
         return distinct(np.concatenate(reached))
 
 
 class Walkable:
-    """A part of the graph that is walked by itself: weight that leaves it does not return."""
+    """The part of the graph that a walk covers; weight that leaves the part is lost."""
 
     def __init__(self, steps: "csr_array", nodes: Rows, size: int) -> None:
-        """Take a part: the steps between its nodes, these nodes, ascending, and how many nodes the graph has."""
-        # The weight that arrives at a node comes from all that have an edge to it: the rows of the transpose.
+        """Store a part of a graph.
+
+        Args:
+            steps: for each pair of the part's nodes, the share of weight that goes from the first to the second.
+            nodes: the part's nodes, ascending.
+            size: how many nodes the graph has.
+        """
+        # What arrives at a node is a sum over the nodes with an edge to it: a row of the transpose.
         self._arriving, self._nodes, self._size = steps.T, nodes, size
 
     def spread(self, seeds: Seeds) -> Weights:
@@ -103,19 +115,21 @@ class Walkable:
         return weights
 
     def _stationary(self, restart: Weights) -> Weights:
-        """Return the stationary weights for a restart; each node sends its weight along its edges in equal parts."""
-        # Chebyshev's semi-iteration (Golub and Varga 1961): edges have no direction, so the step's eigenvalues
-        # are real, and half of the plain walk's steps come as near to where it ends.
-        damping, again = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
-        before, walk, factor = np.zeros_like(restart), restart, 1.0
-        for step in range(_steps(DAMPING)):
+        """Return the stationary weights of a walk that restarts with given weights, each of shape (nodes of the part,).
+
+        It uses Chebyshev's semi-iteration (Golub and Varga 1961), which needs half of the plain walk's steps. It may be
+        used because edges have no direction, so that the eigenvalues of a step are real.
+        """
+        damping, restarted = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
+        previous, weights, factor = np.zeros_like(restart), restart, 1.0
+        for step in range(_step_count(DAMPING)):
             factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
-            following = damping * (self._arriving @ walk) + again
-            before, walk = walk, np.float32(factor) * following + np.float32(1 - factor) * before
-        return walk
+            plain_step = damping * (self._arriving @ weights) + restarted
+            previous, weights = weights, np.float32(factor) * plain_step + np.float32(1 - factor) * previous
+        return weights
 
 
-def _steps(damping: float) -> int:
-    """Return how many steps bring the error below `_ERROR`: after n steps it is at most 2 r^n."""
+def _step_count(damping: float) -> int:
+    """Return how many steps of the semi-iteration bring the error below `_ERROR`: after n steps it is at most 2 r^n."""
     rate = damping / (1 + math.sqrt(1 - damping**2))
     return math.ceil(math.log(_ERROR / 2) / math.log(rate))

@@ -1,8 +1,8 @@
-"""Surveys of the whole: groups by a field's value or period, or what a path of relations reaches.
+"""Surveys of a knowledge base: groups of things by a field's value or period, or what a path of relations reaches.
 
-The views of UniAI-GraphRAG: attribute-based, by attribute-aware modularity (eq. 3), and by a relation pattern (eq. 5),
-completed at the boundary (eq. 4). They are computed when they are asked for and never stored; reports that were written
-on groups are found by what they were written from.
+They are the views of UniAI-GraphRAG: by an attribute, by attribute-aware modularity (eq. 3), and by a relation pattern
+(eq. 5) that is completed at its boundary (eq. 4). A survey is computed when it is asked for and never stored. Reports
+on its groups are stored by the content that they were written from.
 """
 
 import re
@@ -30,42 +30,51 @@ from .table_query import Computed, FieldError, RowGroup, compute, find_field
 from .tables import cited_rows
 
 TAU = 0.5
-"""The share of an entity's neighbours from which it belongs to what they are in (eq. 4)."""
+"""An entity belongs to a set if at least this share of its neighbours are in it (eq. 4)."""
 _PERIOD = re.compile(r"(?P<field>.+)\.(?P<period>year|month|decade)")
 _MOST_REACHED = 500
-_KINDS = 12
-"""The most values of a field that tells groups apart: one with more describes each thing for itself."""
-_TELLING, _SHOWN_KINDS = 2, 3
+_MOST_VALUES = 12
+"""How many different values a categorical field may have; a field with more describes each thing individually."""
+_MOST_NAMES = 12
+_MOST_FIELDS, _SHOWN_VALUES = 2, 3
 _MEMBERS = 4
 _KEYWORDS = 5
 _MOST_LINKS = 200_000
-"""Facts and values of the graph in which groups are found by modularity: these take some twenty seconds."""
+"""The most facts and values of a graph in which groups are found by modularity: these take some twenty seconds."""
 MOST_DESCRIBED = 100
-"""Groups of a survey, the first ones, that have reports."""
+"""How many groups of a survey, from the first, have reports."""
 _COVERED = 0.6
-"""The share of the things grouped that have a telling field."""
+"""The share of the grouped things that must have a categorical field."""
 
 
 class _Grouping(NamedTuple):
-    """The groups that a survey is of, the entities that are grouped, by their rows, and the groups' common fields."""
+    """The groups of a survey.
+
+    `heads` are the entities that are grouped, by their rows. `categories` are categorical fields of them, such as a
+    status, that describe the groups.
+    """
 
     computed: Computed
     groups: list[RowGroup]
     heads: Rows
-    telling: list[FieldColumn]
+    categories: list[FieldColumn]
 
 
 def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int,
               alpha: float | None = None, among: Rows | None = None) -> list[Block]:
-    """Return the groups of a field's values or periods, each with its size, kinds and best connected members.
+    """Return groups of entities by a field's values or periods, one line a group.
+
+    A line has the group's size, its most frequent values of categorical fields, its best connected members and its
+    report if there is one.
 
     Args:
         index: the knowledge base.
         schema: the schema in force, by whose labels fields are found.
         by: a field, or FIELD.year, FIELD.month or FIELD.decade.
         tokens: the budget, estimated tokens.
-        alpha: the weight of the field beside the graph (`attribute_groups`); None makes a group of each value.
-        among: the rows of the documents to count; None counts the field's rows.
+        alpha: the weight of the field against the graph's facts (`attribute_groups`); None means that each value is a
+            group.
+        among: the rows of the entities to group, which are documents; None means all that have the field.
 
     Raises:
         FieldError: there is no such field, or the graph is too large for groups by both.
@@ -75,16 +84,19 @@ def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int,
     reports = index.store.communities.group_reports()
     items = [_build_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
              for number, group in enumerate(grouping.groups)]
-    shown, hidden = fit_lines(items, tokens)
-    notes = [f"{count} left out: {why}" for why, count in computed.left_out.items() if count]
+    shown, omitted_count = fit_lines(items, tokens)
+    notes = [f"{count} left out: {reason}" for reason, count in computed.left_out.items() if count]
     counted = f"{computed.total} rows" if among is None else f"{len(grouping.heads)} documents"
     also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
-    return [Block(title=f"{counted} by {by}{also}", items=_note_rest(shown, hidden, "groups"), note="; ".join(notes))]
+    return [Block(title=f"{counted} by {by}{also}", items=_note_rest(shown, omitted_count, "groups"),
+                  note="; ".join(notes))]
 
 
 def described_groups(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None,
                      most: int) -> list[TreeCommunity]:
-    """Return the first groups of a survey as communities, whose ids are made from what their reports rest on.
+    """Return the first `most` groups of a survey as communities.
+
+    A community's id is a hash of the content that its report is written from, so an unchanged group keeps its report.
 
     Raises:
         FieldError: see `survey_by`.
@@ -94,14 +106,17 @@ def described_groups(index: RetrievalIndex, schema: GraphSchema, by: str, alpha:
 
 
 def _build_community(index: RetrievalIndex, column: FieldColumn, group: RowGroup) -> TreeCommunity:
+    """Return a group as a community whose keywords are its best connected members; see `described_groups`."""
     graph, members = index.graph, [index.entity_row.at(row) for row in np.unique(column.heads[group.rows]).tolist()]
     keywords = sorted(members, key=lambda member: (-graph.degree(member), member))[:_KEYWORDS]
-    found = identified(graph, TreeCommunity(id="", members=tuple(members), keywords=tuple(keywords)))
-    return found.model_copy(update={"id": f"{GROUP}{found.id}"})
+    community = identified(graph, TreeCommunity(id="", members=tuple(members), keywords=tuple(keywords)))
+    return community.model_copy(update={"id": f"{GROUP}{community.id}"})
 
 
 def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) -> list[Block]:
-    """Return the groups of the documents by the fields that tell them apart, and by year; nothing without such a field.
+    """Return groups of the documents by their categorical fields and by year, a block for each field.
+
+    Empty if too few documents have metadata, or none of its fields is categorical or a date.
 
     Args:
         index: the knowledge base.
@@ -111,136 +126,168 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
     documents = np.array(sorted(_find_document_entities(index)), dtype=np.intp)
     if len(documents) < _COVERED * len(index.store.documents.entries()):
         return []
-    fields = [column.name for column in _find_telling_fields(index, documents, "")]
+    fields = [column.name for column in _find_categories(index, documents, "")]
     fields += [f"{name}.year" for name in _find_dated_fields(index, documents)[:1]]
     blocks = list[Block]()
-    for left, field in zip(range(len(fields), 0, -1), fields, strict=True):
-        blocks += survey_by(index, schema, field, tokens // left, among=documents)
+    for number, field in enumerate(fields):
+        remaining_fields = len(fields) - number
+        blocks += survey_by(index, schema, field, tokens // remaining_fields, among=documents)
         tokens -= sum(map(item_cost, blocks[-1].items))
     return blocks
 
 
 def _find_document_entities(index: RetrievalIndex) -> set[int]:
-    """Return the rows of the entities that documents with metadata are."""
-    rows = (row for _, text in index.store.documents.whole_texts()
-            for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
-    entities = (entity for row in rows for entity in find_entities(index, row.cells[0].value).entities)
-    return {at for entity in entities if (at := index.entity_at(entity)) is not None}
+    """Return the rows of the entities that stand for documents.
+
+    The first line of a document with metadata is a row about the document itself, whose first cell names the entity.
+    """
+    metadata_rows = (row for _, text in index.store.documents.whole_texts()
+                     for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
+    entities = (entity for row in metadata_rows for entity in find_entities(index, row.cells[0].value).entities)
+    return {row for entity in entities if (row := index.entity_at(entity)) is not None}
 
 
-def _note_rest(shown: list[Passage], hidden: int, kind: str) -> tuple[Passage, ...]:
-    """Return lines, the last of which says how many more there are: without a model, lines alone are an answer."""
-    if not hidden:
+def _note_rest(shown: list[Passage], omitted_count: int, kind: str) -> tuple[Passage, ...]:
+    """Return lines; if others were left out, the last line says how many.
+
+    A block's note would not do: without a model, only the lines are shown.
+    """
+    if not omitted_count:
         return tuple(shown)
     last = shown[-1]
-    return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {hidden} more {kind})"}))
+    return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {omitted_count} more {kind})"}))
 
 
 def _read_grouping(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None = None,
               among: Rows | None = None) -> _Grouping:
+    """Return the groups of a survey; the arguments are those of `survey_by`."""
     match = _PERIOD.fullmatch(by.strip())
-    # Without a period, the value itself is the group.
+    # Without a period, the value itself ("tail") is the group.
     field, period = (match["field"], match["period"]) if match else (by.strip(), "tail")
     name = find_field(index, schema, field)
     computed = compute(index, schema, TripleLookup(relation=name, by=period), name)
     heads = np.unique(computed.column.heads) if among is None else np.intersect1d(computed.column.heads, among)
     if alpha is None:
         groups = _limit_groups(computed, heads)
-        if match:
+        if match:  # periods are in the order of time
             groups.sort(key=lambda group: group.key)
     else:
         groups = _find_modular_groups(index, computed, alpha)
-    return _Grouping(computed, groups, heads, _find_telling_fields(index, heads, name))
+    return _Grouping(computed, groups, heads, _find_categories(index, heads, name))
 
 
 def _limit_groups(computed: Computed, heads: Rows) -> list[RowGroup]:
-    """Return the groups with only the rows of some subjects, the largest first."""
-    own = (group._replace(rows=group.rows[np.isin(computed.column.heads[group.rows], heads)])
-           for group in computed.groups)
-    return sorted((group for group in own if len(group.rows)), key=lambda group: -len(group.rows))
+    """Return the groups with only the rows of some heads, the largest first; groups without such rows are left out."""
+    limited = (group._replace(rows=group.rows[np.isin(computed.column.heads[group.rows], heads)])
+               for group in computed.groups)
+    return sorted((group for group in limited if len(group.rows)), key=lambda group: -len(group.rows))
 
 
 def _find_modular_groups(index: RetrievalIndex, computed: Computed, alpha: float) -> list[RowGroup]:
-    """Return the groups of a field's subjects by modularity (eq. 3), the largest first; each key has its values.
+    """Return groups of the entities that have a field, by attribute-aware modularity (eq. 3), the largest first.
 
-    All entities have a part in finding them: an author who is no subject links what is.
+    All entities of the graph take part in the partition, because an entity without the field, such as an author, may
+    connect those that have it. A group's key lists its most frequent values of the field.
 
     Raises:
         FieldError: the graph is too large.
     """
-    heads, rows = computed.column.heads, np.concatenate([computed.rows[:0], *(one.rows for one in computed.groups)])
-    keys = np.repeat(np.arange(len(computed.groups)), [len(group.rows) for group in computed.groups])
+    heads = computed.column.heads
+    rows = np.concatenate([computed.rows[:0], *(group.rows for group in computed.groups)])
+    value_numbers = np.repeat(np.arange(len(computed.groups)), [len(group.rows) for group in computed.groups])
     if (links := len(index.triples) + len(rows)) > _MOST_LINKS:
         raise FieldError(f"there are {links:,} facts and values, and groups by both are found among at most "
                          f"{_MOST_LINKS:,}: leave alpha out")
-    values = np.unique(np.stack([heads[rows], keys], axis=1), axis=0)
+    values = np.unique(np.stack([heads[rows], value_numbers], axis=1), axis=0)
     from ..graph_store.tree.clusters import attribute_groups  # noqa: PLC0415  (scipy is slow to import)
 
     labels = attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[heads[rows]]
-    found = []
+    groups = []
     for label in np.unique(labels):
-        own = labels == label
-        counts = sorted(Counter(keys[own].tolist()).items(), key=lambda one: (-one[1], one[0]))
-        key = ", ".join(f"{computed.groups[key].key}{f' {count}' if len(counts) > 1 else ''}"
-                         for key, count in counts[:_SHOWN_KINDS])
-        found.append(RowGroup(key, rows[own], float(len(np.unique(heads[rows[own]]))), ""))
-    return sorted(found, key=lambda group: (-group.value, group.key, group.rows.tolist()))
+        in_group = labels == label
+        counts = sorted(Counter(value_numbers[in_group].tolist()).items(), key=lambda item: (-item[1], item[0]))
+        key = ", ".join(f"{computed.groups[number].key}{f' {count}' if len(counts) > 1 else ''}"
+                        for number, count in counts[:_SHOWN_VALUES])
+        groups.append(RowGroup(key, rows[in_group], float(len(np.unique(heads[rows[in_group]]))), ""))
+    return sorted(groups, key=lambda group: (-group.value, group.key, group.rows.tolist()))
 
 
 def _find_dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
-    """Return the fields that give most documents a date, the one of most documents first."""
-    dated = {}
+    """Return the attributes that give at least the share `_COVERED` of documents a date, the most frequent first."""
+    document_counts = {}
     for term in terms_of(index):
         if term.is_attribute and term.rows >= _COVERED * len(documents):
             column = index.column(term.name)
             has_date = np.array([bool(date) for date in column.dates], dtype=bool)
-            dated[term.name] = len(np.intersect1d(documents, column.heads[has_date[column.labels]]))
-    most = sorted(dated, key=lambda name: (-dated[name], name))
-    return [name for name in most if dated[name] >= _COVERED * len(documents)]
+            document_counts[term.name] = len(np.intersect1d(documents, column.heads[has_date[column.labels]]))
+    by_count = sorted(document_counts, key=lambda name: (-document_counts[name], name))
+    return [name for name in by_count if document_counts[name] >= _COVERED * len(documents)]
 
 
-def _find_telling_fields(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldColumn]:
-    """Return the fields of few values, no dates, that most of some things have; the one of fewest values first."""
+def _find_categories(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldColumn]:
+    """Return categorical fields of some entities, the one with the fewest values first.
+
+    A field is categorical if most of the entities have it and it has few different values, which are no dates.
+
+    Args:
+        index: the knowledge base.
+        heads: the entities, by their rows.
+        by: the field by which they are grouped, which is left out; "" if there is none.
+    """
     columns = [index.column(term.name) for term in terms_of(index) if term.name != by and term.rows >= len(heads) / 2]
-    found = []
+    categories = []
     for column in columns:
-        own = np.isin(column.heads, heads)
-        kinds = np.unique(column.labels[own])
-        is_dated = any(column.dates[label] for label in kinds[:_KINDS])
-        if 1 < len(kinds) <= _KINDS and not is_dated and len(np.unique(column.heads[own])) >= _COVERED * len(heads):
-            found.append(column)
-    return sorted(found, key=lambda column: (len(column.texts), column.name))[:_TELLING]
+        is_of_heads = np.isin(column.heads, heads)
+        labels = np.unique(column.labels[is_of_heads])
+        has_date = any(column.dates[label] for label in labels[:_MOST_VALUES])
+        is_covering = len(np.unique(column.heads[is_of_heads])) >= _COVERED * len(heads)
+        if 1 < len(labels) <= _MOST_VALUES and not has_date and is_covering:
+            categories.append(column)
+    return sorted(categories, key=lambda column: (len(column.texts), column.name))[:_MOST_FIELDS]
 
 
 def _build_group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGroup, field: str,
                 reports: Mapping[str, CommunitySummary]) -> Passage:
+    """Return the line of a group, as `survey_by` describes it.
+
+    Args:
+        index: the knowledge base.
+        grouping: the survey.
+        group: the group.
+        field: words before the group's key, such as the field's name; may be "".
+        reports: the reports on groups by the ids of their communities.
+    """
     column = grouping.computed.column
     entities = np.unique(column.heads[group.rows])
-    kinds = [_describe_kinds(one, entities) for one in grouping.telling]
+    categories = [_describe_values(category, entities) for category in grouping.categories]
     central = sorted(entities.tolist(), key=lambda row: int(index.browsing.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.about(row)[0] for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
     report = reports.get(_build_community(index, column, group).id) if reports else None
-    text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *kinds, f"{names}{more}",
+    text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *categories, f"{names}{more}",
                                    report.summary if report else ""]))
     places = [row.places[0] for row in cited_rows(index, column, group.rows)]
     return graph_item(places, text, column.name, "row", ("",))
 
 
-def _describe_kinds(column: FieldColumn, entities: Rows) -> str:
+def _describe_values(column: FieldColumn, entities: Rows) -> str:
+    """Return the most frequent values of a field among entities: "status: Final 12, Draft 3"; "" if there are none."""
     counts = Counter(column.texts[label] for label in column.labels[np.isin(column.heads, entities)].tolist())
-    most = sorted(counts, key=lambda text: (-counts[text], text))[:_SHOWN_KINDS]
+    most = sorted(counts, key=lambda text: (-counts[text], text))[:_SHOWN_VALUES]
     return f"{column.name.replace('_', ' ')}: {', '.join(f'{text} {counts[text]}' for text in most)}" if most else ""
 
 
 def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: str, tokens: int) -> list[Block]:
-    """Return what a path of relations reaches from an entity [UniAI-GraphRAG eq. 5], completed by eq. 4.
+    """Return what a path of relations reaches from an entity [UniAI-GraphRAG eq. 5].
+
+    The note names entities that the path does not reach but most of whose neighbours it does [eq. 4].
 
     Args:
         index: the knowledge base.
         schema: the schema in force.
-        root: the entity where the path begins.
-        along: relations with "->" between; "<" before one follows it backwards, "*" goes on along the last one.
+        root: the name of the entity where the path begins.
+        along: relations separated by "->". "<" before a relation follows it backwards, and "*" at the end repeats the
+            last one as often as possible.
         tokens: the budget, estimated tokens.
 
     Raises:
@@ -252,7 +299,7 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
         near = f" Names like it: {'; '.join(found.near)}." if found.near else ""
         return [Block(title=root, note=f"No entity has this name.{near}")]
     reached, steps = set(starts), list[tuple[str, list[int]]]()
-    frontier, is_cut = set(starts), False
+    frontier, is_cut = set(starts), False  # the entities that the last step reached
     for relation in _read_steps(index, schema, along):
         triples, frontier = _follow(index, relation, frontier, reached)
         is_cut = bool(frontier) and len(reached) > _MOST_REACHED
@@ -262,15 +309,15 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
         steps += [(relation, triples)] if triples else []
     items = [item for number, step in enumerate(steps, 1) for item in _list_step_items(index, number, *step)]
     boundary = _find_boundary(index, reached) - set(starts)
-    shown, left = fit_lines(items, tokens)
+    shown, omitted_count = fit_lines(items, tokens)
     notes = [] if items else ["nothing is reached along this path"]
     if is_cut:
         notes.append("there is more beyond these")
     if boundary:
         names = sorted(index.about(row)[0] for row in boundary)
-        notes.append(f"connected to these mostly: {'; '.join(names[:_KINDS])}")
+        notes.append(f"connected to these mostly: {'; '.join(names[:_MOST_NAMES])}")
     return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached",
-                  items=_note_rest(shown, left, "lines"), note="; ".join(notes))]
+                  items=_note_rest(shown, omitted_count, "lines"), note="; ".join(notes))]
 
 
 def _read_steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Iterator[str]:
@@ -280,11 +327,13 @@ def _read_steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Itera
         FieldError: there is no such relation.
     """
     *begin, end = map(str.strip, along.split("->"))
-    steps = [_read_step(index, schema, part) for part in (begin if begin and end == "*" else [*begin, end])]
-    return chain(steps, repeat(steps[-1])) if len(steps) == len(begin) else iter(steps)
+    is_repeated = bool(begin) and end == "*"
+    steps = [_read_step(index, schema, part) for part in (begin if is_repeated else [*begin, end])]
+    return chain(steps, repeat(steps[-1])) if is_repeated else iter(steps)
 
 
 def _read_step(index: RetrievalIndex, schema: GraphSchema, part: str) -> str:
+    """Return the relation that a part of a path names, with "<" before it if the part has it; see `_read_steps`."""
     found = find_term(index, schema, part.removeprefix("<"))
     names = [term.name for term in found.terms if not term.is_attribute]
     if not names:
@@ -294,33 +343,54 @@ def _read_step(index: RetrievalIndex, schema: GraphSchema, part: str) -> str:
 
 
 def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: set[int]) -> tuple[list[int], set[int]]:
-    """Return the triples of a relation that lead on from some entities, and the entities that are new."""
+    """Return the triples of a relation that lead from some entities to new ones, and these new entities.
+
+    Args:
+        index: the knowledge base.
+        relation: the relation, with "<" before it to follow it backwards.
+        frontier: the entities to go on from, by their rows.
+        reached: all entities that the path reached before.
+    """
     column = index.column(relation)
     rows = np.flatnonzero(np.isin(column.heads, sorted(frontier)))
     ends = column.tails()[rows]
-    fresh = (ends >= 0) & ~np.isin(ends, sorted(reached))
-    return sorted(column.triples[rows[fresh]].tolist()), set(ends[fresh].tolist())
+    is_new = (ends >= 0) & ~np.isin(ends, sorted(reached))
+    return sorted(column.triples[rows[is_new]].tolist()), set(ends[is_new].tolist())
 
 
 def _list_step_items(index: RetrievalIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:
-    """Yield the lines of a path's step: of each entity that it leads on from, what it leads to."""
+    """Yield the lines of one step of a path: for each entity where the step begins, the entities that it leads to.
+
+    Args:
+        index: the knowledge base.
+        number: the step's number, from 1.
+        relation: the step's relation, with "<" before it if it is followed backwards.
+        triples: the triples that the step follows, by their rows.
+    """
     name, is_backward = relation.removeprefix("<").replace("_", " "), relation.startswith("<")
-    start_of, side = (tail_of, head_of) if is_backward else (head_of, tail_of)
+    start_of, end_of = (tail_of, head_of) if is_backward else (head_of, tail_of)
     by_start: dict[str, list[FactRow]] = {}
     for row in triple_rows(index, triples):
         if row.places:
             by_start.setdefault(start_of(row), []).append(row)
-    for start, own in sorted(by_start.items()):
-        arrow = f"{number}. {start} <- {name}: " if is_backward else f"{number}. {start} {name} -> "
-        yield from (item.model_copy(update={"kind": "row", "cells": ("",)}) for item in row_items(own, arrow, side))
+    for start, rows in sorted(by_start.items()):
+        lead = f"{number}. {start} <- {name}: " if is_backward else f"{number}. {start} {name} -> "
+        yield from (item.model_copy(update={"kind": "row", "cells": ("",)}) for item in row_items(rows, lead, end_of))
 
 
 def _find_boundary(index: RetrievalIndex, reached: set[int]) -> set[int]:
-    """Return the outside entities of whose neighbours at least the share `TAU`, and two, are reached (eq. 4)."""
-    within = Counter(end for row in reached for end in _find_neighbours(index, row) if end not in reached)
-    return {row for row, count in within.items() if count > 1 and count / len(_find_neighbours(index, row)) >= TAU}
+    """Return entities outside of a set that belong to it by their neighbours (eq. 4).
+
+    At least two of the entity's neighbours, and at least the share `TAU` of them, have to be in the set.
+    """
+    # For each entity outside of the set, how many of its neighbours are in the set.
+    inside_counts = Counter(
+        neighbour for row in reached for neighbour in _find_neighbours(index, row) if neighbour not in reached)
+    return {row for row, count in inside_counts.items()
+            if count > 1 and count / len(_find_neighbours(index, row)) >= TAU}
 
 
 def _find_neighbours(index: RetrievalIndex, row: int) -> set[int]:
+    """Return the entities that share a triple with the entity of a row."""
     ends = index.triples[index.incident_at(row)][:, [0, 2]]
     return set(ends.reshape(-1).tolist()) - {row}

@@ -1,7 +1,7 @@
-"""Compute over the rows of a relation or attribute: filter, group, count, add up, find the extremes.
+"""Computing over the rows of a relation or attribute: filter, group, count, add up, find extremes.
 
-Everything is counted over all rows; what is shown of them is somebody else's choice. Dates compare as dates, numbers in
-one unit; what has no value of the kind is left out and counted.
+All computations are over all rows; `tables` chooses how many of them are shown. Dates are compared as dates, and
+numbers in one unit. Rows without a date or a number are left out, and their number is reported.
 """
 
 from collections import Counter
@@ -20,18 +20,21 @@ from .field_columns import FieldColumn, Rows
 from .index import RetrievalIndex
 from .schema_names import find_term, find_type, names_of, terms_of
 
-MOST_COMPARED, MOST_PAIRS = 10_000_000, 5_000_000
-"""What the conditions of a query compare, each alternative with each label; and the rows with a value to group by, of
-which an entity with many rows and values has their product. Each takes about a microsecond."""
+MOST_COMPARED = 10_000_000
+"""How many comparisons the conditions of a query may take, of each alternative with each label: about ten seconds."""
+MOST_PAIRS = 5_000_000
+"""How many pairs of a row and a value may be grouped: about five seconds. An entity with many rows and many values of
+the field has a pair for each combination."""
 _PERIODS = {"year": 4, "month": 7, "decade": 3}
+"""The characters of an ISO date that make up a period."""
 
 
 class FieldError(BanyanError):
-    """A field that no relation or attribute has for its name."""
+    """A field that does not exist, or that cannot be used in this way."""
 
 
 def find_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
-    """Return the relation or attribute that a field's name means.
+    """Return the name in the graph of the relation or attribute that a name or label means.
 
     Raises:
         FieldError: there is none.
@@ -43,9 +46,9 @@ def find_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
 
 
 class RowGroup(NamedTuple):
-    """The rows, by their numbers in the column, that have a key.
+    """The rows with the same key, by their numbers in the column.
 
-    `value` is what was computed of them, a date as YYYYMMDD; `text` is that in words, with a unit.
+    `value` is the number that was computed over them; a date is YYYYMMDD. `text` is the value for people, with a unit.
     """
 
     key: str
@@ -55,17 +58,19 @@ class RowGroup(NamedTuple):
 
 
 class Computed(NamedTuple):
-    """What a query found.
+    """The result of a query over a column.
 
     Attributes:
-        column: the column that was asked for.
-        rows: the numbers of the rows that fit, in the column's order; of an extreme, those that have it.
-        groups: the groups, the largest or first first.
+        column: the column.
+        rows: the numbers of the rows that fit, in the column's order; for an extreme, of the rows that have it.
+        groups: the groups, ordered by their values; empty for a query without groups.
         value: the number that was computed, None for a list.
-        unit: what the number is in.
-        total: the rows that fit; a count is of their subjects, which may have several.
-        left_out: how many rows have no value of the kind, by the reason.
-        having, of_type, type: how many entities of the subjects' type have the field, and how many there are.
+        unit: the unit of the value.
+        total: how many rows fit. A count may be smaller: it is of their heads, and a head may have several rows.
+        left_out: how many rows have no value that can be computed with, by the reason.
+        having: how many entities of the type `type` have the field.
+        of_type: how many entities of the type there are.
+        type: the most frequent type of the column's heads.
     """
 
     column: FieldColumn
@@ -80,11 +85,11 @@ class Computed(NamedTuple):
     type: str
 
     def leading(self, limit: int) -> tuple[RowGroup, ...]:
-        """Return the first groups, and those that tie with the last of them; all groups if the limit is 0."""
+        """Return the first `limit` groups, and further ones whose value equals the last one's; 0 means all groups."""
         if not 0 < limit < len(self.groups):
             return self.groups
-        least = self.groups[limit - 1].value
-        return (*self.groups[:limit], *takewhile(lambda group: group.value == least, self.groups[limit:]))
+        last_value = self.groups[limit - 1].value
+        return (*self.groups[:limit], *takewhile(lambda group: group.value == last_value, self.groups[limit:]))
 
 
 def compute(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, name: str,
@@ -94,18 +99,18 @@ def compute(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, na
     Args:
         index: the knowledge base.
         schema: the schema in force, by whose labels fields are found.
-        lookup: what is asked; its date and document are left to `keep`.
+        lookup: the query. Its date and document are not in columns, so `keep` applies them.
         name: the relation's or attribute's name in the graph.
-        keep: returns those of some rows that fit what is not in columns, such as a date.
+        keep: a further filter: returns those of some rows that fit; None keeps all.
 
     Raises:
-        ConditionError, FieldError: a condition cannot be read, or is about a field that there is not.
+        ConditionError, FieldError: a condition cannot be read, or is about a field that does not exist.
     """
     return _Table(index, schema, name).compute(lookup, keep)
 
 
 class _Table:
-    """One relation or attribute of one knowledge base."""
+    """The rows of one relation or attribute, and how many comparisons the query's conditions took so far."""
 
     def __init__(self, index: RetrievalIndex, schema: GraphSchema, name: str) -> None:
         self._index, self._schema = index, schema
@@ -113,6 +118,7 @@ class _Table:
         self._compared = 0
 
     def compute(self, lookup: TripleLookup, keep: Callable[[FieldColumn, Rows], Rows] | None) -> Computed:
+        """Return what a query computes; see the module's `compute`."""
         fits = np.ones(len(self.column.heads), bool)
         if lookup.head:
             fits &= self._fits_ends(self.column.heads, part_condition(lookup.head))
@@ -127,10 +133,10 @@ class _Table:
     # Conditions.
 
     def _fitting(self, column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
-        """Return which labels of a column a condition allows; see `fitting_labels`.
+        """Return which labels of a column fit a condition, apart from its negation; see `fitting_labels`.
 
         Raises:
-            ConditionError: the query's conditions together take too long.
+            ConditionError: the query's conditions together take more than `MOST_COMPARED` comparisons.
         """
         self._compared += len(column.texts) * max(1, len(condition.values))
         if self._compared > MOST_COMPARED:
@@ -139,13 +145,18 @@ class _Table:
         return fitting_labels(column, condition, self._index.aliases)
 
     def _fits_ends(self, entities: Rows, condition: Condition) -> NDArray[np.bool_]:
-        """Return which rows have an entity of some name."""
-        distinct, number = np.unique(entities, return_inverse=True)
+        """Return which of some entities, shape (n,), fit a condition on their name, shape (n,); -1 is no entity."""
+        distinct, positions = np.unique(entities, return_inverse=True)
         names = [self._index.about(row)[0] if row >= 0 else "" for row in distinct.tolist()]
         column = FieldColumn("", distinct, np.arange(len(distinct)), names, distinct, distinct)
-        return _apply_sign(self._fitting(column, condition)[number], condition)
+        return _apply_sign(self._fitting(column, condition)[positions], condition)
 
     def _fits_where(self, condition: Condition) -> NDArray[np.bool_]:
+        """Return which rows fit a condition on a field, name or type of their head, or with "tail." of their tail.
+
+        Raises:
+            FieldError: there is no such field.
+        """
         side, _, field = condition.field.rpartition(".")
         if side not in {"", "head", "tail"}:
             raise FieldError(f"{condition.field!r} is no field: write FIELD of the subject, or tail.FIELD")
@@ -153,36 +164,43 @@ class _Table:
         if field in {"name", "head", "tail"}:
             return self._fits_ends(self.column.tails() if field == "tail" else entities, condition)
         if field == "type" and all(field not in names_of(self._schema, term) for term in terms_of(self._index)):
-            return self._fits_types(entities, condition)
+            return self._fits_types(entities, condition)  # no field is called "type", so it is the entity's type
         column = self._field(field)
-        if not condition.values and condition.sign in {"=", "!="}:
+        if not condition.values and condition.sign in {"=", "!="}:  # "owner=": without a value
             return _apply_sign(~np.isin(entities, column.heads), condition)
-        fitting = self._fitting(column, condition)
-        having = np.isin(entities, column.heads[fitting[column.labels]])
-        return _apply_sign(having, condition)
+        is_fitting_label = self._fitting(column, condition)
+        has_fitting_value = np.isin(entities, column.heads[is_fitting_label[column.labels]])
+        return _apply_sign(has_fitting_value, condition)
 
     def _fits_types(self, entities: Rows, condition: Condition) -> NDArray[np.bool_]:
+        """Return which of some entities, shape (n,), have one of a condition's types, shape (n,).
+
+        Raises:
+            FieldError: there is no such type, or the condition compares types.
+        """
         types, wanted = self._index.browsing.types, list[str]()
         for value in condition.values:
             wanted.append(find_type(self._index, self._schema, value))
             if not wanted[-1] or condition.sign not in {"=", "!="}:
                 raise FieldError(f"no type is {condition.sign} {value}; there are: {', '.join(types)}")
-        fits = np.isin(self._index.browsing.type_of[entities], [types.index(kind) for kind in wanted]) & (entities >= 0)
-        return _apply_sign(fits, condition)
+        has_type = np.isin(self._index.browsing.type_of[entities], [types.index(name) for name in wanted])
+        return _apply_sign(has_type & (entities >= 0), condition)  # -1 is no entity
 
     def _field(self, name: str) -> FieldColumn:
+        """Return the column of a field by its name or label; "<" before the name swaps heads and tails."""
         bare = name.removeprefix("<")
         return self._index.column(name.removesuffix(bare) + find_field(self._index, self._schema, bare))
 
     # Calculations.
 
     def _calculate(self, lookup: TripleLookup, rows: Rows) -> Computed:
+        """Return what a query computes over the rows that fit its conditions."""
         left_out: Counter[str] = Counter()
-        column, value, unit, shown = self.column, None, "", rows
+        column, value, unit, result_rows = self.column, None, "", rows
         groups = list[RowGroup]()
         if lookup.by:
             groups = self._group_rows(lookup, rows, left_out)
-            shown = np.unique(np.concatenate([group.rows for group in groups])) if groups else rows[:0]
+            result_rows = np.unique(np.concatenate([group.rows for group in groups])) if groups else rows[:0]
         elif lookup.do == "count":
             value = float(len(np.unique(column.heads[rows])))
         elif lookup.do == "distinct":
@@ -190,83 +208,118 @@ class _Table:
         elif lookup.do in {"sum", "mean"}:
             value, unit = self._add_up(lookup.do, rows, left_out)
         elif lookup.do != "list":
-            shown, value, unit = self._find_extreme(lookup.do, rows, left_out, max(lookup.limit, 1))
-        kind, having, of_type = self._count_coverage()
-        return Computed(column, shown, tuple(groups), value, unit, len(rows), dict(left_out), having, of_type, kind)
+            result_rows, value, unit = self._find_extreme(lookup.do, rows, left_out, max(lookup.limit, 1))
+        entity_type, having, of_type = self._count_coverage()
+        return Computed(column, result_rows, tuple(groups), value, unit, len(rows), dict(left_out), having, of_type,
+                        entity_type)
 
     def _count_coverage(self) -> tuple[str, int, int]:
-        """Return the subjects' most frequent type, how many of it have the field, and how many there are."""
-        owners, browsing = np.unique(self.column.heads), self._index.browsing
-        if not len(owners):
+        """Return how much of its type the field covers.
+
+        Returns:
+            The most frequent type of the heads, how many entities of this type have the field, and how many there are.
+        """
+        heads, browsing = np.unique(self.column.heads), self._index.browsing
+        if not len(heads):
             return "", 0, 0
-        counts = np.bincount(browsing.type_of[owners], minlength=len(browsing.types))
-        kind = int(np.argmax(counts))
-        return browsing.types[kind], int(counts[kind]), int(np.count_nonzero(browsing.type_of == kind))
+        counts = np.bincount(browsing.type_of[heads], minlength=len(browsing.types))
+        number = int(np.argmax(counts))
+        return browsing.types[number], int(counts[number]), int(np.count_nonzero(browsing.type_of == number))
 
     def _read_numbers(self, rows: Rows, left_out: Counter[str]) -> tuple[Rows, NDArray[np.float64], str]:
-        """Return the rows with a number, these numbers in one unit, and that unit: the one that most have."""
+        """Return the rows whose labels are numbers of the most frequent dimension, with these numbers in one unit.
+
+        Returns:
+            The rows, their numbers in the most frequent unit of that dimension, and the unit. The other rows are
+            counted in `left_out`.
+        """
         amounts = [self.column.amounts[label] for label in self.column.labels[rows].tolist()]
-        units = Counter(amount.dimension for amount in amounts if amount is not None)
-        dimension = min(units, key=lambda one: (-units[one], one)) if units else ""
-        written = Counter(amount.unit for amount in amounts if amount is not None and amount.dimension == dimension)
-        unit = min(written, key=lambda one: (-written[one], one)) if written else ""
-        sized = [(number, amount) for number, amount in enumerate(amounts)
-                 if amount is not None and amount.dimension == dimension]
-        left_out.update({"no number": len(amounts) - units.total(), "in another unit": units.total() - len(sized)})
-        # Figures as written stay exact where all are in one unit.
-        factor = next((one.size / one.figure for _, one in sized if one.unit == unit and one.figure), 1.0)
-        sizes = [amount.figure if amount.unit == unit else amount.size / factor for _, amount in sized]
-        return rows[[number for number, _ in sized]], np.array(sizes, float), unit
+        dimensions = Counter(amount.dimension for amount in amounts if amount is not None)
+        dimension = min(dimensions, key=lambda name: (-dimensions[name], name)) if dimensions else ""
+        comparable = [(position, amount) for position, amount in enumerate(amounts)
+                      if amount is not None and amount.dimension == dimension]
+        units = Counter(amount.unit for _, amount in comparable)
+        unit = min(units, key=lambda name: (-units[name], name)) if units else ""
+        number_count = dimensions.total()
+        left_out.update({"no number": len(amounts) - number_count, "in another unit": number_count - len(comparable)})
+        # Figures that are in the unit are used as they are written, so they stay exact.
+        factor = next((amount.size / amount.figure for _, amount in comparable
+                       if amount.unit == unit and amount.figure), 1.0)
+        numbers = [amount.figure if amount.unit == unit else amount.size / factor for _, amount in comparable]
+        return rows[[position for position, _ in comparable]], np.array(numbers, float), unit
 
     def _add_up(self, do: Calculation, rows: Rows, left_out: Counter[str]) -> tuple[float | None, str]:
-        _, sizes, unit = self._read_numbers(rows, left_out)
-        if not len(sizes):
+        """Return the sum or mean of the rows' numbers, and its unit; None if there are no numbers."""
+        _, numbers, unit = self._read_numbers(rows, left_out)
+        if not len(numbers):
             return None, ""
-        return float(sizes.sum() if do == "sum" else sizes.mean()), unit
+        return float(numbers.sum() if do == "sum" else numbers.mean()), unit
 
     def _find_extreme(self, do: Calculation, rows: Rows, left_out: Counter[str],
                  most: int = 1) -> tuple[Rows, float | None, str]:
-        """Return the rows with the smallest, largest, first or last values; the value only if one is asked for."""
+        """Return the rows with the smallest, largest, first or last values.
+
+        Args:
+            do: which values; "first" and "last" are of dates if the field has dates.
+            rows: the rows to choose from.
+            left_out: counts the rows without a date or number.
+            most: how many different values are wanted; all rows with one of them are returned.
+
+        Returns:
+            The rows, the value, and its unit. The value is None for dates, and if `most` is not 1.
+        """
         dates = [self.column.dates[label] for label in self.column.labels[rows].tolist()]
         if do in {"first", "last"} and self.column.holds_dates:
-            known = set(sorted({date for date in dates if date}, reverse=do == "last")[:most])
+            extreme_dates = set(sorted({date for date in dates if date}, reverse=do == "last")[:most])
             left_out["no date"] += dates.count("")
-            return rows[[number for number, date in enumerate(dates) if date in known]], None, ""
-        sized, sizes, unit = self._read_numbers(rows, left_out)
-        if not len(sizes):
+            return rows[[position for position, date in enumerate(dates) if date in extreme_dates]], None, ""
+        number_rows, numbers, unit = self._read_numbers(rows, left_out)
+        if not len(numbers):
             return rows[:0], None, ""
-        wanted = np.unique(sizes)[:most] if do in {"smallest", "first"} else np.unique(sizes)[-most:]
-        return sized[np.isin(sizes, wanted)], float(wanted[0]) if most == 1 else None, unit
+        extremes = np.unique(numbers)[:most] if do in {"smallest", "first"} else np.unique(numbers)[-most:]
+        return number_rows[np.isin(numbers, extremes)], float(extremes[0]) if most == 1 else None, unit
 
     # Groups.
 
     def _group_rows(self, lookup: TripleLookup, rows: Rows, left_out: Counter[str]) -> list[RowGroup]:
-        keys, at = self._read_keys(lookup.by, rows, left_out)
-        found = []
-        by_key: dict[str, list[int]] = {}
-        for key, row in zip(keys, at.tolist(), strict=True):
-            by_key.setdefault(key, []).append(row)
-        # Grouped by one end, the other one is counted.
-        counted = self.column.labels if lookup.by == "head" else self.column.heads
-        for key, own in by_key.items():
-            of, unit = np.array(own, np.intp), ""
-            value: float | None = float(len(np.unique(counted[of])))
+        """Return the groups of some rows, each with what the query computes over it.
+
+        The largest value comes first, or for "smallest" and "first" the smallest. A group without a number or date to
+        compute with is left out.
+        """
+        keys, keyed_rows = self._read_keys(lookup.by, rows, left_out)
+        groups = []
+        rows_by_key: dict[str, list[int]] = {}
+        for key, row in zip(keys, keyed_rows.tolist(), strict=True):
+            rows_by_key.setdefault(key, []).append(row)
+        # If rows are grouped by one end, the different names at the other end are counted.
+        counted_end = self.column.labels if lookup.by == "head" else self.column.heads
+        for key, row_list in rows_by_key.items():
+            group_rows, unit = np.array(row_list, np.intp), ""
+            value: float | None = float(len(np.unique(counted_end[group_rows])))
             if lookup.do in {"sum", "mean"}:
-                value, unit = self._add_up(lookup.do, of, left_out)
+                value, unit = self._add_up(lookup.do, group_rows, left_out)
             elif lookup.do == "distinct":
-                value = float(len(np.unique(self.column.labels[of])))
+                value = float(len(np.unique(self.column.labels[group_rows])))
             elif lookup.do in EXTREMES:
-                of, value, unit = self._find_extreme(lookup.do, of, left_out)
-            date = self.column.dates[self.column.labels[of[0]]] if value is None and len(of) else ""
+                group_rows, value, unit = self._find_extreme(lookup.do, group_rows, left_out)
+            # An extreme of dates has rows but no value: its date is that of any of the rows.
+            date = self.column.dates[self.column.labels[group_rows[0]]] if value is None and len(group_rows) else ""
             if value is not None:
-                found.append(RowGroup(key, of, value, f"{shown_number(value)} {unit}".strip()))
+                groups.append(RowGroup(key, group_rows, value, f"{shown_number(value)} {unit}".strip()))
             elif date:
-                found.append(RowGroup(key, of, _date_number(date), date))
-        ascending = lookup.do in {"smallest", "first"}
-        return sorted(found, key=lambda group: (group.value if ascending else -group.value, group.key))
+                groups.append(RowGroup(key, group_rows, _date_number(date), date))
+        is_ascending = lookup.do in {"smallest", "first"}
+        return sorted(groups, key=lambda group: (group.value if is_ascending else -group.value, group.key))
 
     def _read_keys(self, by: str, rows: Rows, left_out: Counter[str]) -> tuple[Sequence[str], Rows]:
-        """Return the key of each row, and the row; rows with several keys are there several times."""
+        """Return the key of each row, and the row; a row with several keys is repeated.
+
+        Args:
+            by: what to group by: "head", "tail", a field, or one of these with a period ("year", "born.year").
+            rows: the rows to group.
+            left_out: counts the rows without a key.
+        """
         field, _, period = by.rpartition(".")
         if period not in _PERIODS:
             field, period = by, ""
@@ -274,41 +327,54 @@ class _Table:
             return [self._index.about(row)[0] for row in self.column.heads[rows].tolist()], rows
         if field in {"", "tail"}:
             texts = self.column.dates if period else self.column.texts
-            keys, at = [texts[label] for label in self.column.labels[rows].tolist()], rows
+            keys, keyed_rows = [texts[label] for label in self.column.labels[rows].tolist()], rows
         else:
-            keys, at = self._read_field_keys(field, rows, left_out, dates=bool(period))
+            keys, keyed_rows = self._read_field_keys(field, rows, left_out, dates=bool(period))
         if not period:
-            return keys, at
-        dated = [number for number, key in enumerate(keys) if key]
+            return keys, keyed_rows
+        dated = [position for position, date in enumerate(keys) if date]
         left_out["no date"] += len(keys) - len(dated)
-        return [f"{keys[number][:_PERIODS[period]]}{'0s' if period == 'decade' else ''}" for number in dated], at[dated]
+        length, suffix = _PERIODS[period], "0s" if period == "decade" else ""
+        return [f"{keys[position][:length]}{suffix}" for position in dated], keyed_rows[dated]
 
     def _read_field_keys(self, name: str, rows: Rows, left_out: Counter[str], *, dates: bool) -> tuple[list[str], Rows]:
+        """Return the values that each row's head (or tail, for "tail.FIELD") has of a field, and the row of each value.
+
+        Args:
+            name: the field.
+            rows: the rows.
+            left_out: counts the rows without a value.
+            dates: whether the values are returned as dates, "" for those that are none.
+
+        Raises:
+            FieldError: there is no such field, or there are too many values.
+        """
         side, _, field = name.rpartition(".")
         entities = (self.column.tails() if side == "tail" else self.column.heads)[rows]
         column = self._field(field or name)
+        # The heads of a column are sorted, so the values of an entity are in neighbouring rows.
         begins, ends = (np.searchsorted(column.heads, entities, way) for way in ("left", "right"))
         if (pairs := int((ends - begins).sum())) > MOST_PAIRS:
             raise FieldError(f"by {name} there are {pairs:,} pairs of a row and a value, at most {MOST_PAIRS:,} are "
                              "grouped: narrow by head, tail or where")
         left_out[f"no {column.name.replace('_', ' ')}"] += int(np.count_nonzero(begins == ends))
         texts = column.dates if dates else column.texts
-        keys, at = list[str](), list[int]()
+        keys, keyed_rows = list[str](), list[int]()
         for row, begin, end in zip(rows.tolist(), begins.tolist(), ends.tolist(), strict=True):
             for label in column.labels[begin:end].tolist():
                 keys.append(texts[label])
-                at.append(row)
-        return keys, np.array(at, np.intp)
+                keyed_rows.append(row)
+        return keys, np.array(keyed_rows, np.intp)
 
 
 def _date_number(date: str) -> float:
-    """Return a date as YYYYMMDD, so that dates have an order; what is not known of it is 0."""
+    """Return a date as the number YYYYMMDD, by which dates are sorted; unknown parts are 0, and BC is negative."""
     digits = "".join(character if character.isdigit() else "0" for character in date.lstrip("-") if character != "-")
     return float(digits[:8].ljust(8, "0")) * (-1 if date.startswith("-") else 1)
 
 
 def _apply_sign(fits: NDArray[np.bool_], condition: Condition) -> NDArray[np.bool_]:
-    """Return what fits a condition: all others where it says not."""
+    """Return `fits`, or its negation if the condition's sign is "!="."""
     return ~fits if condition.sign == "!=" else fits
 
 

@@ -1,4 +1,4 @@
-"""A computed table as data: rows and groups with their sources, for Python, the command line and the servers."""
+"""Computed tables as data: rows and groups with their sources, for Python, the command line and the servers."""
 
 import csv
 import io
@@ -20,12 +20,12 @@ from .table_query import FieldError, find_field
 from .tables import coverage, notes_of, read_table, values_of
 
 _RUN = tuple("=+-@\t\r")
-"""Beginnings of cells that a spreadsheet runs."""
+"""Characters at the beginning of a cell that a spreadsheet would run as a formula."""
 _DATED = frozenset({"first", "last"})
 _COUNTED = frozenset({"count", "distinct", "sum", "mean"})
-"""What is computed of all rows together; an extreme is of some of them."""
+"""Calculations that have one result for all rows; an extreme is a choice of rows."""
 MOST_ROWS = 10_000
-"""Rows that are put into words where nobody says how many; all are counted."""
+"""How many rows are returned if the caller sets no limit; the counts are of all rows."""
 
 
 class TableRow(Frozen):
@@ -70,23 +70,28 @@ class ComputedTable(Frozen):
         for group in self.groups:
             value = group.said if self.do in _DATED else _plain_number(group.value)
             yield {"key": group.key, "value": value, "rows": group.rows}
-        counted = self.value is not None and self.do in _COUNTED
-        if counted and not self.groups:
-            yield {self.do: _plain_number(self.value or 0.0), "unit": self.unit, "rows": self.total}
-        for row in self.rows if not self.groups and not counted else ():
-            shown = {name: "; ".join(values) for name, values in row.fields.items()}
-            yield {"head": row.head, self.relation: row.tail, **shown, "time": row.time, "document": row.document,
+        if self.groups:
+            return
+        if self.value is not None and self.do in _COUNTED:
+            yield {self.do: _plain_number(self.value), "unit": self.unit, "rows": self.total}
+            return
+        for row in self.rows:
+            fields = {name: "; ".join(values) for name, values in row.fields.items()}
+            yield {"head": row.head, self.relation: row.tail, **fields, "time": row.time, "document": row.document,
                    "quote": row.quote}
 
     def to_csv(self) -> str:
-        """Return the groups or rows as CSV with a line of headers; cells that a spreadsheet would run begin with '."""
+        """Return the groups or rows as CSV with a line of headers.
+
+        A cell that a spreadsheet would run as a formula gets an apostrophe before it.
+        """
         records = list(self.records())
         names = list(dict.fromkeys(name for record in records for name in record))
-        written = io.StringIO()
-        writer = csv.writer(written, lineterminator="\n")
+        csv_text = io.StringIO()
+        writer = csv.writer(csv_text, lineterminator="\n")
         writer.writerow(map(_safe_cell, names))
         writer.writerows([_safe_cell(record.get(name, "")) for name in names] for record in records)
-        return written.getvalue()
+        return csv_text.getvalue()
 
     def to_pandas(self) -> Any:
         """Return the groups or rows as a data frame; pandas has to be installed.
@@ -115,7 +120,7 @@ def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -
     Args:
         index: the knowledge base.
         schema: the schema in force, by whose labels fields are found.
-        lookup: what is asked for; its limit is the most rows and groups.
+        lookup: the query; its limit is the most rows and groups.
 
     Raises:
         FieldError, ConditionError: there is no such relation or field, or a condition cannot be read.
@@ -138,6 +143,7 @@ def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -
 
 
 def _row(index: RetrievalIndex, row: FactRow, columns: Mapping[str, FieldColumn]) -> TableRow:
+    """Return a row as data, with its first place as the source and its head's values of the fields to show."""
     place, amount = row.places[0], amount_of(row.tail)
     return TableRow(
         head=row.head, relation=row.relation, tail=row.tail, date=date_of(row.tail),

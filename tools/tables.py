@@ -1,4 +1,4 @@
-"""Tables: the rows of a relation or an attribute, filtered, counted and grouped, as lines that can be cited."""
+"""Looking up tables: the rows of a relation or an attribute, filtered, counted and grouped, as citable lines."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -35,21 +35,25 @@ from .schema_names import Term, find_term
 from .table_query import Computed, FieldError, compute, find_field, shown_number
 
 _MOST_ROWS = 400
-"""Rows that are put into words, more than a budget shows; all are counted."""
+"""How many rows are read in full, with their places: more than a budget shows. The counts are of all rows."""
 _MOST_TIMED = 5000
-"""Rows whose time or documents are read; those beyond are counted in the note."""
+"""How many rows are filtered by time, document or qualifier; a note gives the number of the others."""
 _MOST_BESIDE = 100
-"""Values of a field that are shown beside each row."""
+"""How many values of a further field are shown for a row."""
 _CITED = 3
-"""Rows of a count or a group that can be cited."""
-_OF_ROWS = frozenset({"name", "head", "tail", "type"})
-"""What conditions are on besides fields."""
+"""How many rows a count or a group cites."""
+_NOT_FIELDS = frozenset({"name", "head", "tail", "type"})
+"""What conditions may be on besides fields."""
 _DOCUMENT = "document"
 _DIGITS = re.compile(r"(\d{1,18})")
 
 
 class ReadTable(NamedTuple):
-    """What a lookup found: what was computed, the rows in words, and what was left unread."""
+    """The result of a lookup over one term.
+
+    `rows` are the first rows with their places; a grouped table has none. `unread` is the number of rows that were not
+    filtered because there were too many.
+    """
 
     term: Term
     computed: Computed
@@ -58,13 +62,16 @@ class ReadTable(NamedTuple):
 
 
 def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, tokens: int) -> list[Block]:
-    """Return the rows that a lookup asks for, or the terms that there are instead of an unknown one.
+    """Return the table that a lookup asks for as blocks of citable lines, one for each term that the lookup names.
+
+    If there is no such relation or attribute, the note names others.
 
     Args:
         index: the knowledge base.
         schema: the schema in force, by whose labels fields are found.
         lookup: the relation or attribute, the filters, and what to compute.
-        tokens: the budget, estimated tokens. What does not fit is counted, and the note says how to narrow it.
+        tokens: the budget, estimated tokens. If not all lines fit, the note says how many there are and how to narrow
+            the lookup.
 
     Raises:
         DateError: `at` is no date with a year.
@@ -86,188 +93,222 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
                most: int = _MOST_ROWS) -> ReadTable:
     """Compute what a lookup asks of one relation or attribute.
 
-    Where no row leads to the tail that is asked for, those count that hold with it: "7280000 (network: Ropsten)". So do
-    they for a condition on what is no field but stands beside rows ("network=Ropsten").
+    A condition may also be on a qualifier of rows, which is no field: "network=Ropsten" fits "7280000 (network:
+    Ropsten)". And if no row has the tail that is asked for, rows with a qualifier of that value are returned.
+
+    Args:
+        index: the knowledge base.
+        schema: the schema in force, by whose labels fields are found.
+        lookup: the query.
+        term: the relation or attribute.
+        most: how many rows are read in full.
 
     Raises:
-        ConditionError, FieldError: a condition cannot be read, or is about a field that there is not.
+        ConditionError, FieldError: a condition cannot be read, or is about a field that does not exist.
         DateError: `at` is no date with a year.
     """
     unread = 0
-    lookup, beside = _split_where(index, schema, lookup)
+    lookup, qualifier_conditions = _split_where(index, schema, lookup)
 
     def keep(column: FieldColumn, rows: Rows) -> Rows:
+        """Return the rows that fit the date, the document and the qualifiers of the lookup."""
         nonlocal unread
-        if not (lookup.at or lookup.document or beside):
+        if not (lookup.at or lookup.document or qualifier_conditions):
             return rows
         unread = max(0, len(rows) - _MOST_TIMED)
-        kept = _filter_by_date_and_document(index, column, rows[:_MOST_TIMED], lookup)
-        for condition in beside:
-            kept = _filter_by_qualifier(index, schema, column, kept, condition)
-        return kept
+        kept_rows = _filter_by_date_and_document(index, column, rows[:_MOST_TIMED], lookup)
+        for condition in qualifier_conditions:
+            kept_rows = _filter_by_qualifier(index, schema, column, kept_rows, condition)
+        return kept_rows
 
     if lookup.at:
         read_day(lookup.at)  # a wrong date is an error even if no row fits
     computed = compute(index, schema, lookup, term.name, keep)
-    wanted = part_condition(lookup.tail)
-    if not computed.total and wanted.sign == "=" and wanted.values:
-        of_any = lookup.model_copy(update={"tail": ""})
-        computed = compute(index, schema, of_any, term.name, lambda column, rows: _filter_by_qualifier(
-            index, schema, column, keep(column, rows), wanted))
+    tail = part_condition(lookup.tail)
+    if not computed.total and tail.sign == "=" and tail.values:
+        without_tail = lookup.model_copy(update={"tail": ""})
+        computed = compute(index, schema, without_tail, term.name, lambda column, rows: _filter_by_qualifier(
+            index, schema, column, keep(column, rows), tail))
     if lookup.by:  # groups show no rows
         return ReadTable(term, computed, [], unread)
-    listed = _read_rows(index, computed.column, _sort_by_name(index, computed)[:most])
-    return ReadTable(term, computed, [row for row in listed if row.places], unread)
+    first_rows = _read_rows(index, computed.column, _sort_by_name(index, computed)[:most])
+    return ReadTable(term, computed, [row for row in first_rows if row.places], unread)
 
 
 def _sort_by_name(index: RetrievalIndex, computed: Computed) -> Rows:
-    """Return the rows in the order of their heads' names, then of what they lead to."""
+    """Return the rows in the order of their heads' names, then of their labels."""
     column, rows = computed.column, computed.rows
-    heads = {row: natural_key(index.about(row)[0]) for row in np.unique(column.heads[rows]).tolist()}
-    tails = {label: natural_key(column.texts[label]) for label in np.unique(column.labels[rows]).tolist()}
-    return np.array(sorted(rows.tolist(), key=lambda row: (heads[int(column.heads[row])],
-                                                           tails[int(column.labels[row])])), np.intp)
+    head_keys = {row: natural_key(index.about(row)[0]) for row in np.unique(column.heads[rows]).tolist()}
+    label_keys = {label: natural_key(column.texts[label]) for label in np.unique(column.labels[rows]).tolist()}
+    return np.array(sorted(rows.tolist(), key=lambda row: (head_keys[int(column.heads[row])],
+                                                           label_keys[int(column.labels[row])])), np.intp)
 
 
 def _filter_by_date_and_document(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: TripleLookup) -> Rows:
-    """Return the rows that hold at the lookup's date, and those of its documents."""
+    """Return the rows that hold at the lookup's date and that one of its documents states."""
     allowed = index.documents_with([lookup.document]) if lookup.document else None
-    kept = []
+    kept_rows = []
     for row in rows.tolist():
         holding = holding_at(_read_rows(index, column, np.array([row])), lookup.at)
         if holding and (allowed is None or not allowed.isdisjoint(holding[0].documents)):
-            kept.append(row)
-    return np.array(kept, np.intp)
+            kept_rows.append(row)
+    return np.array(kept_rows, np.intp)
 
 
 def _split_where(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
                  ) -> tuple[TripleLookup, list[Condition]]:
-    """Split a lookup's conditions: those on fields stay, those on what no field is called may stand beside rows."""
-    beside = {text: condition for text in lookup.where if (condition := read_condition(text)).sign == "="
-              and condition.values and "." not in condition.field and condition.field not in _OF_ROWS
-              and not find_term(index, schema, condition.field.removeprefix("<")).terms}
-    left = tuple(text for text in lookup.where if text not in beside)
-    return lookup.model_copy(update={"where": left}), [*beside.values()]
+    """Split a lookup's conditions into those on fields and those on qualifiers.
+
+    A condition is on a qualifier if it has the form "name=value" and no field has the name.
+
+    Returns:
+        The lookup with only the conditions on fields, and the conditions on qualifiers.
+    """
+    on_qualifiers = {}
+    for text in lookup.where:
+        condition = read_condition(text)
+        may_be_qualifier = (condition.sign == "=" and condition.values and "." not in condition.field
+                            and condition.field not in _NOT_FIELDS)
+        if may_be_qualifier and not find_term(index, schema, condition.field.removeprefix("<")).terms:
+            on_qualifiers[text] = condition
+    on_fields = tuple(text for text in lookup.where if text not in on_qualifiers)
+    return lookup.model_copy(update={"where": on_fields}), [*on_qualifiers.values()]
 
 
 def _filter_by_qualifier(index: RetrievalIndex, schema: GraphSchema, column: FieldColumn, rows: Rows,
                          wanted: Condition) -> Rows:
-    """Return the rows with a qualifier, of the condition's name if it has one, that has one of its values.
+    """Return the rows that have a qualifier whose value contains one of the condition's values.
+
+    If the condition names a field, only qualifiers of this name count; if not, the name of a qualifier may contain the
+    value too.
 
     Raises:
         FieldError: no qualifier has the condition's name.
     """
-    field, parts = label_key(wanted.field), [label_key(value) for value in wanted.values]
-    held = {row: _read_qualifiers(index, column, row) for row in rows[:_MOST_TIMED].tolist()}
-    # Where other conditions left no row, any row of the column tells which names there are.
-    of_rows = held.values() or [_read_qualifiers(index, column, row)
-                                for row in range(min(len(column.heads), _MOST_TIMED))]
-    names = {name for qualifiers in of_rows for name, _ in qualifiers}
+    field, wanted_values = label_key(wanted.field), [label_key(value) for value in wanted.values]
+    qualifiers_of_row = {row: _read_qualifiers(index, column, row) for row in rows[:_MOST_TIMED].tolist()}
+    # If other conditions left no row, the names are those of all rows of the column.
+    all_qualifiers = qualifiers_of_row.values() or [_read_qualifiers(index, column, row)
+                                                    for row in range(min(len(column.heads), _MOST_TIMED))]
+    names = {name for qualifiers in all_qualifiers for name, _ in qualifiers}
     if field and field not in map(label_key, names):
         near = find_term(index, schema, wanted.field).near
         beside = f"; beside these rows stand: {', '.join(sorted(names))}" if names else ""
         raise FieldError(f"no field is called {wanted.field!r}; there are: {', '.join(near)}{beside}")
-    compared = {row: [label_key(value if field else f"{name}: {value}") for name, value in qualifiers
-                  if field in {"", label_key(name)}] for row, qualifiers in held.items()}
-    return np.array([row for row, values in compared.items()
-                     if any(part in value for part in parts for value in values)], np.intp)
+    fitting_rows = []
+    for row, qualifiers in qualifiers_of_row.items():
+        texts = [label_key(value if field else f"{name}: {value}") for name, value in qualifiers
+                 if field in {"", label_key(name)}]
+        if any(wanted_value in text for wanted_value in wanted_values for text in texts):
+            fitting_rows.append(row)
+    return np.array(fitting_rows, np.intp)
 
 
 def _read_qualifiers(index: RetrievalIndex, column: FieldColumn, row: int) -> list[tuple[str, str]]:
-    """Return what a row of a column holds with; see `_list_qualifiers`."""
-    return [qualifier for one in _read_rows(index, column, np.array([row])) for qualifier in _list_qualifiers(one)]
+    """Return the qualifiers of a row of a column as (name, value)."""
+    return [qualifier for fact in _read_rows(index, column, np.array([row])) for qualifier in _list_qualifiers(fact)]
 
 
 def _list_qualifiers(row: FactRow) -> list[tuple[str, str]]:
-    """Return what a row holds with, as (name, value): ("network", "Ropsten")."""
+    """Return the qualifiers of a row as (name, value), such as ("network", "Ropsten")."""
     parts = [part.partition(": ") for time in row.validity.times for part in time.qualifiers.split("; ") if part]
     return [(name, value or name) for name, _, value in parts]
 
 
 def _read_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterator[FactRow]:
+    """Yield some rows of a column with their names, times and places."""
     for row in rows.tolist():
-        if (triple := int(column.triples[row])) >= 0:
+        triple = int(column.triples[row])
+        if triple >= 0:
             yield from triple_rows(index, [triple])
-        else:
-            entity, value, held = _read_value(index, column, row)
-            yield from value_rows(index, entity, {column.name: {value: held}})
+        else:  # -1: the row is a value of an attribute
+            entity, value, places = _read_value(index, column, row)
+            yield from value_rows(index, entity, {column.name: {value: places}})
 
 
 def _read_value(index: RetrievalIndex, column: FieldColumn, row: int) -> tuple[str, str, Places]:
-    """Return the entity and the value of a row, and where chunks state it."""
+    """Return the entity's id and the value of a row of an attribute, and the places in chunks that state it."""
     entity, value = index.entity_row.at(int(column.heads[row])), column.texts[int(column.labels[row])]
     return entity, value, index.attributes(entity).get(column.name, {}).get(value, {})
 
 
 def contexts(index: RetrievalIndex, table: ReadTable) -> Iterator[str]:
-    """Yield what stands above each row of a table: its document's id and title, headings, and what its line is of."""
+    """Yield the context of each row of a table: the document's id and title, the headings, and a table's first header.
+
+    Only the first `_MOST_ROWS` rows are read.
+    """
     column = table.computed.column
     for row in table.computed.rows[:_MOST_ROWS].tolist():
-        if (triple := int(column.triples[row])) >= 0:
+        triple = int(column.triples[row])
+        if triple >= 0:
             spans = list(index.spans(triple))
-        else:
+        else:  # -1: the row is a value of an attribute
             spans = [(chunk, *span) for chunk, span in sorted(_read_value(index, column, row)[2].items())]
-        yield " ".join(_read_above(index.chunks[index.chunk_row[chunk]], start, end) for chunk, start, end in spans)
+        yield " ".join(_context(index.chunks[index.chunk_row[chunk]], start, end) for chunk, start, end in spans)
 
 
-def _read_above(chunk: Chunk, start: int, end: int) -> str:
-    first = next((line.cells[0].header for line in find_rows(chunk.text[start:end])), "")
-    return f"{chunk.document_id} {chunk.title} {chunk.heading} {first}"
+def _context(chunk: Chunk, start: int, end: int) -> str:
+    """Return the context of characters `start` to `end` of a chunk; a table's first header says what its rows are."""
+    first_header = next((line.cells[0].header for line in find_rows(chunk.text[start:end])), "")
+    return f"{chunk.document_id} {chunk.title} {chunk.heading} {first_header}"
 
 
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Return what names sort by: their numbers as numbers, so that EIP-20 comes before EIP-100."""
+    """Return a sort key that compares the numbers in names as numbers, so that EIP-20 comes before EIP-100."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
 
 
 def _build_block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
                  tokens: int) -> Block:
+    """Return a table as a block: its size and filters as the title, citable lines, and notes on what is missing."""
     computed, filters = table.computed, filters_text(lookup)
-    rows, shared = split_shared_note(table.rows[:lookup.most_rows])
-    told = "; ".join(filter(None, [f"{computed.total} rows", filters, shared, coverage(computed)]))
-    title = f"{table.term.name.replace('_', ' ')} ({told})"
+    rows, shared_note = split_shared_note(table.rows[:lookup.most_rows])
+    description = "; ".join(filter(None, [f"{computed.total} rows", filters, shared_note, coverage(computed)]))
+    title = f"{table.term.name.replace('_', ' ')} ({description})"
     items = [*_list_counts(index, table, lookup), *(_list_lines(index, schema, rows, lookup) if not lookup.by else ())]
-    shown, left = fit_lines(items, tokens)
-    # Documents and qualifiers stand beside all rows anyway.
-    beside = {_DOCUMENT, *(label_key(name) for row in table.rows for name, _ in _list_qualifiers(row))}
+    shown, omitted_count = fit_lines(items, tokens)
+    # Every row shows its documents and qualifiers, so asking for these is no error.
+    always_shown = {_DOCUMENT, *(label_key(name) for row in table.rows for name, _ in _list_qualifiers(row))}
     unknown = [f"no field is called {name!r}" for name in lookup.show
-               if label_key(name) not in beside and not is_field(index, schema, name)]
-    notes = [*_list_notes(table, lookup, len(items), left), *unknown]
+               if label_key(name) not in always_shown and not is_field(index, schema, name)]
+    notes = [*_list_notes(table, lookup, len(items), omitted_count), *unknown]
     return Block(title=title, items=tuple(shown), note="; ".join(notes))
 
 
 def filters_text(lookup: TripleLookup) -> str:
-    """Return what limits a table's rows, and how they are grouped, in words."""
+    """Return the conditions on a table's rows and their grouping as text: "tail 2020, status=Final, by year"."""
     named = [f"{name} {value}" for name, value in (("head", lookup.head), ("tail", lookup.tail),
                                                    ("document", lookup.document), ("at", lookup.at)) if value]
     return ", ".join([*named, *lookup.where, *([f"by {lookup.by}"] if lookup.by else [])])
 
 
-def _list_notes(table: ReadTable, lookup: TripleLookup, lines: int, left: int) -> Iterator[str]:
+def _list_notes(table: ReadTable, lookup: TripleLookup, line_count: int, omitted_count: int) -> Iterator[str]:
+    """Yield notes on what a table does not show: further groups, lines without room, rows that were left out."""
     computed, filters = table.computed, filters_text(lookup)
-    behind = computed.groups[len(computed.leading(lookup.limit)):]
-    if behind:  # so that nobody looks again for what might tie with the last one
-        yield f"{len(behind)} more groups, the next one {behind[0].key}: {behind[0].text}"
-    if left:
-        yield f"{lines - left} of {lines} lines shown, {computed.total} rows in all: narrow by head, tail, where or at"
+    further_groups = computed.groups[len(computed.leading(lookup.limit)):]
+    if further_groups:  # the next group's value shows that it does not tie with the last one shown
+        yield f"{len(further_groups)} more groups, the next one {further_groups[0].key}: {further_groups[0].text}"
+    if omitted_count:
+        yield (f"{line_count - omitted_count} of {line_count} lines shown, {computed.total} rows in all: "
+               "narrow by head, tail, where or at")
     elif not computed.total and not table.unread:
         yield f"no row has {filters}; without it there are {table.term.rows}" if filters else "no rows"
     yield from notes_of(table)
 
 
 def coverage(computed: Computed) -> str:
-    """Return how many entities of the subjects' type have the field, in words; "" if all do."""
+    """Return how many entities of the heads' type have the field, in words; "" if all have it."""
     if not computed.total or computed.having == computed.of_type:
         return ""
     return f"{computed.having} of {computed.of_type} {computed.type} entities have it"
 
 
 def notes_of(table: ReadTable) -> Iterator[str]:
-    """Yield what was left out of a table."""
+    """Yield notes on the rows that a table's numbers leave out."""
     computed = table.computed
     if table.unread:
         yield f"{table.unread} more rows were not read: narrow by head or tail"
-    yield from (f"{count} rows left out: {why}" for why, count in computed.left_out.items() if count)
+    yield from (f"{count} rows left out: {reason}" for reason, count in computed.left_out.items() if count)
 
 
 def _list_counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) -> Iterator[Passage]:
@@ -275,7 +316,7 @@ def _list_counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) 
     computed = table.computed
     if computed.value is not None:
         unit = f" {computed.unit}" if computed.unit else ""
-        # Two counts of one number are two lines: each says of what it is.
+        # Two queries may give the same number; their conditions tell the lines apart.
         limits = f" ({filters})" if (filters := filters_text(lookup)) else ""
         result = f"{lookup.do}{limits}: {shown_number(computed.value)}{unit}"
         yield from _cite_rows(index, computed.column, computed.rows, result)
@@ -285,52 +326,63 @@ def _list_counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) 
 
 
 def _cite_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows, text: str) -> Iterator[Passage]:
+    """Yield a line about some rows, which cites the first few; nothing if none of these has a place."""
     cited = cited_rows(index, column, rows)
     if cited:
         yield rows_item(cited, text, len(rows))
 
 
 def cited_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> list[FactRow]:
-    """Return the first of some rows of a column, which are cited for all of them."""
+    """Return the first few of some rows of a column, which are cited for all of them."""
     return [row for row in _read_rows(index, column, rows[:_CITED]) if row.places]
 
 
 def _list_lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], lookup: TripleLookup,
            ) -> Iterator[Passage]:
-    """Yield rows as lines, grouped by the end that repeats most."""
+    """Yield rows as lines, one or more for each name at the end that has fewer different names."""
     if not rows:
         return
-    beside = fields_beside(index, schema, rows, [name for name in lookup.show if is_field(index, schema, name)])
-    key, other = sides_by_repetition(rows)
-    arrow = " <- " if key is tail_of else " -> "
-    ordered = sorted(rows, key=lambda row: (natural_key(key(row)), natural_key(other(row))))
-    for name, group in groupby(ordered, key):
-        yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other, beside)
+    further_fields = fields_beside(index, schema, rows,
+                                   [name for name in lookup.show if is_field(index, schema, name)])
+    shared_end, other_end = sides_by_repetition(rows)
+    arrow = " <- " if shared_end is tail_of else " -> "
+    ordered = sorted(rows, key=lambda row: (natural_key(shared_end(row)), natural_key(other_end(row))))
+    for name, group in groupby(ordered, shared_end):
+        yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other_end, further_fields)
 
 
 def places_beside(index: RetrievalIndex, schema: GraphSchema, row: FactRow, fields: Sequence[str]) -> list[Place]:
-    """Return where it stands what a row's subject has of some fields, without what stands at the row's own place."""
-    own, found = row.places[0], list[Place]()
+    """Return the places that state a row's head's values of some fields, except those within the row's own place."""
+    row_place, places = row.places[0], list[Place]()
     for field in fields:
         column = index.column(find_field(index, schema, field))
         begin, end = _rows_of(column, index.entity_row[row.ends[0]])
-        found += [one.places[0] for one in cited_rows(index, column, np.arange(begin, end))]
-    return [place for place in dict.fromkeys(found) if place.document != own.document or not (
-        own.start <= place.start < own.start + len(own.text))]
+        places += [fact.places[0] for fact in cited_rows(index, column, np.arange(begin, end))]
+
+    def is_in_row(place: Place) -> bool:
+        row_end = row_place.start + len(row_place.text)
+        return place.document == row_place.document and row_place.start <= place.start < row_end
+
+    return [place for place in dict.fromkeys(places) if not is_in_row(place)]
 
 
 def _rows_of(column: FieldColumn, entity: int) -> tuple[int, int]:
-    """Return where the rows of the entity of a row begin and end in a column."""
+    """Return where the rows of an entity begin and end in a column; `entity` is its row in the index."""
     begin, end = (int(np.searchsorted(column.heads, entity, way)) for way in ("left", "right"))
     return begin, end
 
 
 def values_of(column: FieldColumn, entity: int) -> tuple[str, ...]:
-    """Return what the entity of a row has of a field; of very many values the first, and how many more there are."""
+    """Return the values of a field that an entity has; if they are very many, the first and the number of the others.
+
+    Args:
+        column: the field.
+        entity: the entity's row in the index.
+    """
     begin, end = _rows_of(column, entity)
     shown = tuple(column.texts[label] for label in column.labels[begin:min(end, begin + _MOST_BESIDE)].tolist())
-    left = end - begin - len(shown)
-    return (*shown, f"... and {left:,} more") if left else shown
+    omitted_count = end - begin - len(shown)
+    return (*shown, f"... and {omitted_count:,} more") if omitted_count else shown
 
 
 def is_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> bool:
@@ -340,16 +392,16 @@ def is_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> bool:
 
 def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], fields: Sequence[str],
                   ) -> dict[str, str]:
-    """Return what each row's subject has of some fields, in words, by the subject's id.
+    """Return the values of some fields of each row's head, in words ("status: Final; owner: Ana"), by the head's id.
 
     Raises:
         FieldError: there is no such field.
     """
-    found: dict[str, list[str]] = {}
+    texts_by_head: dict[str, list[str]] = {}
     for field in fields:
         column = index.column(find_field(index, schema, field))
-        for entity in dict.fromkeys(row.ends[0] for row in rows):
-            if held := values_of(column, index.entity_row[entity]):
-                found.setdefault(entity, []).append(f"{field.replace('_', ' ')}: {', '.join(held)}")
-    return {entity: "; ".join(texts) for entity, texts in found.items()}
+        for head in dict.fromkeys(row.ends[0] for row in rows):
+            if values := values_of(column, index.entity_row[head]):
+                texts_by_head.setdefault(head, []).append(f"{field.replace('_', ' ')}: {', '.join(values)}")
+    return {head: "; ".join(texts) for head, texts in texts_by_head.items()}
 

@@ -22,90 +22,97 @@ OWN_KNOWLEDGE = "(Not from the documents.)"
 _NOTES: dict[Language, dict[str, str]] = {
     "en": {"inferred": "(Inferred; not stated: {})", "left_out": "(Claims left out, as no document states them: {}.)"},
     "zh": {"inferred": "（推断；文档未说明：{}）", "left_out": "（有 {} 条结论文档没有说明，已略去。）"}}
-_MOST_CITED, _FIRST_CITED = 12, 3
-"""Places of one line that a claim cites: of the members that it names, or of the first ones."""
+_MAX_NAMED_PLACES, _MAX_UNNAMED_PLACES = 12, 3
+"""How many places of one fact a claim cites: those of the members that it names, or else the first ones."""
 _INFERRED_SHARE = 0.5
 """Models gave .3 to .45 to inferred answers, of which four in five were right (benchmarks/README.md)."""
-_METADATA = 1000
-"""Characters at the beginning of a document that hold what it says of itself."""
+_METADATA_LENGTH = 1000
+"""Characters at the beginning of a document in which its metadata is looked for."""
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
-_NO_LETTER = re.compile(r"[\W_]+")
+_PUNCTUATION = re.compile(r"[\W_]+")
 _THOUSANDS = re.compile(r"(?<=\d)[,.\u00a0\u202f'’ ](?=\d{3}(?!\d))")
-_ROOT, _MOST_COUNTED = 6, 20
-_BARE = frozenset({"yes", "no", "none", "both", "neither", "true", "false", "one", "two", "three", "four", "five",
-                   "six", "seven", "eight", "nine", "ten", "是", "是的", "不是", "不", "没有", "否", "对"})
+_ROOT_LENGTH = 6
+"""Letters at the beginning of a word by which two forms of it are compared."""
+_MAX_BARE_NUMBER = 20
+_BARE_WORDS = frozenset({"yes", "no", "none", "both", "neither", "true", "false", "one", "two", "three", "four", "five",
+                         "six", "seven", "eight", "nine", "ten", "是", "是的", "不是", "不", "没有", "否", "对"})
 """Words that answer but occur in no source: a claim of only these and small numbers cannot be checked by words."""
 
 
 def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mode: Mode,
          abstain_below: float = 0.0) -> Answer:
-    """Check a draft's quotes and number them.
+    """Check a draft's quotes against their sources and return the answer with numbered citations.
 
     Args:
-        draft: claims with quotes of numbered items.
-        items: those items, the first one number 1.
+        draft: claims, each with quotes of numbered items of the evidence.
+        items: the evidence, the first item being number 1.
         documents: the sources.
-        mode: "reject": a claim without a sound quote is left out, and without any claim the answer
-            abstains; "strict": so is an inferred claim; "open": such a claim stays, marked as not from the documents.
-        abstain_below: except in mode "open" a draft of less confidence abstains; see `is_shown`.
+        mode: "reject" leaves out a claim without a sound quote; if no claim is left, the answer abstains. "strict"
+            also leaves out inferred claims. "open" shows claims without a sound quote too, marked as not from the
+            documents.
+        abstain_below: a draft of less confidence abstains, except in mode "open"; see `is_shown`.
 
     Returns:
-        The answer with `[n]` behind each claim, a claim a line; every citation's quote is
-        `document.text[start:end]`. What is shown of the claims' words is said in `shown_text`. An inferred claim
-        says which link is not stated. A last line says how many claims were left out.
+        The answer, one claim a line with `[n]` behind it; every citation's quote is `document.text[start:end]`.
+        `shown_text` says which characters of a claim are shown. An inferred claim says which link is not stated.
+        If claims were left out, a last line says how many.
     """
     citations: list[Citation] = []
     quoted = isinstance(draft, QuotedDraft)
     claims = draft.claims if is_shown(draft, mode, abstain_below) else []
-    checked = [(claim, line) for claim in claims
-               if (line := cite_claim(claim, items, documents, mode, citations, quoted=quoted))]
+    shown = [(claim, line) for claim in claims
+             if (line := cite_claim(claim, items, documents, mode, citations, quoted=quoted))]
     confidence = draft.confidence if draft.answerable else 0.0
-    if not checked:
+    if not shown:
         return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
-    lines = [line for _, line in checked]
-    if quoted:  # several rows may quote one sentence
+    lines = [line for _, line in shown]
+    if quoted:  # several rows may quote the same sentence
         lines = [*dict.fromkeys(lines)]
-    if left_out := len(claims) - len(checked):
-        lines.append(_note("left_out", left_out, lines[0]))
-    survivors = [claim for claim, _ in checked]
+    if omitted_count := len(claims) - len(shown):
+        lines.append(_note("left_out", omitted_count, lines[0]))
+    shown_claims = [claim for claim, _ in shown]
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
-                  short=_short_answer(draft, survivors, items, mode), grade=_grade(survivors, lines),
-                  rows=_rows(survivors, items))
+                  short=_short_answer(draft, shown_claims, items, mode), grade=_grade(shown_claims, lines),
+                  rows=_rows(shown_claims, items))
 
 
-def _short_answer(draft: DraftAnswer, survivors: Sequence[Claim], items: Sequence[Passage], mode: Mode) -> str:
-    """Return the draft's short answer as it is shown, or "" if it does not follow from the claims that are left."""
+def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequence[Passage], mode: Mode) -> str:
+    """Return the draft's short answer as it is shown, or "" if it does not follow from the claims that are shown."""
     if isinstance(draft, QuotedDraft):
         return _as_shown(draft.short)
+    # Strict mode leaves inferred claims out, and the short answer may rest on one of them.
     if mode == "strict" and any(map(is_inferred, draft.claims)):
-        return ""  # the chain to the short answer lost the inferred link, whatever else is left
-    texts = [text for claim in survivors for text in (claim.text, *_cited_words(claim, items))]
-    return plain_text(draft.short) if follows(draft.short, texts) else ""
+        return ""
+    support = [text for claim in shown_claims for text in (claim.text, *_cited_words(claim, items))]
+    return plain_text(draft.short) if follows(draft.short, support) else ""
 
 
 def _rows(claims: Iterable[Claim], items: Sequence[Passage]) -> tuple[AnswerRow, ...]:
-    """Return the lines of the graph that claims quote, in order and once each."""
+    """Return the facts of the graph that claims quote, each once, in the order in which they are first quoted."""
     numbers = dict.fromkeys(quote.item for claim in claims for quote in claim.quotes if 1 <= quote.item <= len(items))
-    quoted = [items[number - 1] for number in numbers if items[number - 1].kind in {"fact", "row"}]
+    quoted_items = [items[number - 1] for number in numbers]
     return tuple(AnswerRow(text=item.statement, cells=item.cells,
                            documents=tuple(dict.fromkeys(place.document for place in item.places)) or (item.document,))
-                 for item in quoted)
+                 for item in quoted_items if item.kind in {"fact", "row"})
 
 
 def _grade(claims: Iterable[Claim], lines: Iterable[str]) -> Grade:
-    """Return the grade of the least supported claim that is shown."""
+    """Return the lowest grade of the shown claims; that of a model's own knowledge, "none", is the lowest of all."""
     if any(line.endswith(OWN_KNOWLEDGE) for line in lines):
         return "none"
     return "inferred" if any(map(is_inferred, claims)) else "stated"
 
 
 def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
-    """Return True if the draft's claims are shown, as far as their quotes are sound.
+    """Return True if the draft is confident enough to show those of its claims that have sound quotes.
 
-    An answer that names the link that is not stated needs `_INFERRED_SHARE` of the confidence: a reader can judge it.
+    An inferred answer needs only `_INFERRED_SHARE` of the confidence: it names the link that is not stated, so its
+    reader can judge it. In mode "open", every draft is shown.
     """
-    least = abstain_below * (_INFERRED_SHARE if any(map(is_inferred, draft.claims)) else 1)
-    return mode == "open" or (draft.answerable and draft.confidence >= least)
+    if mode == "open":
+        return True
+    required = abstain_below * (_INFERRED_SHARE if any(map(is_inferred, draft.claims)) else 1)
+    return draft.answerable and draft.confidence >= required
 
 
 def is_inferred(claim: Claim) -> bool:
@@ -115,52 +122,59 @@ def is_inferred(claim: Claim) -> bool:
 
 def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mode: Mode,
                citations: list[Citation], *, quoted: bool = False) -> str:
-    """Check a claim's quotes and return its line of the answer.
+    """Check a claim's quotes and return the claim as a line of the answer.
 
     Args:
         claim: the claim.
-        items: what it quotes, the first one number 1.
+        items: the evidence that it quotes, the first item being number 1.
         documents: the sources.
         mode: see `cite`.
-        citations: those of the claims before it; new ones are appended.
+        citations: the citations of earlier claims; new ones are appended.
         quoted: whether the claim's words are a document's instead of a model's (see `QuotedDraft`).
 
     Returns:
-        The claim with `[n]` behind it, or "" if it is left out. Quotes say where they stand: the title, the heading.
+        The claim with `[n]` behind it, or "" if the claim is left out. Words of a document are followed by its title
+        and the heading above them.
     """
     if mode == "strict" and is_inferred(claim):
         return ""
     numbers = _cite(claim, items, documents, citations)
-    text = (_show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
-            if quoted and numbers else plain_text(claim.text))
-    if numbers:
-        note = f" {_note('inferred', plain_text(claim.unstated), text)}" if is_inferred(claim) else ""
-        return f"{text}{note} {''.join(f'[{n}]' for n in numbers)}"
-    return f"{text} {OWN_KNOWLEDGE}" if mode == "open" else ""
+    if not numbers:
+        return f"{plain_text(claim.text)} {OWN_KNOWLEDGE}" if mode == "open" else ""
+    text = plain_text(claim.text)
+    if quoted:
+        text = _show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
+    note = f" {_note('inferred', plain_text(claim.unstated), text)}" if is_inferred(claim) else ""
+    return f"{text}{note} {''.join(f'[{n}]' for n in numbers)}"
 
 
-def _note(about: Literal["inferred", "left_out"], what: object, text: str) -> str:
-    """Return a note to the reader in the language of a text."""
-    return _NOTES[language_of(text)][about].format(what)
+def _note(about: Literal["inferred", "left_out"], detail: object, text: str) -> str:
+    """Return a note to the reader in the language of a text, with a detail such as the number of claims left out."""
+    return _NOTES[language_of(text)][about].format(detail)
 
 
-def _show_source(text: str, cited: Sequence[Citation], item: Passage) -> str:
-    """Return a document's words with where they stand, in quotation marks if one of its quotes has them as they are.
+def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str:
+    """Return a document's words, followed by the document's title and the heading above them.
 
-    The cells of a table's row are put in other words, so they get none.
+    The words are put in quotation marks only if a cited quote contains them exactly. The text of a table's row is
+    put together from its cells, so it gets none.
     """
     shown = _as_shown(text)
-    quoted = f"“{shown}”" if any(shown in _as_shown(one.quote) for one in cited) else shown
-    place = _place(item, cited[0].start) if item.kind == "passage" else ""
-    return f"{quoted} — {place}" if place else quoted
+    is_verbatim = any(shown in _as_shown(citation.quote) for citation in citations)
+    quoted = f"“{shown}”" if is_verbatim else shown
+    location = _title_and_heading(item, citations[0].start) if item.kind == "passage" else ""
+    return f"{quoted} — {location}" if location else quoted
 
 
 def _as_shown(text: str) -> str:
     return source_text(without_markup(text))
 
 
-def _place(item: Passage, start: int) -> str:
-    """Return the document's title and the nearest heading above words of a passage, as an answer shows them."""
+def _title_and_heading(item: Passage, start: int) -> str:
+    """Return the document's title and the nearest heading above the words that begin at `start`, as "title › heading".
+
+    The heading is the last one in the passage before the words; if there is none, the passage's own.
+    """
     headings = _HEADING.findall(item.text, 0, max(0, start - item.start)) or item.heading.split(" > ")
     names = map(_as_shown, (item.title or item.document, headings[-1].strip(" #")))
     return " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
@@ -171,9 +185,9 @@ def _cite(claim: Claim, items: Sequence[Passage], documents: Documents, citation
     numbers: list[int] = []
     for document, start, words in _supporting_places(claim, items, documents):
         end = start + len(words)
-        same = (c.id for c in citations if (c.document, c.start, c.end) == (document, start, end))
-        number = next(same, len(citations) + 1)
-        if number > len(citations):
+        known = (c.id for c in citations if (c.document, c.start, c.end) == (document, start, end))
+        number = next(known, len(citations) + 1)
+        if number > len(citations):  # these words were not cited before
             citations.append(Citation(id=number, document=document, start=start, end=end, quote=words,
                                       metadata=documents.metadata(document), page=documents.page(document, start)))
         numbers.append(number)
@@ -187,9 +201,9 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Docume
             continue
         item = items[quote.item - 1]
         if item.kind == "passage":
-            found = locate_quote(quote, item, documents)
-            if found and is_support(found[2], claim.text, _list_of(item, found[1])):
-                yield found
+            located = locate_quote(quote, item, documents)
+            if located and is_support(located[2], claim.text, _header_of_list(item, located[1])):
+                yield located
             continue
         for place in _places_for(claim, item):
             # The document may have been replaced or deleted since it was read: then there are no such words.
@@ -198,29 +212,36 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Docume
                 yield place.document, place.start, place.text
 
 
-def _list_of(item: Passage, start: int) -> str:
-    """Return the title and headings above words that are in a row or an item of a list; else nothing."""
-    at = max(0, start - item.start)
-    line = item.text[item.text.rfind("\n", 0, at) + 1:]
+def _header_of_list(item: Passage, start: int) -> str:
+    """Return the passage's title and headings if the words at `start` are in a table's row or a list; else "".
+
+    These say what the row or item is about, which its own words rarely repeat.
+
+    Args:
+        item: the passage.
+        start: where the words begin in the document.
+    """
+    offset = max(0, start - item.start)
+    line = item.text[item.text.rfind("\n", 0, offset) + 1:]
     return item.header if SET_APART.match(line) else ""
 
 
 def _places_for(claim: Claim, item: Passage) -> list[Place]:
-    """Return the places of a line that a claim speaks of: of the members that it names, else of the first ones."""
+    """Return the places of an item that a claim cites: those of the members that it names, else the first ones."""
     if not item.places:
         return [Place(document=item.document, start=item.start, text=item.text)]
-    words = content_key(claim.text)
-    named = [place for place in item.places if place.member and content_key(place.member) in words]
-    return named[:_MOST_CITED] or list(item.places[:_FIRST_CITED])
+    claim_key = content_key(claim.text)
+    named = [place for place in item.places if place.member and content_key(place.member) in claim_key]
+    return named[:_MAX_NAMED_PLACES] or list(item.places[:_MAX_UNNAMED_PLACES])
 
 
 def content_key(text: str) -> str:
     """Return the form in which a name or value is looked for in a claim: letters and digits alone, folded."""
-    return _NO_LETTER.sub("", normalise(text))
+    return _PUNCTUATION.sub("", normalise(text))
 
 
 def _cited_words(claim: Claim, items: Sequence[Passage]) -> Iterator[str]:
-    """Yield the words of the items that a claim quotes; of a passage only those that it copies."""
+    """Yield the words on which a claim rests: of a passage those that the claim quotes, of a fact its statement."""
     for quote in claim.quotes:
         if 1 <= quote.item <= len(items):
             item = items[quote.item - 1]
@@ -231,20 +252,22 @@ def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[
     """Find the words of a quote in its document.
 
     Args:
-        quote: words of a passage: looked up verbatim first, then ignoring case and spaces, which models change.
+        quote: words of a passage. They are looked up verbatim first, then ignoring case and spaces, which models
+            change.
         passage: the passage.
         documents: the sources.
 
     Returns:
         The document, the start of the words in it, and the document's own words; None if they are not there.
     """
-    if not quote.words.strip():
-        # A count or a list rests on all of a list or table; any other passage says nothing without its words.
-        quote = Quote(item=quote.item, words=passage.text if SET_APART.match(passage.text) else "")
-    span, offset = _span(quote.words, passage.text), passage.start
+    words_to_find = quote.words
+    if not words_to_find.strip():
+        # A claim that counts or lists may rest on a whole list or table. Any other passage has to be quoted.
+        words_to_find = passage.text if SET_APART.match(passage.text) else ""
+    span, offset = _span(words_to_find, passage.text), passage.start
     if span is None and passage.about:
-        # What is above a passage is metadata, which stands at the beginning of its document.
-        span, offset = _span(quote.words, _source(documents, passage.document, 0, _METADATA)), 0
+        # The prompt shows the document's metadata (`about`) above the passage; it is at the document's beginning.
+        span, offset = _span(words_to_find, _source(documents, passage.document, 0, _METADATA_LENGTH)), 0
     if span is None:
         return None
     # The document may have been replaced or deleted since the passage was read: then there is no such quote.
@@ -253,12 +276,13 @@ def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[
 
 
 def _span(words: str, text: str) -> Span | None:
+    """Return where words are in a text, verbatim or else in another case or spacing; None if they are not there."""
     source = SourceText(text)
     return source.verbatim(words) or source.find(words) if words.strip() else None
 
 
 def _source(documents: Documents, document: str, start: int, length: int) -> str:
-    """Return characters of a document; empty if it is gone."""
+    """Return `length` characters of a document from `start`; "" if the document was deleted."""
     try:
         return documents.get(document).text[start:start + length]
     except UnknownDocumentError:
@@ -266,45 +290,54 @@ def _source(documents: Documents, document: str, start: int, length: int) -> str
 
 
 def is_support(quote: str, claim: str, context: str = "") -> bool:
-    """Return True if a quote, where it stands, has a content word of the claim, such as a name or a value.
+    """Return True if a quote or its context shares a content word with the claim, such as a name or a value.
 
-    A quote without any content word supports nothing. A claim in another script than its source shares no word with it,
-    nor does a claim that only affirms or counts: there any content word is enough.
+    Two kinds of claim cannot share a word with their source: a claim in another script, and one that only affirms or
+    counts ("yes", "three"). For these, any quote with a content word is enough. A quote without one supports nothing.
 
     Args:
         quote: the source's own words.
-        claim: what they are to support.
-        context: the line of the graph that the words state, or what is above a list: its items rarely repeat it.
+        claim: the claim that they are to support.
+        context: the fact of the graph that the words state, or the headings above a list. The items of a list rarely
+            repeat the words of its heading.
     """
-    quoted, claimed = _words(quote), _words(claim)
-    if not quoted:
+    quote_words, claim_words = _words(quote), _words(claim)
+    if not quote_words:
         return False
-    shared = not (quoted | _words(context)).isdisjoint(claimed)
-    return shared or script_of(f"{context} {quote}") != script_of(claim) or all(
-        _is_bare(part) for part in _parts(claim) if _words(part))
+    if not (quote_words | _words(context)).isdisjoint(claim_words):
+        return True
+    is_other_script = script_of(f"{context} {quote}") != script_of(claim)
+    only_affirms_or_counts = all(_is_bare(part) for part in _parts(claim) if _words(part))
+    return is_other_script or only_affirms_or_counts
 
 
 def follows(short: str, support: Iterable[str]) -> bool:
-    """Return True if a short answer has no content word or number that some texts do not have.
+    """Return True if every content word and number of a short answer occurs in the supporting texts.
 
     Args:
-        short: the short answer. One that only affirms or counts follows from anything: no text need have its words.
+        short: the short answer. Words that only affirm or count ("yes", "three") need not occur.
         support: the claims that support it, and the words that they quote.
     """
     parts = _parts(short)
-    known = set().union(*map(_words, [*support, *filter(_is_bare, parts)]))
-    return bool(parts) and _words(short) <= known
+    allowed = set().union(*map(_words, [*support, *filter(_is_bare, parts)]))
+    return bool(parts) and _words(short) <= allowed
 
 
 def _parts(text: str) -> list[str]:
-    return [part for part in _NO_LETTER.split(_THOUSANDS.sub("", normalise(text))) if part]
+    """Return the words and numbers of a normalised text; thousands separators are removed from numbers."""
+    return [part for part in _PUNCTUATION.split(_THOUSANDS.sub("", normalise(text))) if part]
 
 
 def _is_bare(text: str) -> bool:
-    """Return True if a text has no other words than those that affirm or count."""
-    return all(part in _BARE or (part.isdecimal() and int(part[:_ROOT]) <= _MOST_COUNTED) for part in _parts(text))
+    """Return True if all words of a text affirm ("yes"), deny ("none") or count up to twenty."""
+    return all(part in _BARE_WORDS or (part.isdecimal() and int(part[:_ROOT_LENGTH]) <= _MAX_BARE_NUMBER)
+               for part in _parts(text))
 
 
 def _words(text: str) -> set[str]:
-    """Return the first letters of a text's content words, which most forms of a word share in most languages."""
-    return {part[:_ROOT] for word in content_words(_THOUSANDS.sub("", text)) for part in _NO_LETTER.split(word) if part}
+    """Return a text's content words, each cut to its first letters.
+
+    In most languages, the forms of a word differ only in their endings.
+    """
+    return {part[:_ROOT_LENGTH] for word in content_words(_THOUSANDS.sub("", text))
+            for part in _PUNCTUATION.split(word) if part}

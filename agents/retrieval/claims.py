@@ -1,8 +1,8 @@
 """Showing the claims of an answer while a model still writes it, each as soon as its quotes are checked.
 
-What is shown is the beginning of the final answer: the same lines with the same numbers (`citing.cite_claim`). A claim
-is read only after the model has said that the evidence suffices, so it is seldom withdrawn: if the reply turns out to
-be unusable, or less sure than the knowledge base demands.
+The lines that are shown have the wording and the numbers of the final answer (`citing.cite_claim`). A model says that
+the evidence suffices before it writes claims, so claims are seldom withdrawn: only if the reply turns out to be
+unusable, or less confident than the knowledge base demands.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,19 +39,23 @@ class ShownClaims:
         self._is_visible = False
 
     async def show(self, claims: Sequence[Claim]) -> None:
-        """Check and show the new claims; withdraw the earlier ones if a repaired reply has others instead."""
+        """Check and show the claims that are new among `claims`, all claims of the reply so far.
+
+        If a repaired reply no longer begins with the claims that were shown, those are withdrawn first.
+        """
         if self._claims[:len(claims)] != list(claims[:len(self._claims)]):
             self.withdraw()
         for claim in claims[len(self._claims):]:
-            known = len(self._citations)
+            sent_count = len(self._citations)
             line = await in_thread(cite_claim, claim, self._items, self._documents, self._mode, self._citations)
             self._claims.append(claim)
-            if line:
+            if line:  # "" means that the claim has no sound quote
                 self._is_visible = True
-                self._write_step("claim", [line], citations=[one.model_dump() for one in self._citations[known:]])
+                new_citations = [citation.model_dump() for citation in self._citations[sent_count:]]
+                self._write_step("claim", [line], citations=new_citations)
 
     def settle(self, draft: DraftAnswer | None, abstain_below: float) -> None:
-        """Withdraw the claims unless the complete reply has them and is sure enough to be shown.
+        """Withdraw the claims unless the complete reply begins with them and is confident enough to be shown.
 
         Args:
             draft: the answer of the complete reply; None if it has none.
@@ -62,7 +66,7 @@ class ShownClaims:
             self.withdraw()
 
     def withdraw(self) -> None:
-        """Take back all claims that were shown."""
+        """Take back all claims that were shown, and begin again without any."""
         if self._is_visible:
             self._write_step("withdrawn", [])
         self._claims, self._citations, self._is_visible = [], [], False
@@ -73,7 +77,10 @@ class ShownClaims:
 
 @contextmanager
 def showing_claims(items: Sequence[Passage], documents: Documents, mode: Mode) -> Iterator[ShownClaims]:
-    """Show the claims that a model writes within the block; withdraw them if the block fails."""
+    """Show the claims that a model writes within the block, each as soon as it is written.
+
+    If the block raises an error, the claims are withdrawn.
+    """
     shown = ShownClaims(items, documents, mode)
     try:
         with claims_to(shown.show):

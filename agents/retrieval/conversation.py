@@ -1,4 +1,4 @@
-"""The question of an input, and the conversation before it."""
+"""Reading the question, and the conversation before it, from the input of the retrieval graph."""
 
 from langchain_core.messages import HumanMessage
 
@@ -6,7 +6,11 @@ from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
 
 
 def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
-    """Return the most recent earlier turns as (role, text), oldest first, and the question.
+    """Return the conversation before a question and the question itself.
+
+    Returns:
+        The earlier turns as (role, text), oldest first: the newest that have `MAX_EARLIER` characters together. Then
+        the question: the last message if a person wrote it, else the input's `question`.
 
     Raises:
         QuestionError: the question is missing, not a text, or too long.
@@ -24,10 +28,11 @@ def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
         raise QuestionError(f"the question has {len(question):,} characters, at most {MAX_QUESTION:,} are read: "
                             "shorten it, or add the text as a document")
     roles = {"human": "user", "ai": "assistant"}
-    earlier, room = list[tuple[str, str]](), MAX_EARLIER
-    for message in reversed([m for m in messages if m.type in roles]):
-        earlier.append((roles[message.type], message.text[:room]))
-        room -= len(earlier[-1][1])
-        if not room:
+    newest_first, characters_left = list[tuple[str, str]](), MAX_EARLIER
+    for message in reversed([message for message in messages if message.type in roles]):
+        text = message.text[:characters_left]
+        newest_first.append((roles[message.type], text))
+        characters_left -= len(text)
+        if not characters_left:
             break
-    return earlier[::-1], question
+    return newest_first[::-1], question

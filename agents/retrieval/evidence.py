@@ -1,4 +1,4 @@
-"""The rounds of a question: items are only ever appended, nothing is shown twice, and all of it is in one budget."""
+"""The evidence for a question, gathered in rounds: items are only appended, none twice, all within one token budget."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -9,31 +9,36 @@ from ...tools.line_budget import fit_lines, item_cost
 from ...tools.passages import AT_LEAST
 
 ROUND_SHARE = 1 / 4
-"""Of the budget of all evidence: what the first look, and each round of lookups, may add."""
+"""The share of the budget of all evidence that the first look, and each round of lookups, may add."""
 _SHOWN_ABOVE = "the rest was shown above"
 
 
 def items_of(rounds: Iterable[Round]) -> Iterator[Passage]:
     """Yield the items of rounds in the order of their numbers."""
-    for one in rounds:
-        for block in one.blocks:
+    for lookup_round in rounds:
+        for block in lookup_round.blocks:
             yield from block.items
 
 
 def seen_passages(rounds: Iterable[Round]) -> list[str]:
-    """Return the keys of the passages that were shown; of one that was cut, the whole was not."""
+    """Return the keys of the passages that were shown.
+
+    The key of a passage that was cut differs from the whole passage's key, so the whole one counts as not shown.
+    """
     return [item.key for item in items_of(rounds) if item.kind == "passage"]
 
 
 def split_repeated(lookups: Sequence[Lookup], rounds: Sequence[Round]) -> tuple[list[Lookup], list[Lookup]]:
-    """Return the lookups that are new, and those that an earlier round made alone; each once.
+    """Split lookups into those to make and those that would only repeat an earlier one; duplicates are dropped.
 
-    Passages are searched again, and so is what shared its budget with other lookups: then the next lines are shown.
+    A lookup is a repetition if it was the only one of an earlier round: it then had the whole budget of the round.
+    Searching passages again, or repeating a lookup that shared its round's budget, shows what was left out before.
     """
-    alone = (one.lookups[0] for one in rounds if len(one.lookups) == 1)
-    made = {lookup for lookup in alone if not isinstance(lookup, PassageLookup)}
-    asked = list(dict.fromkeys(lookups))
-    return [one for one in asked if one not in made], [one for one in asked if one in made]
+    sole_lookups = (earlier.lookups[0] for earlier in rounds if len(earlier.lookups) == 1)
+    exhausted = {lookup for lookup in sole_lookups if not isinstance(lookup, PassageLookup)}
+    requested = list(dict.fromkeys(lookups))
+    return ([lookup for lookup in requested if lookup not in exhausted],
+            [lookup for lookup in requested if lookup in exhausted])
 
 
 def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Sequence[Block]], tokens: int,
@@ -41,49 +46,66 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
     """Return a round with what its lookups found, without items that were shown before or by an earlier lookup.
 
     Args:
-        rounds: the earlier ones.
+        rounds: the earlier rounds.
         asked: the round's thought and lookups.
-        found: what each of its lookups found.
+        found: for each of its lookups, the blocks that it found.
         tokens: the budget of the round, estimated tokens; a lookup that needs less leaves the rest to the others.
         omitted: lookups that were asked for and not made, each with the reason.
     """
-    known = {item.key for item in items_of(rounds)}
+    shown_keys = {item.key for item in items_of(rounds)}
+    # A document is described once its metadata was shown, or the passage at its beginning, which contains it.
     described = {item.document for item in items_of(rounds)
                  if item.about or (item.kind == "passage" and item.start == 0)}
-    costs = [sum(item_cost(item) for block in of_one for item in block.items if item.key not in known)
-             for of_one in found]
-    passages = max(1, AT_LEAST // max(1, len(found)))
-    blocks = list[Block]()
-    for of_one, share in zip(found, _shares(costs, tokens), strict=True):
-        # What an earlier lookup found but did not show is not known yet.
-        for block in _within((_without_known(block, known) for block in of_one), share, passages, described):
-            known.update(item.key for item in block.items)
-            blocks.append(block)
-    blocks += [Block(title=lookup_text(lookup), note=why) for lookup, why in omitted]
-    return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(blocks))
+    costs = [sum(item_cost(item) for block in lookup_blocks for item in block.items if item.key not in shown_keys)
+             for lookup_blocks in found]
+    min_passages = max(1, AT_LEAST // max(1, len(found)))
+    round_blocks = list[Block]()
+    for lookup_blocks, share in zip(found, _shares(costs, tokens), strict=True):
+        # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
+        new_blocks = (_without_shown(block, shown_keys) for block in lookup_blocks)
+        for block in _fit_blocks(new_blocks, share, min_passages, described):
+            shown_keys.update(item.key for item in block.items)
+            round_blocks.append(block)
+    round_blocks += [Block(title=lookup_text(lookup), note=reason) for lookup, reason in omitted]
+    return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(round_blocks))
 
 
-def _without_known(block: Block, known: Collection[str]) -> Block:
-    new = tuple(item for item in block.items if item.key not in known)
-    note = block.note if len(new) == len(block.items) else "; ".join(filter(None, [block.note, _SHOWN_ABOVE]))
-    return block.model_copy(update={"items": new, "note": note})
+def _without_shown(block: Block, shown_keys: Collection[str]) -> Block:
+    """Return a block without items that were shown before; if it had any, its note says so."""
+    new_items = tuple(item for item in block.items if item.key not in shown_keys)
+    has_repetition = len(new_items) < len(block.items)
+    note = "; ".join(filter(None, [block.note, _SHOWN_ABOVE])) if has_repetition else block.note
+    return block.model_copy(update={"items": new_items, "note": note})
 
 
 def _shares(costs: Sequence[int], tokens: int) -> list[int]:
-    """Return what each of several lookups may show: all get the same, and what one does not need goes to the others."""
+    """Divide a token budget among lookups: equal shares, but what one does not need goes to the others.
+
+    Args:
+        costs: for each lookup, the tokens that all its new items need.
+        tokens: the budget.
+    """
     shares = [0] * len(costs)
-    for done, place in enumerate(sorted(range(len(costs)), key=lambda place: costs[place])):
-        shares[place] = min(costs[place], tokens // (len(costs) - done))
-        tokens -= shares[place]
+    # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
+    for served_count, lookup_index in enumerate(sorted(range(len(costs)), key=lambda index: costs[index])):
+        shares[lookup_index] = min(costs[lookup_index], tokens // (len(costs) - served_count))
+        tokens -= shares[lookup_index]
     return shares
 
 
-def _within(blocks: Iterable[Block], tokens: int, passages: int, described: set[str]) -> Iterator[Block]:
-    """Yield blocks with the items that fit a share, at least some passages; a document's metadata is shown once."""
+def _fit_blocks(blocks: Iterable[Block], tokens: int, min_passages: int, described: set[str]) -> Iterator[Block]:
+    """Yield the blocks of one lookup with only the items that fit its share; notes say how many were left out.
+
+    Args:
+        blocks: the blocks.
+        tokens: the lookup's share of the budget.
+        min_passages: how many passages a block shows even if they do not fit.
+        described: the documents whose metadata was shown; those that a block shows are added.
+    """
     for block in blocks:
         items = [_describe_once(item, described) for item in block.items]
         are_passages = bool(items) and items[0].kind == "passage"
-        at_least = passages if are_passages else 1
+        at_least = min_passages if are_passages else 1
         shown, left = fit_lines(items, tokens, at_least) if tokens > 0 else ([], len(items))
         tokens -= sum(map(item_cost, shown))
         more = f"{left} more passages: the same query shows them" if are_passages else f"{left} more lines: narrow it"
@@ -92,6 +114,7 @@ def _within(blocks: Iterable[Block], tokens: int, passages: int, described: set[
 
 
 def _describe_once(item: Passage, described: set[str]) -> Passage:
+    """Return an item without its document's metadata if that was shown before; else note that it now is."""
     if not item.about:
         return item
     if item.document in described:
@@ -101,9 +124,10 @@ def _describe_once(item: Passage, described: set[str]) -> Passage:
 
 
 def dropped_numbers(rounds: Sequence[Round], kept: Collection[int], dropped: Collection[int], tokens: int) -> list[int]:
-    """Return the numbers of the items that no longer fit the budget, those dropped before among them.
+    """Return the numbers of all items to leave out of prompts, so that the others fit the budget.
 
-    The oldest items that no reply asked to keep go first; what was kept and the last round stay.
+    Items that were dropped before stay dropped. Then the oldest are dropped, until the rest fits. Items that a reply
+    asked to keep, and those of the last round, are never dropped.
 
     Args:
         rounds: all rounds, the newest last.
@@ -112,13 +136,13 @@ def dropped_numbers(rounds: Sequence[Round], kept: Collection[int], dropped: Col
         tokens: the budget, estimated tokens.
     """
     items = list(items_of(rounds))
-    newest = len(items) - len(list(items_of(rounds[-1:])))
-    gone = set(dropped)
-    left = tokens - sum(item_cost(item) for number, item in enumerate(items, 1) if number not in gone)
-    for number, item in enumerate(items[:newest], 1):
-        if left >= 0:
+    earlier_count = len(items) - len(list(items_of(rounds[-1:])))
+    all_dropped = set(dropped)
+    tokens_left = tokens - sum(item_cost(item) for number, item in enumerate(items, 1) if number not in all_dropped)
+    for number, item in enumerate(items[:earlier_count], 1):
+        if tokens_left >= 0:
             break
-        if number not in gone and number not in kept:
-            gone.add(number)
-            left += item_cost(item)
-    return sorted(gone)
+        if number not in all_dropped and number not in kept:
+            all_dropped.add(number)
+            tokens_left += item_cost(item)
+    return sorted(all_dropped)

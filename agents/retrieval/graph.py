@@ -3,11 +3,15 @@
     condense -> first_look -> decompose -> (entity_search | triple_search | dfs_search | community_search
                  | passage_search: one for each lookup) -> reflect -> (further lookups) -> answer
 
-What each node does is in `nodes`. `first_look` needs no model: passages, short cards and tables of what the question
-names. `decompose` is the first call but for follow-ups, and may answer at once; without a model it quotes. A lookup
-is made by the LangChain tool that other agents call too (`tools/langchain_tools`), and `evidence` appends what it
-found, so that a later prompt begins as the earlier ones did. `reflect` answers or looks further, within the caps
-(`caps`); the last time it has to answer. `citing` checks every quote.
+The nodes are methods of `nodes.RetrievalNodes`.
+
+- `condense` rewrites a follow-up so that it makes sense alone; this calls the model only if there are earlier messages.
+- `first_look` finds passages, short cards and tables of what the question names. It needs no model.
+- `decompose` calls the model with these. It may answer at once, or choose lookups. Without a model it quotes.
+- A lookup is made by the LangChain tool that other agents call too (`tools/langchain_tools`). `evidence` appends what
+  was found, so that every prompt begins with the earlier ones.
+- `reflect` answers or looks further, within the limits of `caps`. In the last round it has to answer.
+- `answer` checks every quote (`citing`).
 """
 
 from functools import partial
@@ -29,8 +33,8 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
 
     Args:
         resources: models and open knowledge bases; None means those of this process's environment.
-        checkpointer: stores conversations by thread, unless the server brings its own; False for a subgraph, so that
-            nothing is stored beside the parent's state.
+        checkpointer: stores conversations by thread; None leaves this to a server that has its own. False is for a
+            subgraph: only its parent's state is stored.
     """
     nodes = RetrievalNodes(resources)
     node = partial(as_node, abandon=nodes.abandon, within=nodes.charged_to_client)

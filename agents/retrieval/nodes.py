@@ -46,11 +46,11 @@ class RetrievalNodes:
         return self._given or default_resources()
 
     def charged_to_client(self) -> AbstractContextManager[None]:
-        """Entered for each run of a node: its calls are taken from its client's allowance."""
+        """Return a context, entered for each run of a node, in which calls count against the client's allowance."""
         return charged_to_client(self._resources.allowance_of)
 
     def abandon(self, state: AskState | LookupInput) -> None:
-        """Let go of the snapshot of a question of which a step failed or was cancelled."""
+        """Release the snapshot of a question after one of its steps failed or was cancelled."""
         self._resources.snapshots.end_question(state.get("revision", ""))
 
     def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
@@ -60,13 +60,14 @@ class RetrievalNodes:
             reasoner = self._resources.reasoner(name, context.models, snapshot.calls)
         if not reasoner.reasons:
             return reasoner
+        # Instructions may have changed since the question began: the newest ones apply.
         with self._resources.snapshot(name) as newest:
-            wanted = (newest.kb.instructions.get(), context.instructions)
-        instructions = "\n".join(filter(None, wanted))
+            base_instructions = newest.kb.instructions.get()
+        instructions = "\n".join(filter(None, (base_instructions, context.instructions)))
         return reasoner.with_instructions(instructions) if instructions else reasoner
 
     def _snapshot(self, state: AskState | LookupInput) -> AbstractContextManager[Snapshot]:
-        """Lease the snapshot that the question began with, even if a build published meanwhile."""
+        """Lease the snapshot that the question began with, even if a build has published a newer one since."""
         return self._resources.snapshots.resume_question(state["revision"], state["knowledge_base"], state["scope"])
 
     @contextmanager
@@ -90,19 +91,27 @@ class RetrievalNodes:
             if earlier:
                 reasoner = await in_thread(self._resources.reasoner, name, context.models, snapshot.calls)
                 rewritten = await reasoner.condense(question, earlier)
-                # What a conversation talked a model into is no question, and each later call would pay for it.
+                # A rewrite longer than any question is a model's error, and every later call would pay for it.
                 question = rewritten if len(rewritten) <= MAX_QUESTION else question
             started = await in_thread(self._start_question, state, name, snapshot, question, earlier)
         return {**started, "scope": context.scope, "named": named}
 
     def _open(self, leases: ExitStack, named: str, context: AskContext) -> tuple[str, Snapshot]:
-        """Lease the snapshot of a new question; wrong settings are reported before anything is paid for."""
+        """Lease the snapshot for a new question and return it with its knowledge base's name.
+
+        Caps, models and the reranker are checked here, so that wrong settings raise before any call is paid for.
+
+        Args:
+            leases: releases the snapshot when it is closed.
+            named: the knowledge base that the input names; "" if it names none.
+            context: how the question is to be answered.
+        """
         name = choose_name(named or context.knowledge_base, self._resources.settings, is_seen)
         check_instructions(context.instructions)
         snapshot = leases.enter_context(self._resources.snapshot(name, context.scope))
         self._caps(context)
         check_models(context.models, self._resources.settings, served=is_served())
-        self._resources.reranker  # noqa: B018
+        self._resources.reranker  # noqa: B018 - loading it reports a wrong setting
         return name, snapshot
 
     def _start_question(self, state: AskState, name: str, snapshot: Snapshot, question: str,
@@ -117,44 +126,48 @@ class RetrievalNodes:
             earlier: the messages before it, as (role, text).
         """
         question, replaced = respelt(escape_references(question), snapshot.index)
-        # The thread's state still has the trace of an earlier question that asked for one.
-        emptied: AskState = {"trace": []} if state.get("trace") else {}
+        # The thread's state keeps the trace of an earlier question that asked for one.
+        without_trace: AskState = {"trace": []} if state.get("trace") else {}
         revision = self._resources.snapshots.begin_question(snapshot)
         return {"knowledge_base": name, "revision": revision,
                 "question": question, "respelt": replaced, "hinted": has_model_hint(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "kept": [], "dropped": [], "draft": None,
-                "iterations": 0, "steps": [trace_steps.data(trace_steps.trace_question(question))], **emptied}
+                "iterations": 0, "steps": [trace_steps.data(trace_steps.trace_question(question))], **without_trace}
 
     async def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
-        """Find passages, short cards and tables for the question, without a call."""
+        """Find passages, short cards and tables for the question, without calling a model."""
         context = runtime.context or AskContext()
         blocks = await in_thread(self._first_blocks, state, context)
         return {"rounds": [Round(blocks=tuple(blocks))], "iterations": 1,
                 "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
     def _first_blocks(self, state: AskState, context: AskContext) -> list[Block]:
+        """Return what the first look finds.
+
+        A reasoner that only quotes makes no lookups, so the first look has the whole budget of tokens.
+        """
         tokens = self._resources.settings.context_tokens
         with self._snapshot(state) as snapshot:
-            # A reasoner that only quotes reads all that there is room for.
             reasons = self._resources.reasoner(state["knowledge_base"], context.models, snapshot.calls).reasons
-            return first_look(snapshot.retriever, snapshot.kb.schemas.current(), state["question"],
-                              int(tokens * ROUND_SHARE) if reasons else tokens, context.tools, context.switches,
-                              reasons=reasons)
+            budget = int(tokens * ROUND_SHARE) if reasons else tokens
+            return first_look(snapshot.retriever, snapshot.kb.schemas.current(), state["question"], budget,
+                              context.tools, context.switches, reasons=reasons)
 
     async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
 
-        With decomposition off, the question itself is searched first.
+        With decomposition off, the question itself is searched first, without calling the model; `reflect` then answers
+        or looks further. A reasoner that only quotes answers at once.
         """
         context = runtime.context or AskContext()
-        if (context.agent and not context.decompose and "passage_search" in context.tools
-                and (await in_thread(self._reasoner, state, context)).reasons):
+        is_searched_first = context.agent and not context.decompose and "passage_search" in context.tools
+        if is_searched_first and (await in_thread(self._reasoner, state, context)).reasons:
             judgement = Judgement(lookups=[PassageLookup(query=state["question"][:LONGEST])])
             return self._apply(state, context, "decompose", judgement)
         return await self._judge(state, context, "decompose")
 
     async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
-        """Make one lookup by its tool."""
+        """Make one lookup by its LangChain tool, and return what it found with a step of the trace."""
         context = runtime.context or AskContext()
         blocks = await call_tool(lambda: self._retriever(state), state["lookup"], tokens=state["tokens"],
                                  question=state["question"], seen=state["seen"], switches=context.switches)
@@ -163,23 +176,27 @@ class RetrievalNodes:
                 "steps": [trace_steps.data(step)]}
 
     async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
-        """Append what the lookups found, and answer or look further."""
-        context, rounds, asked = runtime.context or AskContext(), state["rounds"], state["next_round"]
-        found = {one.place: one.blocks for one in state["found"] if one.round == state["iterations"]}
+        """Append what the lookups found to the evidence, and answer or choose further lookups."""
+        context, asked = runtime.context or AskContext(), state["next_round"]
+        blocks_by_place = {one.place: one.blocks for one in state["found"] if one.round == state["iterations"]}
+        found = [blocks_by_place.get(place, ()) for place in range(len(asked.lookups))]
         tokens = self._resources.settings.context_tokens
-        rounds = [*rounds, completed_round(rounds, asked, [found.get(place, ()) for place in range(len(asked.lookups))],
-                                           int(tokens * ROUND_SHARE), state["omitted"])]
+        newest = completed_round(state["rounds"], asked, found, int(tokens * ROUND_SHARE), state["omitted"])
+        rounds = [*state["rounds"], newest]
         dropped = dropped_numbers(rounds, state["kept"], state["dropped"], tokens)
         state = {**state, "rounds": rounds, "dropped": dropped}
         return {"rounds": rounds, "dropped": dropped, **await self._judge(state, context, "reflect")}
 
     async def _judge(self, state: AskState, context: AskContext, step: StepName) -> AskState:
-        """Return the state after a reasoner has answered or chosen lookups."""
+        """Return the state after a reasoner has answered or chosen lookups.
+
+        The claims of an answer are shown while the model writes them (`claims`).
+        """
         with ExitStack() as leases:
             snapshot, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
             with showing_claims(list(inquiry.items()), snapshot.kb.documents, context.mode) as shown:
                 judgement = await reasoner.judge(inquiry)
-                if inquiry.is_last and judgement.draft is None:
+                if inquiry.is_last and judgement.draft is None:  # no lookups are left, so the question is unanswered
                     judgement = Judgement(thought=judgement.thought,
                                           draft=DraftAnswer(answerable=False, confidence=0.0))
                 shown.settle(judgement.draft, self._abstain_below(context))
@@ -187,7 +204,7 @@ class RetrievalNodes:
 
     def _begin_judging(self, leases: ExitStack, state: AskState, context: AskContext,
                        ) -> tuple[Snapshot, Reasoner, Inquiry]:
-        """Lease the question's snapshot; return it with the reasoner and what this is asked."""
+        """Lease the question's snapshot; return it with the reasoner and the inquiry that the reasoner has to judge."""
         reasoner, question = self._reasoner(state, context), state["question"]
         snapshot = leases.enter_context(self._snapshot(state))
         terms = terms_text(snapshot.retriever, snapshot.kb.schemas.current(), question) if reasoner.reasons else ""
@@ -202,27 +219,34 @@ class RetrievalNodes:
         return max(0, caps.tool_calls - made) if len(state["rounds"]) <= rounds_allowed(context, caps) else 0
 
     def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement) -> AskState:
-        """Return the state with an answer, or with the lookups to make next."""
-        left = self._lookups_left(state, context)
+        """Return the state with the judgement's answer, or with the lookups to make next.
+
+        Lookups that are switched off, were made before or exceed the cap are not made; the next prompt says why.
+        """
+        lookups_left = self._lookups_left(state, context)
         allowed = [lookup for lookup in judgement.lookups if lookup.tool in context.tools]
         new, repeated = split_repeated(allowed, state["rounds"])
         omitted = [*((lookup, "switched off") for lookup in judgement.lookups if lookup not in allowed),
                    *((lookup, "looked up before, see above") for lookup in repeated),
-                   *((lookup, "not looked up: no more lookups are allowed") for lookup in new[left:])]
-        notes = [f"{lookup_text(lookup)}: {why}" for lookup, why in omitted]
+                   *((lookup, "not looked up: no more lookups are allowed") for lookup in new[lookups_left:])]
+        notes = [f"{lookup_text(lookup)}: {reason}" for lookup, reason in omitted]
         traced = trace_steps.trace_judgement(step, state["iterations"], judgement, notes)
+        has_next_round = judgement.draft is None
         return {"draft": judgement.draft, "kept": sorted({*state["kept"], *judgement.keep}),
-                "next_round": Round(thought=judgement.thought, lookups=tuple(new[:left])), "omitted": omitted,
-                "iterations": state["iterations"] + (judgement.draft is None),
+                "next_round": Round(thought=judgement.thought, lookups=tuple(new[:lookups_left])), "omitted": omitted,
+                "iterations": state["iterations"] + has_next_round,
                 "steps": [trace_steps.data(traced)]}
 
     def go_on(self, state: AskState) -> list[Send] | str:
-        """Make the lookups of the next round, or answer."""
+        """Return the next node: "answer" if there is a draft, else one parallel run of a tool for each lookup.
+
+        If none of the chosen lookups is to be made, as when all were made before, the next node is "reflect", where
+        the reasoner reads why.
+        """
         if state["draft"] is not None:
             return "answer"
         lookups, seen = state["next_round"].lookups, seen_passages(state["rounds"])
         tokens = int(self._resources.settings.context_tokens * ROUND_SHARE)
-        # If there are none, because all were made before, the reasoner reads that in the next round.
         return [Send(lookup.tool, LookupInput(
             knowledge_base=state["knowledge_base"], revision=state["revision"], scope=state["scope"],
             question=state["question"], round=state["iterations"], place=place, lookup=lookup, tokens=tokens,
@@ -233,10 +257,10 @@ class RetrievalNodes:
         return await in_thread(self._check_answer, state, runtime.context or AskContext())
 
     def _check_answer(self, state: AskState, context: AskContext) -> AskState:
-        """Return the answer with every citation checked, or an abstention.
+        """Return the state with the checked answer, and end the question.
 
-        The confidence is the draft's: a model's own, or the rules' (`models/rules/answers.py`). `cite` abstains if it
-        is below `abstain_below` or no claim has a sound quote; then the closest quotes are shown.
+        The confidence is the draft's: a model's own, or the rules' (`models/rules/answers.py`). `cite` abstains if the
+        confidence is below `abstain_below` or no claim has a sound quote. The closest quotes are then shown instead.
         """
         with self._snapshot(state) as snapshot:
             checked = self._checked_answer(state, context, snapshot)
@@ -245,17 +269,21 @@ class RetrievalNodes:
         return {**_output(state, context, checked), "knowledge_base": state["named"]}
 
     def _checked_answer(self, state: AskState, context: AskContext, snapshot: Snapshot) -> Answer:
+        """Return the answer with every quote checked, or an abstention with the closest quotes and hints."""
         items, draft = list(items_of(state["rounds"])), state["draft"] or DraftAnswer(answerable=False, confidence=0.0)
-        question, documents, below = state["question"], snapshot.kb.documents, self._abstain_below(context)
+        question, documents, abstain_below = state["question"], snapshot.kb.documents, self._abstain_below(context)
         if isinstance(draft, QuotedDraft):
-            checked = present_quotes(question, draft, items, documents, 0.0 if context.mode == "open" else below)
+            checked = present_quotes(question, draft, items, documents,
+                                     0.0 if context.mode == "open" else abstain_below)
         else:
-            checked = cite(draft, items, documents, context.mode, below)
+            checked = cite(draft, items, documents, context.mode, abstain_below)
             if checked.abstained:
-                # Where a model found no answer, the closest quotes are shown; they are found without it.
-                shown = present_quotes(question, self._resources.finder.find(question, items), items, documents, 1.0)
+                # The model found no answer. Show the closest quotes instead, which the rules find.
+                closest = self._resources.finder.find(question, items)
+                shown = present_quotes(question, closest, items, documents, abstain_below=1.0)
                 checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
         if checked.abstained:
+            # Without a model, say once a process and once a conversation that one would help.
             hint = not (self._gave_model_hint or state["hinted"] or self._resources.settings.llm_base_url)
             self._gave_model_hint = self._gave_model_hint or hint
             checked = with_notes(checked, question, snapshot.retriever, hint=hint)
@@ -263,10 +291,11 @@ class RetrievalNodes:
 
 
 def _lookups_of(state: AskState) -> list[Lookup]:
-    return [lookup for one in state["rounds"] for lookup in one.lookups]
+    return [lookup for lookup_round in state["rounds"] for lookup in lookup_round.lookups]
 
 
 def _output(state: AskState, context: AskContext, answer: Answer) -> AskState:
+    """Return the graph's output for an answer, with the trace if the context asks for it."""
     step = trace_steps.data(trace_steps.trace_answer(len(state["rounds"]), answer))
     trace: dict[str, Any] = {"trace": [*state["steps"], step]} if context.trace else {}
     return {"answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),

@@ -1,4 +1,4 @@
-"""The text of an answer that quotes: what was found, the quotes, and what helps where no short answer was found."""
+"""The text of an answer that quotes: the short answer, the quotes, and hints where no short answer was found."""
 
 from collections.abc import Sequence
 
@@ -29,12 +29,12 @@ _WORDS: dict[Language, dict[str, str]] = {
 
 def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,
                    abstain_below: float) -> Answer:
-    """Return an answer that shows quotes, below the short answer where there is one.
+    """Return an answer that shows the short answer, if there is one, and below it the quotes.
 
     Args:
         question: the question.
         draft: quotes as claims, the best first.
-        passages: the context; quotes name its passages by number, from 1.
+        passages: the evidence; quotes name its items by number, from 1.
         documents: the sources.
         abstain_below: a draft of less confidence abstains; its quotes are shown all the same.
 
@@ -42,30 +42,30 @@ def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage
         The answer in the question's language, every quote cited.
     """
     phrases = _WORDS[language_of(question)]
+    # `cite` shows no quotes of a draft that it does not trust, so it is given full confidence.
     quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject")
-    confidence = draft.confidence if quoted.citations else 0.0
     if not quoted.citations:
-        return quoted.model_copy(update={"answer": phrases["none"], "confidence": confidence})
-    if confidence < abstain_below:
+        return quoted.model_copy(update={"answer": phrases["none"], "confidence": 0.0})
+    if draft.confidence < abstain_below:
         return quoted.model_copy(update={"answer": f"{quoted.answer}\n{phrases['closest']}", "abstained": True,
-                                         "confidence": confidence, "short": "", "grade": "none"})
+                                         "confidence": draft.confidence, "short": "", "grade": "none"})
     lines = [_show_short(phrases["found"], quoted.short), quoted.answer] if quoted.short else [quoted.answer]
-    return quoted.model_copy(update={"answer": "\n".join(lines), "confidence": confidence})
+    return quoted.model_copy(update={"answer": "\n".join(lines), "confidence": draft.confidence})
 
 
-def _show_short(found: str, short: str) -> str:
-    """Return the line of a short answer, in quotation marks if its last words would be taken for citation marks."""
-    line = found.format(short)
-    return line if without_marks(line) == line else found.format(f"“{short}”")
+def _show_short(template: str, short: str) -> str:
+    """Return the line of a short answer; it is quoted if it ends like a citation mark, such as "[1]"."""
+    line = template.format(short)
+    return line if without_marks(line) == line else template.format(f"“{short}”")
 
 
 def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: bool) -> Answer:
-    """Return an abstaining answer with names of similar spelling and, if wanted, what a model would add.
+    """Return an abstaining answer with similar names of the documents and, if wanted, the hint to set up a model.
 
     Args:
         answer: an answer that abstains.
         question: the question.
-        retriever: of the knowledge base, for its names.
+        retriever: gives the names in the knowledge base.
         hint: whether to say that a model would help.
     """
     phrases = _WORDS[language_of(question)]
@@ -79,11 +79,17 @@ def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: boo
 
 
 def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question: str) -> Answer:
-    """Return an answer that says which words of its question were read as others."""
+    """Return an answer with a line for each misspelt word of the question that was read as another word.
+
+    Args:
+        answer: the answer.
+        replaced: these words as (asked, meant).
+        question: the question, for its language.
+    """
     if not replaced:
         return answer
-    note = "“{}”按“{}”理解。" if language_of(question) == "zh" else "(“{}” was read as “{}”.)"
-    notes = [note.format(asked, meant) for asked, meant in replaced]
+    template = "“{}”按“{}”理解。" if language_of(question) == "zh" else "(“{}” was read as “{}”.)"
+    notes = [template.format(asked, meant) for asked, meant in replaced]
     return answer.model_copy(update={"answer": "\n".join([answer.answer, *notes])})
 
 

@@ -8,46 +8,56 @@ from ...text.tokens import estimate_tokens
 from ...tools.retriever import Retriever
 from ...tools.schema_names import Term
 
-_TOKENS = 200
-"""The most estimated tokens of the terms: they are in every prompt of a question."""
+_MAX_TOKENS = 200
+"""Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
 _LARGEST_SHARE = 1 / 2
-"""Of the tokens, for the terms with the most rows: what nearly all documents have, whatever is asked."""
+"""The share of the tokens for the terms with the most rows, whatever the question is."""
 
 
 def terms_text(retriever: Retriever, schema: GraphSchema, question: str) -> str:
-    """Return all terms of a small schema; of a large one the largest, and those that a question names or is near to.
+    """Return the schema's terms, each with its number of rows, as one line of a prompt.
+
+    If they do not all fit, half of the tokens go to the terms with the most rows. The other half goes to the terms
+    that the question names, and then to those nearest to it by embedding.
 
     Args:
-        retriever: of the knowledge base; embeds the terms once.
+        retriever: the retriever of the knowledge base; it embeds the terms once.
         schema: the schema in force, with domain and range of its relations.
         question: the question.
     """
     terms = retriever.labelled_terms(schema).terms
     described = {term: _describe_term(term, schema) for term in terms}
-    if estimate_tokens(", ".join(described.values())) <= _TOKENS:
-        return ", ".join(described.values())
+    all_terms = ", ".join(described.values())
+    if estimate_tokens(all_terms) <= _MAX_TOKENS:
+        return all_terms
     costs = {term: estimate_tokens(text) + 1 for term, text in described.items()}
-    chosen = _fitting(sorted(terms, key=lambda term: (-term.rows, term.name)), costs, int(_TOKENS * _LARGEST_SHARE))
+    by_rows = sorted(terms, key=lambda term: (-term.rows, term.name))
+    chosen = _first_fitting(by_rows, costs, int(_MAX_TOKENS * _LARGEST_SHARE))
     near = [term for term in _by_nearness(retriever, schema, question, terms) if term not in chosen]
-    chosen |= _fitting(near, costs, _TOKENS - sum(costs[term] for term in chosen))
+    chosen |= _first_fitting(near, costs, _MAX_TOKENS - sum(costs[term] for term in chosen))
     return f"{', '.join(described[term] for term in terms if term in chosen)}, … {len(terms) - len(chosen)} more"
 
 
-def _fitting(terms: Sequence[Term], costs: Mapping[Term, int], tokens: int) -> set[Term]:
-    """Return the first terms that fit into so many tokens."""
-    spent = accumulate(costs[term] for term in terms)
-    return {term for term, all_so_far in zip(terms, spent, strict=True) if all_so_far <= tokens}
+def _first_fitting(terms: Sequence[Term], costs: Mapping[Term, int], tokens: int) -> set[Term]:
+    """Return the first terms whose costs together are within a number of tokens."""
+    running_totals = accumulate(costs[term] for term in terms)
+    return {term for term, total in zip(terms, running_totals, strict=True) if total <= tokens}
 
 
 def _describe_term(term: Term, schema: GraphSchema) -> str:
-    """Return a term with its rows, and with its domain and range if each is one type: several say that much fits."""
+    """Return a term with its number of rows, such as "works_at person->company 12".
+
+    Domain and range are given only if each is a single type: several types restrict a lookup too little to be worth
+    their tokens.
+    """
     relation = None if term.is_attribute or schema.open else schema.relation_type(term.name)
-    one_each = relation is not None and len(relation.domain) == len(relation.range) == 1
-    ends = f" {relation.domain[0]}->{relation.range[0]}" if relation and one_each else ""
-    return f"{term.name}{ends} {term.rows}"
+    has_single_types = relation is not None and len(relation.domain) == len(relation.range) == 1
+    types = f" {relation.domain[0]}->{relation.range[0]}" if relation and has_single_types else ""
+    return f"{term.name}{types} {term.rows}"
 
 
 def _by_nearness(retriever: Retriever, schema: GraphSchema, question: str, terms: Sequence[Term]) -> list[Term]:
+    """Return the terms with those that the question names first, each group by falling cosine with the question."""
     named = frozenset(retriever.labelled_terms(schema).named(question))
-    near = retriever.term_cosines(retriever.embed([question])[0])
-    return sorted(terms, key=lambda term: (term.name not in named, -near[term.name], term))
+    cosines = retriever.term_cosines(retriever.embed([question])[0])
+    return sorted(terms, key=lambda term: (term.name not in named, -cosines[term.name], term))

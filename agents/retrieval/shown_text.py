@@ -1,7 +1,7 @@
-"""What an answer shows of a model's words and of a document's, and where its citation marks are.
+"""Making words of models and documents safe to show in an answer, and finding the citation marks of an answer.
 
-The marks `[n]` of an answer stand at the end of its lines, behind a space. Brackets anywhere else are a document's own,
-so whoever links or strips marks uses `find_marks` or `without_marks`. `server/web/ask/answer.js` does the same.
+An answer's citation marks `[n]` are at the ends of its lines, after a space. Brackets anywhere else are a document's
+own, so code that links or strips marks uses `find_marks` or `without_marks`. `server/web/ask/answer.js` does the same.
 """
 
 import re
@@ -13,7 +13,7 @@ from ...schemas.naming import UNSEEN
 _INVENTED = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
 _BRACKETS = dict.fromkeys(map(ord, "[]［］【】"))
 _NESTED = 8
-"""How many levels of nested marks are taken out; if there are more, all brackets are."""
+"""How many levels of nested marks are removed; if there are more, all brackets are removed."""
 # Where an answer is shown as Markdown, an image would be fetched as soon as it is shown, words and all in its address.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"\](?=[(\[:])")
@@ -22,23 +22,27 @@ _MARK = re.compile(r"\[(\d++)\]")
 
 
 def source_text(text: str) -> str:
-    """Return a document's words as they may be shown: as they stand, on one line, without markup that a viewer acts on.
+    """Return a document's words on one line, with HTML tags and Markdown links made harmless.
 
-    Showing them fetches nothing. White space and invisible characters aside, only `<` and `]` of such markup change.
+    A viewer that renders them fetches nothing. Besides white space and invisible characters, only the `<` of tags and
+    the `]` of links are changed.
     """
     return _LINK.sub("] ", _TAG.sub("‹", " ".join(UNSEEN.sub("", text).split())))
 
 
 def plain_text(text: str) -> str:
-    """Return a model's words as they may be shown: like `source_text`, and without anything like a citation mark."""
+    """Return a model's words as `source_text` does, and without anything that looks like a citation mark.
+
+    Only `citing` sets citation marks; those that a model writes are invented.
+    """
     plain = " ".join(UNSEEN.sub("", text).split())
-    for _ in range(_NESTED):  # a mark within a mark leaves another one
+    for _ in range(_NESTED):  # removing "[1]" from "[[1]2]" leaves another mark, "[2]"
         plain = _INVENTED.sub("", plain)
     return source_text(plain.translate(_BRACKETS) if _INVENTED.search(plain) else plain)
 
 
 def find_marks(answer: str, start: int = 0) -> Iterator[re.Match[str]]:
-    """Yield the citation marks of an answer from a character on; group 1 is the number of the citation."""
+    """Yield the citation marks of an answer from character `start` on; group 1 is the number of the citation."""
     for marks in _MARKS.finditer(answer, start):
         yield from _MARK.finditer(answer, marks.start(1), marks.end(1))
 

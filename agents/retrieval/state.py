@@ -20,8 +20,8 @@ TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)
 """The lookups by the names under which they are switched off, without `_search`."""
 MAX_QUESTION = 10_000
 MAX_EARLIER = 20_000
-"""Characters of the conversation before a question that are read, the newest: some ten turns, and what a follow-up
-refers to is in the last ones."""
+"""How many of the newest characters of the conversation before a question are read: some ten turns. A follow-up refers
+to the last ones."""
 
 
 class QuestionError(BanyanError):
@@ -112,7 +112,7 @@ class AskOutput(TypedDict, total=False):
 
 
 class LookupFindings(Frozen):
-    """What one lookup found; `place` is its place among those of the round."""
+    """What one lookup found; `place` is the lookup's index among those of its round."""
 
     round: int
     place: int
@@ -123,12 +123,12 @@ _T = TypeVar("_T")
 
 
 def _gather(old: list[_T], new: list[_T]) -> list[_T]:
-    """Add up what parallel searches found; an empty update begins a new question."""
+    """Collect what parallel lookups found; an empty update clears the list for a new question."""
     return [*old, *new] if new else []
 
 
 def _append_steps(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add steps; the step "question" begins a new trace."""
+    """Append steps; an update that begins with the step "question" starts a new trace instead."""
     return new if new and new[0]["step"] == "question" else [*old, *new]
 
 
@@ -142,7 +142,7 @@ class AskState(AskInput, AskOutput, total=False):
     scope: Scope
     """Which of its documents."""
     respelt: list[tuple[str, str]]
-    """Words of the question that were taken for others, as (asked, meant)."""
+    """Misspelt words of the question that were read as others, as (asked, meant)."""
     hinted: bool
     """Whether the conversation was already informed that a model would help."""
     rounds: list[Round]
@@ -150,7 +150,7 @@ class AskState(AskInput, AskOutput, total=False):
     next_round: Round
     """The thought and the lookups of the round under way."""
     omitted: list[tuple[Lookup, str]]
-    """Lookups that were asked for in that round and are not made, each with the reason."""
+    """Lookups that the reasoner asked for in that round but that are not made, each with the reason."""
     found: Annotated[list[LookupFindings], _gather]
     kept: list[int]
     """The numbers of the items that replies asked to keep."""

@@ -32,7 +32,7 @@ def trace_question(question: str) -> TraceStep:
 
 
 def trace_found(number: int, lookup: Lookup | None, blocks: Sequence[Block]) -> TraceStep:
-    """Trace what a lookup found, or the first look where it is None."""
+    """Trace what a lookup of round `number` found, or the first look if `lookup` is None."""
     items = [item for block in blocks for item in block.items]
     return TraceStep(step="search" if lookup else "first_look", round=number, tool=lookup.tool if lookup else None,
                      text=short(lookup_text(lookup)) if lookup else "", total=len(items),
@@ -41,7 +41,7 @@ def trace_found(number: int, lookup: Lookup | None, blocks: Sequence[Block]) -> 
 
 
 def trace_judgement(step: StepName, number: int, judgement: Judgement, notes: Iterable[str] = ()) -> TraceStep:
-    """Trace what a reasoner made of the evidence: an answer, or what it looks up next."""
+    """Trace what a reasoner made of the evidence of round `number`: an answer, or the next lookups."""
     return TraceStep(step=step, round=number, sufficient=bool(judgement.draft and judgement.draft.answerable),
                      text=short(judgement.thought), notes=_notes(notes),
                      lookups=tuple(short(lookup_text(lookup)) for lookup in judgement.lookups))
@@ -67,7 +67,10 @@ def _headlines(step: TraceStep) -> list[str]:
 
 
 def _table(lookup: Lookup | None, blocks: Sequence[Block]) -> dict[str, object]:
-    """Return the arguments of the table that was looked up, or with which the first look begins."""
+    """Return the arguments of the table that a lookup asked for, or of the table at the top of the first look.
+
+    A page can link to the table with them. The result is empty if there is no table or a link could not hold them.
+    """
     table = lookup or next((block.table for block in blocks[:1]), None)
     if not isinstance(table, TripleLookup):
         return {}
@@ -76,6 +79,7 @@ def _table(lookup: Lookup | None, blocks: Sequence[Block]) -> dict[str, object]:
 
 
 def _finding(item: Passage) -> TracedFinding:
+    """Return the beginning of an item's text and the first documents that it comes from."""
     documents = dict.fromkeys((item.document, *(place.document for place in item.places)))
     return TracedFinding(text=short(item.statement or f"{item.title or item.document}: {passage_text(item)}"),
                          documents=tuple(short(document) for document in [*documents][:_DOCUMENTS]))

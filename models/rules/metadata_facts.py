@@ -49,8 +49,8 @@ _LISTED = re.compile(
     r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
 """An item of a list: a name of two to five words, and a handle; what follows says more of the person."""
 _ON_A_LINE = re.compile(
-    rf"^(?:{ITEM_MARK.pattern})?\*{{0,2}}(?P<said>[^\W\d_][^\n:：*]{{1,30}}?)[ \t]?\*{{0,2}}[:：]\*{{0,2}}[ \t]{{0,4}}"
-    rf"(?P<people>[^\s*][^\n]{{2,500}}(?:\n[ \t]{{1,8}}(?![-*+•])[^\s:：][^\n:：]{{0,200}}){{0,8}})$", re.MULTILINE)
+    r"^(?:[ \t]{0,8}[-*+•][ \t]{1,4})?\*{0,2}(?P<said>[^\W\d_][^\n:：*]{1,30}?)[ \t]?\*{0,2}[:：]\*{0,2}[ \t]{0,4}"
+    r"(?P<people>[^\s*][^\n]{2,500}(?:\n[ \t]{1,8}(?![-*+•])[^\s:：][^\n:：]{0,200}){0,8})$", re.MULTILINE)
 """A field of people in a text, and the indented lines that go on with it."""
 _AND = re.compile(r",? and ")
 _MAIL = words("from to cc 发件人 收件人 抄送")

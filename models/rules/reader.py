@@ -114,7 +114,10 @@ class RulesReader:
                 attributes.setdefault((head, label, tail, time), ExtractedAttribute(
                     entity=head, attribute=label, value=tail, evidence=quote, time=time,
                     confidence=_SURE))
-            elif head != tail and prepared.schema.fits(types.get(head, ""), label, types.get(tail, "")):
+                continue
+            head_type, tail_type = prepared.types_of_ends(label, types.get(head, ""), types.get(tail, ""))
+            if head != tail and prepared.schema.fits(head_type, label, tail_type):
+                types |= {head: head_type, tail: tail_type}
                 triples.setdefault((head, label, tail, time), ExtractedTriple(
                     head=head, relation=label, tail=tail, evidence=quote, time=time, confidence=_SURE))
         admitted |= {name for fact in (*triples, *attributes) for name in fact[:3:2]}
@@ -184,6 +187,22 @@ class _Prepared:
             return votes.most_common(1)[0][0]
         return self._nouns.type_of_name(name) if names.kind(name) not in {"person", "work"} and infer_type(
             name) else ""
+
+    def types_of_ends(self, label: str, head_type: str, tail_type: str) -> tuple[str, str]:
+        """Return the types of a fact's ends, more special where its relation asks for it: Company for Organization.
+
+        A name's kind tells only its general type, so the relation tells the rest.
+        """
+        relation = self.schema.relation_type(label)
+        if relation is None:
+            return head_type, tail_type
+        return self._special_type(head_type, relation.domain), self._special_type(tail_type, relation.range)
+
+    def _special_type(self, general: str, allowed: tuple[str, ...]) -> str:
+        """Return the first allowed type below a general one, or the general one if it is allowed or above none."""
+        if self.schema.is_a(general, allowed):
+            return general
+        return next((name for name in allowed if general in self.schema.ancestors(name)), general)
 
     def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
         """Give a name the type of the kind that a fact tells, unless it has a more special one."""

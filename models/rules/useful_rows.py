@@ -19,8 +19,8 @@ _NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+
 _PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
                      r"\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
-_SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |。$|"
-                       r" (?!the |and |for )[a-z]{3,}(?:[ ,][^\n]*)?\.$|ます$|です$")
+_SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |。$|ます$|です$")
+_PLAIN_WORD = re.compile(r" (?!the |and |for )[a-z]{3,}(?:[ ,]|\.\Z)")
 """What a sentence has and a name has not, even one with a stop at its end: "Ulm Pumps Inc.", "Ulm, Ger."."""
 _DATES = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
 _RANGE = re.compile(r"(?:between|from|up to|over|under|above|below|more than|less than|at least) [$€£]?\d[\d,. –-]*"
@@ -85,7 +85,8 @@ def _called(cell: Cell) -> str:
 
 def _may_name(value: str) -> bool:
     """Return True if a cell can name the subject of a row: it is no blank or prompt of a form, and no sentence."""
-    is_said = _PLACEHOLDER.fullmatch(value) or _PROMPT.search(value) or _SENTENCE.search(value)
+    is_sentence = _SENTENCE.search(value) or (value.endswith(".") and _PLAIN_WORD.search(value))
+    is_said = _PLACEHOLDER.fullmatch(value) or _PROMPT.search(value) or is_sentence
     return not is_said and len(value.split()) <= _LONGEST_NAME
 
 

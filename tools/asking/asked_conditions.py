@@ -1,4 +1,4 @@
-"""The conditions that a question makes on rows: each value, entity, date and number on the field that it belongs to."""
+"""Reading the conditions in a question about rows: which field each value, entity, date or number limits."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,24 +8,25 @@ from ..index import RetrievalIndex
 from . import table_words
 from .mentions import Mentioned, Mentions
 
-_MOST_LINKS = 500
-"""Triples of an entity among which its only relation is looked for."""
+_MAX_TRIPLES = 500
+"""How many triples of an entity are read to see whether they all have the same relation."""
 _HALF = 1 / 2
-_NEAR = 20
-"""Characters before a value in which "mentions" or "contains" stands."""
+_CONTAINS_REACH = 20
+"""How many characters before a value are searched for a word such as "mentions" or "contains"."""
 
 
 class Conditions:
     """The mentions of a question as conditions on fields; several values of one field are alternatives.
 
     Attributes:
-        head: the entity that the rows begin at, or several that are compared, with | between.
-        relation: the relation of the one entity whose rows the question asks for.
+        head: the entity that the rows begin at, or several that the question compares, separated by |; "" if none.
+        relation: if `head` is a single entity, the relation of it that the question asks for; else "".
     """
 
     def __init__(self, index: RetrievalIndex, mentions: Mentions) -> None:
-        """Start without any; mentions that are placed are noted as used."""
+        """Start without conditions; `place` adds them, and marks mentions as used when they become one."""
         self._index, self._mentions = index, mentions
+        # (field, sign) -> values; no values means that the field has none.
         self._values: dict[tuple[str, str], list[str]] = {}
         self.head = self.relation = ""
 
@@ -43,59 +44,83 @@ class Conditions:
 
     def lookup(self, relation: str, *, by: str = "", do: Calculation = "list", limit: int = 0,
                show: Sequence[str] = ()) -> TripleLookup | None:
-        """Return the lookup over a relation, or over the field of the first condition; None if there is none."""
+        """Return a lookup of the rows that meet the conditions.
+
+        Args:
+            relation: the relation or attribute whose rows are looked up; "" means that of the first condition.
+            by: what the rows are grouped by; see `TripleLookup`, also for the other arguments.
+            do: what to do with the rows.
+            limit: how many groups or rows are wanted; 0 means all.
+            show: fields to show beside each row.
+
+        Returns:
+            The lookup; None if neither `relation` nor a condition names a relation, or if `relation` is not the one
+            that the question asks of `head`.
+        """
         conditions, tail, side = dict(self._values), "", ""
         if self.relation:
             if relation not in {"", self.relation}:
                 return None
+            # The rows are what `head` leads to, so the conditions are on their tails.
             relation, side, show = self.relation, "tail.", ()
         else:
-            stated = sorted((key for key, values in conditions.items() if values), key=lambda key: key[1] != "=")
-            relation = relation or (stated[0][0] if stated else "")
-            if own := next((key for key in conditions if key[0] == relation and conditions[key]), None):
-                tail = f"{own[1].removeprefix('=')}{'|'.join(conditions.pop(own))}"
+            with_values = sorted((key for key, values in conditions.items() if values), key=lambda key: key[1] != "=")
+            relation = relation or (with_values[0][0] if with_values else "")
+            # The condition on the relation itself limits the tail of its rows; the others are conditions on the head.
+            tail_key = next((key for key in conditions if key[0] == relation and conditions[key]), None)
+            if tail_key:
+                tail = f"{tail_key[1].removeprefix('=')}{'|'.join(conditions.pop(tail_key))}"
         where = [f"{side}{field}{sign}{'|'.join(values)}" for (field, sign), values in conditions.items()]
         return TripleLookup(relation=relation, head=self.head, tail=tail, where=tuple(where), by=by, do=do,
                             limit=limit, show=tuple(show)) if relation else None
 
-    # Placing.
+    # Turning mentions into conditions.
 
     def place(self) -> bool:
-        """Place all mentions on fields; return False if one cannot be."""
+        """Turn all mentions of the question into conditions; return False if a mention fits no field."""
         mentions = self._mentions
-        if not all(map(self._place_value, mentions.of("value", "quoted"))) or not self._place_entities():
+        if not all(map(self._place_value, mentions.of_kinds("value", "quoted"))) or not self._place_entities():
             return False
-        # A date that no field has may be that of the documents ("the 2025 timetable").
-        if not self._place_spans() or not all(self._place_amount(one) or one.kind == "date"
-                                              for one in mentions.of("date", "number") if not mentions.is_used(one)):
+        if not self._place_ranges():
             return False
-        for one in mentions.free_fields():
-            if none := table_words.NONE.search(mentions.before(one)):
-                self._values.setdefault((one.name, "="), [])
-                mentions.use(one, none)
-        # Negate all values of a field of which one is negated: "neither red nor green", "not red or green".
-        for field in [field for field, sign in self._values if sign == "!=" and self._values.get((field, "="))]:
-            self._values[field, "!="] += self._values.pop((field, "="))
+        for amount in mentions.of_kinds("date", "number"):
+            # A date that fits no field may be that of the documents ("the 2025 timetable").
+            if not mentions.is_used(amount) and not self._place_amount(amount) and amount.kind != "date":
+                return False
+        for field in mentions.free_fields():
+            if without := table_words.NONE.search(mentions.text_before(field)):  # "without a status"
+                self._values.setdefault((field.name, "="), [])
+                mentions.use(field, without)
+        # If one value of a field is negated, all are: "neither red nor green", "not red or green".
+        for name in [name for name, sign in self._values if sign == "!=" and self._values.get((name, "="))]:
+            self._values[name, "!="] += self._values.pop((name, "="))
         return True
 
-    def _add(self, mention: Mentioned, field: str, *before: Mentioned) -> None:
-        """Use a mention as what a field has to be, or is not to be if that is negated before it or another mention."""
-        sign = mention.name if mention.kind in {"date", "number"} else ""
-        for one in () if sign else (mention, *before):
-            if negated := table_words.NOT.search(self._mentions.before(one)):
-                self._mentions.use(negated)
-                sign = "!="
-                break
-        held = self._values.setdefault((field, sign or "="), [])
-        if mention.value and mention.value not in held:
-            held.append(mention.value)
-        self._mentions.use(mention, *before)
+    def _add(self, mention: Mentioned, field: str, *field_mentions: Mentioned) -> None:
+        """Add a mention as a value that a field has to have, or must not have if it is negated.
 
-    def _place_spans(self) -> bool:
-        """Place what lies between two dates or numbers."""
+        Args:
+            mention: the value, entity, date or number.
+            field: the field's name.
+            field_mentions: where the question names the field. A negation may be before these or before the mention.
+        """
+        sign = mention.name if mention.kind in {"date", "number"} else ""
+        if not sign:
+            for part in (mention, *field_mentions):
+                if negation := table_words.NOT.search(self._mentions.text_before(part)):
+                    self._mentions.use(negation)
+                    sign = "!="
+                    break
+        values = self._values.setdefault((field, sign or "="), [])
+        if mention.value and mention.value not in values:
+            values.append(mention.value)
+        self._mentions.use(mention, *field_mentions)
+
+    def _place_ranges(self) -> bool:
+        """Add ranges such as "between 2010 and 2020" as conditions; return False if a range fits no field."""
         mentions = self._mentions
-        for first, last in pairwise(mentions.of("date", "number")):
-            lead = table_words.BETWEEN.search(mentions.before(first))
+        for first, last in pairwise(mentions.of_kinds("date", "number")):
+            lead = table_words.BETWEEN.search(mentions.text_before(first))
             if lead and table_words.AND.fullmatch(mentions.text[first.end:last.start]):
                 if not self._place_amount(first._replace(end=last.end, name="", value=f"{first.value}..{last.value}")):
                     return False
@@ -103,84 +128,113 @@ class Conditions:
         return True
 
     def _place_value(self, mention: Mentioned) -> bool:
+        """Add a value as a condition on its field; return False if it belongs to a field that is not named.
+
+        A quotation, or a value after "mentions", may be in any field, so it belongs to the nearest one that is named.
+        """
         mentions, name = self._mentions, mention.name
-        if mention.kind == "quoted" or table_words.CONTAINS.search(mentions.before(mention)[-_NEAR:]):
-            near = min(mentions.free_fields(), key=mention.distance, default=None)
-            if near is None:
+        text_before = mentions.text_before(mention)[-_CONTAINS_REACH:]
+        if mention.kind == "quoted" or table_words.CONTAINS.search(text_before):
+            nearest = min(mentions.free_fields(), key=mention.distance, default=None)
+            if nearest is None:
                 return False
-            mentions.use(near)
-            name = near.name
+            mentions.use(nearest)
+            name = nearest.name
         self._add(mention, name)
         # "status Final" and "the Core category" name the field of the value.
-        mentions.use(*(one for one in mentions.of("field") if one.name == name and mentions.are_beside(one, mention)
-                       and not table_words.GROUP.search(mentions.before(one))))
+        mentions.use(*(field for field in mentions.of_kinds("field")
+                       if field.name == name and mentions.are_beside(field, mention)
+                       and not table_words.GROUP.search(mentions.text_before(field))))
         return True
 
     def _place_entities(self) -> bool:
-        mentions, entities = self._mentions, self._mentions.of("entity")
+        """Use the entities that the question names as heads or conditions; return False if there are two heads.
+
+        Entities that the question compares ("which is older, A or B") are the heads of the rows together.
+        """
+        mentions, entities = self._mentions, self._mentions.of_kinds("entity")
         text = mentions.text
         is_comparison = len(entities) > 1 and table_words.OR.search(text) and table_words.DEGREE.search(text)
-        # In "an author of more, A or B" the entities are what fields lead to.
-        if is_comparison and not any(self._row(entity) in self._index.column(one.name).tails()
-                                     for entity in entities for one in mentions.of("field")):
-            self.head = "|".join(one.value for one in entities)
+        # In "who is an author of more, A or B" the entities are tails of the field "author", so they are conditions.
+        are_tails = any(self._row(entity) in self._index.column(field.name).tails()
+                        for entity in entities for field in mentions.of_kinds("field"))
+        if is_comparison and not are_tails:
+            self.head = "|".join(entity.value for entity in entities)
             mentions.use(*entities)
             return True
         return all(map(self._place_entity, entities))
 
     def _row(self, mention: Mentioned) -> int:
+        """Return the row of the entity of a mention in the index, -1 if it has none."""
         row = self._index.entity_at(mention.name)
         return -1 if row is None else row
 
     def _place_entity(self, mention: Mentioned) -> bool:
-        """Use an entity that a question names, as the lookup's head or as a condition; False if it has a head already.
+        """Use an entity that the question names as the head of the rows, or as a condition.
 
-        An entity without a relation that the question could mean is what the documents are about, and limits nothing.
+        An entity that has none of the relations that the question names is what the documents are about. It limits
+        nothing.
+
+        Returns:
+            False if the entity would be a second head.
         """
-        near = self._nearest_relation(mention)
-        name = near.name if near is not None else self._only_relation(self._row(mention))
-        beside = [near] if near is not None else []
+        nearest = self._nearest_relation(mention)
+        name = nearest.name if nearest is not None else self._only_relation(self._row(mention))
+        relation_mentions = [nearest] if nearest is not None else []
         if not name:
             return True
-        if not self.leads(mention, near, name):
-            self._add(mention, name, *beside)
+        if not self.asks_for_tails(mention, nearest, name):
+            self._add(mention, name, *relation_mentions)
             return True
         if self.head:
             return False
-        self._mentions.use(mention, *beside)
+        self._mentions.use(mention, *relation_mentions)
         self.head, self.relation = mention.value, name
         return True
 
-    def leads(self, mention: Mentioned, near: Mentioned | None, name: str) -> bool:
-        """Return True if a question asks for what an entity leads to, as "the parts that A requires"."""
+    def asks_for_tails(self, mention: Mentioned, field: Mentioned | None, name: str) -> bool:
+        """Return True if the question asks for the tails of an entity's relation: "the parts that A requires".
+
+        Args:
+            mention: the entity. If it is never the relation's head, the answer is False; if only its head, True.
+            field: where the question names the relation; None if it does not. If the entity can be head and tail, it
+                is the head if the relation follows it, as in "A requires", but not in "which parts, in A, require".
+            name: the relation.
+        """
         column, row = self._index.column(name), self._row(mention)
         if row not in column.heads or row not in column.tails():
             return row in column.heads
-        return near is not None and near.start >= mention.end and not table_words.IN_FIELD.search(
-            self._mentions.text[mention.end:near.start])
+        return field is not None and field.start >= mention.end and not table_words.IN_FIELD.search(
+            self._mentions.text[mention.end:field.start])
 
     def _nearest_relation(self, mention: Mentioned) -> Mentioned | None:
-        """Return the nearest field mentioned that the entity has an end of, or that is a text to search."""
-        free, row = self._mentions.free_fields(), self._row(mention)
-        fitting = [one for one in free
-                   if row in (column := self._index.column(one.name)).heads or row in column.tails()]
-        searched = [one for one in free if table_words.CONTAINS.search(self._mentions.text[one.end:mention.start])]
+        """Return the nearest free field of which the entity is a head or a tail; None if there is none.
+
+        If there is none, a field whose text is searched for the entity will do: "whose title mentions A".
+        """
+        fields, row = self._mentions.free_fields(), self._row(mention)
+        fitting = [field for field in fields
+                   if row in (column := self._index.column(field.name)).heads or row in column.tails()]
+        searched = [field for field in fields
+                    if table_words.CONTAINS.search(self._mentions.text[field.end:mention.start])]
         return min(fitting or searched, key=mention.distance, default=None)
 
     def _only_relation(self, row: int) -> str:
-        """Return the relation of all triples of an entity, if they have but one."""
-        triples = self._index.incident_at(row).tolist()[:_MOST_LINKS] if row >= 0 else []
+        """Return the relation that all triples of an entity have; "" if they have several or there are none."""
+        triples = self._index.incident_at(row).tolist()[:_MAX_TRIPLES] if row >= 0 else []
         relations = {self._index.edges[triple][1] for triple in triples}
         return relations.pop() if len(relations) == 1 else ""
 
     def _place_amount(self, mention: Mentioned) -> bool:
+        """Add a date or number as a condition on the nearest field of such values; return False if none is named."""
         mentions = self._mentions
-        fits = self.is_dated if mention.kind == "date" else self.is_sized
-        near = min(mentions.read_as(mentions.of("field"), fits), key=mention.distance, default=None)
-        if near is None:
+        has_such_values = self.is_dated if mention.kind == "date" else self.is_numeric
+        fields = mentions.read_as(mentions.of_kinds("field"), has_such_values)
+        nearest = min(fields, key=mention.distance, default=None)
+        if nearest is None:
             return False
-        self._add(mention, near.name, near)
-        if mention.name:
+        self._add(mention, nearest.name, nearest)
+        if mention.name:  # a comparison such as "more than" is before it
             *_, compared = table_words.COMPARED.finditer(mentions.text, 0, mention.start)
             mentions.use(compared)
         return True
@@ -191,11 +245,11 @@ class Conditions:
         return column.holds_dates and sum(map(bool, column.dates)) > _HALF * len(column.texts)
 
     def is_flag(self, name: str) -> bool:
-        """Return True if a field says yes or no."""
+        """Return True if all values of a field say yes or no."""
         return table_words.FLAGS.issuperset(map(str.casefold, self._index.column(name).texts))
 
-    def is_sized(self, name: str) -> bool:
+    def is_numeric(self, name: str) -> bool:
         """Return True if most of a field's values are numbers."""
         column = self._index.column(name)
-        numbers = sum(amount is not None for amount in column.amounts)
-        return numbers > _HALF * len(column.texts) > 0 and not self.is_dated(name)
+        number_count = sum(amount is not None for amount in column.amounts)
+        return number_count > _HALF * len(column.texts) > 0 and not self.is_dated(name)

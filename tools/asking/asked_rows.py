@@ -1,4 +1,4 @@
-"""The table that a question asks for, a row an item: what is shown where no model chooses and words it."""
+"""Showing the table that a question asks for, one item a row: without a model, these rows are the answer."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,24 +16,28 @@ from ..tables import ReadTable, cited_rows, fields_beside, filters_text, places_
 
 _LONGEST_SENTENCE = 400
 MOST_SHOWN = 20
-"""Rows that are shown of an answer; a list of more is opened as a table."""
+"""How many rows an answer shows; a longer list can be opened as a table."""
 
 
 def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup: TripleLookup) -> list[Block]:
-    """Return what a question asks for: a line with what was computed, then its rows; nothing if there are none.
+    """Return a block with what a question asks for: a line with what was computed, then the rows.
 
     Args:
         index: the knowledge base.
         schema: the schema in force.
-        question: the question, in whose language it is said.
-        lookup: what it asks for (`asked_table`).
+        question: the question; the block is worded in its language.
+        lookup: what the question asks for, as `asked_table` reads it.
+
+    Returns:
+        One block; empty if there are no rows, or if a comparison lacks a row for one of the things it compares.
     """
     term = next(iter(find_term(index, schema, lookup.relation).terms), None)
     table = read_table(index, schema, lookup, term) if term else None
     if table is None or not (table.rows or table.computed.groups):
         return []
-    if lookup.head.count("|") >= table.computed.total:
-        return []  # what is compared has to be there as a whole
+    compared_count = lookup.head.count("|") + 1
+    if table.computed.total < compared_count:
+        return []
     rows, shared = split_shared_note(table.rows)
     items = _list_items(index, schema, table._replace(rows=rows), lookup, question)
     return [Block(title=", ".join(filter(None, [filters_text(lookup), shared])), items=tuple(items), table=lookup)]
@@ -41,6 +45,7 @@ def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup
 
 def _list_items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
            question: str) -> Iterator[Passage]:
+    """Yield the items of a table: the groups of a grouped one, else the computed number and then the rows."""
     computed = table.computed
     for group in computed.leading(lookup.limit)[:MOST_SHOWN]:
         text = f"{group.key}: {group.text}"
@@ -52,39 +57,45 @@ def _list_items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lo
         number = f"{shown_number(computed.value)}{unit}"
         more = _note_rest(question, min(len(table.rows), MOST_SHOWN), computed.total)
         yield _build_summary(table.rows[:3], number, f"{number}{_describe_limits(schema, lookup, question)}{more}")
-    beside = fields_beside(index, schema, table.rows[:MOST_SHOWN], lookup.show)
+    further_fields = fields_beside(index, schema, table.rows[:MOST_SHOWN], lookup.show)
     for row in table.rows[:lookup.most_rows or MOST_SHOWN]:
-        elsewhere = places_beside(index, schema, row, lookup.show)
-        yield _build_row(row, beside.get(row.ends[0], ""), lookup, _label(schema, row.relation, question), elsewhere)
-    if lookup.head.count("|") and lookup.do in EXTREMES:
+        places = places_beside(index, schema, row, lookup.show)
+        yield _build_row(row, further_fields.get(row.ends[0], ""), lookup, _label(schema, row.relation, question),
+                         places)
+    is_comparison = "|" in lookup.head and lookup.do in EXTREMES
+    if is_comparison:
         yield from _list_others_compared(index, schema, table, lookup, question)
 
 
 def _list_others_compared(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
               question: str) -> Iterator[Passage]:
-    """Yield the rows of the things compared that are not the answer: a comparison rests on all of them."""
-    shown = {row.head for row in table.rows}
-    everything = read_table(index, schema, lookup.model_copy(update={"do": "list"}), table.term)
-    for row in everything.rows[:MOST_SHOWN]:
-        if row.head not in shown:
+    """Yield the rows of the compared things that did not win, because the answer rests on all of them.
+
+    They have no cells, so that the answer does not name them.
+    """
+    shown_heads = {row.head for row in table.rows}
+    all_compared = read_table(index, schema, lookup.model_copy(update={"do": "list"}), table.term)
+    for row in all_compared.rows[:MOST_SHOWN]:
+        if row.head not in shown_heads:
             item = _build_row(row, "", lookup, _label(schema, row.relation, question))
             yield item.model_copy(update={"cells": ()})
 
 
 def _describe_limits(schema: GraphSchema, lookup: TripleLookup, question: str) -> str:
-    """Return what limits the rows, in brackets and in the question's language."""
+    """Return the conditions on the rows in brackets and in the question's language: " (status: Final)"."""
     is_chinese = language_of(question) == "zh"
     colon, comma, brackets = ("：", "，", "（{}）") if is_chinese else (": ", ", ", " ({})")
-    stated = [f"{_label(schema, lookup.relation, question)}{colon}{lookup.tail}"] if lookup.tail else []
+    conditions = [f"{_label(schema, lookup.relation, question)}{colon}{lookup.tail}"] if lookup.tail else []
     for condition in lookup.where:
-        field, sign, value = re.split(r"(!?=|[<>]=?)", condition, maxsplit=1) if re.search("[<>=]", condition) else (
-            condition, "", "")
-        stated.append(f"{_label(schema, field, question)}{colon if sign == '=' else sign}{value}")
-    limits = comma.join(filter(None, [lookup.head, *stated])).replace("!=", " ≠ ").replace(f"{colon} ≠", " ≠")
+        has_sign = re.search("[<>=]", condition)
+        field, sign, value = re.split(r"(!?=|[<>]=?)", condition, maxsplit=1) if has_sign else (condition, "", "")
+        conditions.append(f"{_label(schema, field, question)}{colon if sign == '=' else sign}{value}")
+    limits = comma.join(filter(None, [lookup.head, *conditions])).replace("!=", " ≠ ").replace(f"{colon} ≠", " ≠")
     return brackets.format(limits) if limits else ""
 
 
 def _note_rest(question: str, shown: int, total: int) -> str:
+    """Return a note, in the question's language, that only some of the rows follow; "" if all do."""
     if shown >= total:
         return ""
     if language_of(question) == "zh":
@@ -93,26 +104,41 @@ def _note_rest(question: str, shown: int, total: int) -> str:
 
 
 def _build_summary(rows: list[FactRow], short: str, text: str) -> Passage:
+    """Return an item with a text about several rows, which cites the first place of each; `short` is its only cell."""
     return graph_item([row.places[0] for row in rows], text, rows[0].relation, "row", (short,))
 
 
 def _label(schema: GraphSchema, name: str, question: str) -> str:
-    """Return what a relation or attribute is called in the question's language."""
+    """Return the label of a relation or attribute in the question's language, or its name if it has none."""
     element = schema.attribute_type(name) or schema.relation_type(name)
     return (element.labels.get(language_of(question)) if element else "") or name.replace("_", " ")
 
 
-def _build_row(row: FactRow, beside: str, lookup: TripleLookup, label: str, elsewhere: Sequence[Place] = ()) -> Passage:
-    """Return one row: the end that the question does not name, with the value that it asks about, as its last cell."""
-    asked = row.tail if lookup.head and not lookup.head.count("|") and not lookup.tail else row.head
-    value = row.validity.with_note(row.tail)
-    told = lookup.do in EXTREMES | {"sum", "mean"} or not (lookup.tail or lookup.head) or (
-        "|" in lookup.tail or lookup.tail[:1] in "<>!")
-    notes = [f"{label}: {value}"] if told and asked == row.head else []
-    notes += [beside] if beside else []
-    text = " ".join(f"{asked}{' – ' if notes else ''}{'; '.join(notes)}".split())
+def _build_row(row: FactRow, further_fields: str, lookup: TripleLookup, label: str,
+               further_places: Sequence[Place] = ()) -> Passage:
+    """Return one row as an item; its last cell is the short answer.
+
+    The short answer is the end of the row that the question does not name. If that is the head, the tail follows it
+    where the question leaves it open: "Ana Ruiz – age: 41".
+
+    Args:
+        row: the row.
+        further_fields: what else the question asks about the row's head, in words; "" if nothing.
+        lookup: what the question asks for.
+        label: the name of the row's relation in the question's language.
+        further_places: the words that support `further_fields`.
+    """
+    has_single_head = bool(lookup.head) and "|" not in lookup.head
+    asked_end = row.tail if has_single_head and not lookup.tail else row.head
+    tail_has_alternatives = "|" in lookup.tail or lookup.tail[:1] in "<>!"
+    is_tail_open = (lookup.do in EXTREMES | {"sum", "mean"} or not (lookup.tail or lookup.head)
+                    or tail_has_alternatives)
+    notes = [f"{label}: {row.validity.with_note(row.tail)}"] if is_tail_open and asked_end == row.head else []
+    notes += [further_fields] if further_fields else []
+    short = " ".join(f"{asked_end}{' – ' if notes else ''}{'; '.join(notes)}".split())
     place = row.places[0]
-    # A sentence says more than its two ends; a row of a table says too much.
-    is_enough = not (elsewhere or place.text.lstrip().startswith("|") or len(place.text) > _LONGEST_SENTENCE)
-    return graph_item([place, *elsewhere], " ".join(place.text.split()) if is_enough else text, row.relation, "row",
-                      (row.head, row.relation, row.tail, text))
+    # A sentence of prose is shown whole: it says more than the row. A line of a table would be too much.
+    is_line_of_table = place.text.lstrip().startswith("|")
+    is_shown_whole = not (further_places or is_line_of_table or len(place.text) > _LONGEST_SENTENCE)
+    return graph_item([place, *further_places], " ".join(place.text.split()) if is_shown_whole else short,
+                      row.relation, "row", (row.head, row.relation, row.tail, short))

@@ -1,8 +1,8 @@
-"""Read a question about rows: what it counts, lists, groups or compares, in the knowledge base's own fields and values.
+"""Reading a question about rows, without a model: what it counts, lists, groups or compares.
 
-Only a question all of whose content is accounted for is read: each word names a field, a value, an entity, a date or a
-number, stands in the titles or headings above the rows, or is one of the words with which tables are asked about. Any
-other question is left to passages.
+A question is only read as a lookup if each of its words is accounted for. A word is if it names a field, a value, an
+entity, a date or a number of the knowledge base, if it is in the titles or headings above all rows that were found, or
+if it is one of the words with which people ask about tables (`table_words`). Passages answer all other questions.
 """
 
 import re
@@ -23,14 +23,14 @@ from . import table_words
 from .asked_conditions import Conditions
 from .mentions import Mentioned, Mentions, singular
 
-_AROUND = 14
-"""Characters around a number in which a bound of it stands, and before a noun in which "how many" does."""
+_CONTEXT = 14
+"""How many characters around a number are searched for a bound such as "at least", and before a noun for "how many"."""
 _LONGEST = 500
-"""Characters of a question that may be one about rows."""
+"""Characters of the longest question that is read as one about rows."""
 
 
 def asked_table(index: RetrievalIndex, schema: GraphSchema, question: str) -> TripleLookup | None:
-    """Return the lookup that answers a question about rows; None where it is not certain.
+    """Return the lookup that answers a question about rows; None if the question cannot be read as one with certainty.
 
     Args:
         index: the knowledge base.
@@ -43,7 +43,9 @@ def asked_table(index: RetrievalIndex, schema: GraphSchema, question: str) -> Tr
 
 
 def asked_survey(index: RetrievalIndex, schema: GraphSchema, question: str) -> CommunityLookup | None:
-    """Return the survey that a question asks for: by a field or period, or along a relation; None if it asks for none.
+    """Return the survey that a question asks for; None if it asks for none.
+
+    A survey groups things by a field or a period, or lists what a relation reaches from an entity.
 
     Args:
         index: the knowledge base.
@@ -56,7 +58,7 @@ def asked_survey(index: RetrievalIndex, schema: GraphSchema, question: str) -> C
 
 
 class _Asked:
-    """One question."""
+    """One question, with its mentions and the conditions that they make."""
 
     def __init__(self, index: RetrievalIndex, schema: GraphSchema, text: str) -> None:
         self._index, self._schema = index, schema
@@ -64,68 +66,75 @@ class _Asked:
         self._conditions = Conditions(index, self._mentions)
 
     def table(self) -> TripleLookup | None:
-        """Return the lookup of a table, if all of the question is accounted for."""
+        """Return the lookup of a table; None unless every word of the question is accounted for."""
         mentions = self._mentions
-        found = self._read_shape() if mentions.of("field", "value", "entity") else None
-        if found is None or not self._is_of_noun(found) or not self._is_of_time(found):
+        lookup = self._read_shape() if mentions.of_kinds("field", "value", "entity") else None
+        if lookup is None or not self._fits_asked_noun(lookup) or not self._fits_asked_time(lookup):
             return None
-        for name in (found.relation, *found.show):
+        for name in (lookup.relation, *lookup.show):
             mentions.use_field(name)
-        left = mentions.left_over()
-        return found if not left or self._stands_above(left, found) else None
+        unaccounted = mentions.unaccounted_words()
+        return lookup if not unaccounted or self._are_in_headings(unaccounted, lookup) else None
 
-    def _is_of_noun(self, lookup: TripleLookup) -> bool:
-        """Return False if one thing's relation leads to others than those that a noun asks for.
+    def _fits_asked_noun(self, lookup: TripleLookup) -> bool:
+        """Return False if the question asks for one kind of thing and the head's relation leads to another.
 
-        "On which river does Graz lie?" is not answered by the country that Graz lies in.
+        "On which river does Graz lie?" asks for rivers, so the country that Graz lies in is no answer.
         """
-        nouns = self._mentions.subjects() if lookup.head and "|" not in lookup.head and not lookup.by else set()
+        has_single_head = bool(lookup.head) and "|" not in lookup.head
+        nouns = self._mentions.subjects() if has_single_head and not lookup.by else set()
         if not nouns:
             return True
-        browsing, ends = self._index.browsing, self._index.column(lookup.relation).label_entities
-        kinds = {browsing.types[int(kind)] for kind in np.unique(browsing.type_of[ends[ends >= 0]])}
+        browsing, tails = self._index.browsing, self._index.column(lookup.relation).label_entities
+        types = {browsing.types[int(number)] for number in np.unique(browsing.type_of[tails[tails >= 0]])}
         term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
-        known = {part for label in (*kinds, *names_of(self._schema, term)) for part in content_words(label)}
-        return all(noun in known or singular(noun) in self._mentions.prefixes for noun in nouns)
+        fitting_words = {word for label in (*types, *names_of(self._schema, term)) for word in content_words(label)}
+        return all(noun in fitting_words or singular(noun) in self._mentions.prefixes for noun in nouns)
 
-    def _is_of_time(self, lookup: TripleLookup) -> bool:
-        """Return False if a question asks for a year or day, and the rows listed have names: of a child, of a place."""
-        listed = lookup.do == "list" and not lookup.by
-        return not (listed and table_words.TIME.search(self._mentions.text)) or any(
-            map(self._conditions.is_dated, filter(None, (lookup.relation, *lookup.show))))
+    def _fits_asked_time(self, lookup: TripleLookup) -> bool:
+        """Return False if the question asks for a year or day, but no field of the listed rows has dates."""
+        is_list = lookup.do == "list" and not lookup.by
+        if not is_list or not table_words.TIME.search(self._mentions.text):
+            return True
+        return any(map(self._conditions.is_dated, filter(None, (lookup.relation, *lookup.show))))
 
     def survey(self) -> CommunityLookup | None:
-        """Return the lookup of a survey."""
+        """Return the lookup of a survey: along a relation, by a field or by a period; None if none is named."""
         mentions, text = self._mentions, self._mentions.text
         if table_words.IN_TURN.search(text):
             return self._read_path()
-        found = self._read_period(text, 0) or self._read_groups(mentions.of("field"), 0)
-        if found is not None:
-            return CommunityLookup(by=found.relation if found.by == "tail" else f"{found.relation}.{found.by}")
+        groups = self._read_period(text, 0) or self._read_groups(mentions.of_kinds("field"), 0)
+        if groups is not None:
+            return CommunityLookup(by=groups.relation if groups.by == "tail" else f"{groups.relation}.{groups.by}")
+        # "by year" without a field is by the first field that has dates.
         dated = [term.name for term in terms_of(self._index) if self._conditions.is_dated(term.name)]
         period = table_words.PERIOD.search(text)
         return CommunityLookup(by=f"{dated[0]}.{_unit(period)}") if period and dated else None
 
     def _read_path(self) -> CommunityLookup | None:
-        """Return what is reached from the one entity that the question names along the one relation."""
-        entities = self._mentions.of("entity")
-        for one in self._mentions.of("field") if len(entities) == 1 else ():
-            row, column = self._index.entity_at(entities[0].name), self._index.column(one.name)
+        """Return the survey of all that is reached from the question's only entity along a relation that it names."""
+        entities = self._mentions.of_kinds("entity")
+        if len(entities) != 1:
+            return None
+        for field in self._mentions.of_kinds("field"):
+            row, column = self._index.entity_at(entities[0].name), self._index.column(field.name)
             if row in column.heads or row in column.tails():
-                forward = self._conditions.leads(entities[0], one, one.name)
-                return CommunityLookup(theme=entities[0].value, along=f"{'' if forward else '<'}{one.name} -> *")
+                is_forward = self._conditions.asks_for_tails(entities[0], field, field.name)
+                return CommunityLookup(theme=entities[0].value, along=f"{'' if is_forward else '<'}{field.name} -> *")
         return None
 
-    def _stands_above(self, left: Sequence[str], lookup: TripleLookup) -> bool:
-        """Return True if words that are not accounted for stand in the titles or headings above all rows found."""
+    def _are_in_headings(self, words: Sequence[str], lookup: TripleLookup) -> bool:
+        """Return True if each of some words occurs in the titles or headings above every row of a lookup."""
         term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
         table = read_table(self._index, self._schema, lookup, term, most=0)
-        above = [(text, set(content_words(text))) for text in contexts(self._index, table)]
-        return bool(above) and len(above) == len(table.computed.rows) and all(
-            stem(normalise(word)) in stems or ((not word.isascii() or word.isdigit()) and word in text)
-            for word in left for text, stems in above)
+        headings = [(text, set(content_words(text))) for text in contexts(self._index, table)]
+        if not headings or len(headings) < len(table.computed.rows):  # only the first rows' headings are read
+            return False
+        return all(stem(normalise(word)) in stems or ((not word.isascii() or word.isdigit()) and word in text)
+                   for word in words for text, stems in headings)
 
     def _read_shape(self) -> TripleLookup | None:
+        """Return the lookup of the first form of question that fits; None if none does, or a condition is unclear."""
         mentions, limit = self._mentions, 0
         if top := table_words.TOP.search(mentions.text):
             number = (top["first"] or top["second"] or top["zh"]).lower()
@@ -133,133 +142,162 @@ class _Asked:
             mentions.use(top)
         if not self._conditions.place():
             return None
-        free = mentions.free_fields()
-        grouped = {one.name for one in free if table_words.GROUP.search(mentions.before(one))}
-        if not grouped.isdisjoint(self._conditions.fields()):
-            return None  # grouped by what has one value
-        if self._is_overlooked():
+        free_fields = mentions.free_fields()
+        grouping = {field.name for field in free_fields if table_words.GROUP.search(mentions.text_before(field))}
+        if not grouping.isdisjoint(self._conditions.fields()):
+            return None  # a condition limits the field to one value, so there is nothing to group by
+        if self._has_unread_limit():
             return None
-        # A value such as "Last Call" asks for nothing.
+        # Conditions are blanked out, because words in a value such as "Last Call" ask for nothing.
         text = mentions.unread(fields=False)
         return (self._read_period(text, limit) or self._read_alternatives(text, limit)
-                or self._read_groups(free, limit) or self._read_calculation(text, free, limit)
-                or self._read_most(text, free, limit) or self._read_count_or_list(text, free))
+                or self._read_groups(free_fields, limit) or self._read_calculation(text, free_fields, limit)
+                or self._read_most(text, free_fields, limit) or self._read_count_or_list(text, free_fields))
 
-    def _is_overlooked(self) -> bool:
-        """Return True if a negation, a bound or "both" was not read: the rows would be others than those meant."""
-        left = self._mentions.unread(fields=False)
-        limited = any(table_words.BOUNDS.search(left[max(0, one.start - _AROUND):one.end + _AROUND])
-                      for one in self._mentions.of("date", "number", "value") if any(map(str.isdigit, one.value)))
-        return bool(limited or table_words.NEGATION.search(left) or (
-            self._conditions.alternatives() and table_words.BOTH.search(self._mentions.text)))
+    def _has_unread_limit(self) -> bool:
+        """Return True if a negation, a bound or "both" did not become a condition; the rows would be the wrong ones."""
+        unread = self._mentions.unread(fields=False)
+        with_figures = [mention for mention in self._mentions.of_kinds("date", "number", "value")
+                        if any(map(str.isdigit, mention.value))]
+        has_bound = any(table_words.BOUNDS.search(unread[max(0, mention.start - _CONTEXT):mention.end + _CONTEXT])
+                        for mention in with_figures)
+        if has_bound or table_words.NEGATION.search(unread):
+            return True
+        # Several values of a field are alternatives, and "both" asks for all of them.
+        return bool(self._conditions.alternatives() and table_words.BOTH.search(self._mentions.text))
 
-    # Shapes of questions.
+    # Forms of questions. Each method returns the lookup, or None if the question does not have this form.
 
     def _read_period(self, text: str, limit: int) -> TripleLookup | None:
-        """Read "in which years", "by year"."""
+        """Read a question that groups rows by a period: "in which years", "by year"."""
         period = table_words.PERIOD.search(text)
-        dated = self._mentions.read_as(self._mentions.of("field"), self._conditions.is_dated)
+        dated = self._mentions.read_as(self._mentions.of_kinds("field"), self._conditions.is_dated)
         if not period or not dated:
             return None
         self._mentions.use(period, dated[0])
-        if not limit and table_words.MOST.search(text) and not period[0].endswith("s"):
+        is_singular = not period[0].endswith("s")
+        if not limit and is_singular and table_words.MOST.search(text):
             limit = 1  # "in which year were the most"
         return self._conditions.lookup(dated[0].name, by=_unit(period), limit=limit)
 
     def _read_alternatives(self, text: str, limit: int) -> TripleLookup | None:
-        """Read "did 2020 or 2021 have more", "are there more red or more green ones"."""
+        """Read a question that compares how many rows have each of several values: "did 2020 or 2021 have more".
+
+        The values are alternatives in one condition, so the lookup counts the rows of each.
+        """
         field = self._conditions.alternatives()
-        counted_twice = len(table_words.COUNT.findall(text)) > 1
-        if not field or not (counted_twice or table_words.MOST.search(text) or table_words.FEWEST.search(text)):
+        counts_twice = len(table_words.COUNT.findall(text)) > 1
+        if not field or not (counts_twice or table_words.MOST.search(text) or table_words.FEWEST.search(text)):
             return None
         return self._conditions.lookup(field, by="year" if self._conditions.is_dated(field) else "tail", limit=limit)
 
-    def _read_groups(self, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
-        """Read "by status", "for each warehouse"."""
-        for one in free:
-            if table_words.GROUP.search(self._mentions.before(one)):
-                self._mentions.use_field(one.name)
-                return self._conditions.lookup(one.name, by="tail", limit=limit)
+    def _read_groups(self, fields: Sequence[Mentioned], limit: int) -> TripleLookup | None:
+        """Read a question that groups rows by a field: "by status", "for each warehouse"."""
+        for field in fields:
+            if table_words.GROUP.search(self._mentions.text_before(field)):
+                self._mentions.use_field(field.name)
+                return self._conditions.lookup(field.name, by="tail", limit=limit)
         return None
 
-    def _read_calculation(self, text: str, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
-        """Read "the oldest", "the cheapest", "which of the two is heavier", "the total cost", "the average age"."""
+    def _read_calculation(self, text: str, free_fields: Sequence[Mentioned], limit: int) -> TripleLookup | None:
+        """Read a question for an extreme, a sum or a mean: "the oldest", "which is heavier", "the average age".
+
+        The calculation is over the first named field that has dates ("oldest") or numbers (all others).
+        """
         for do, form in table_words.CALCULATED.items():
             if match := form.search(text):
-                fits = self._conditions.is_dated if do in {"first", "last"} else self._conditions.is_sized
-                if fields := self._mentions.read_as(free, fits) or self._field_of_degree(match[0]):
+                is_fitting = self._conditions.is_dated if do in {"first", "last"} else self._conditions.is_numeric
+                fields = self._mentions.read_as(free_fields, is_fitting) or self._field_of_degree(match[0])
+                if fields:
                     self._mentions.use(fields[0], match)
                     return self._conditions.lookup(fields[0].name, do=do, limit=limit)
         return None
 
     def _field_of_degree(self, degree: str) -> list[Mentioned]:
-        """Return the field that a Chinese degree speaks of (贵: price), if there is one."""
+        """Return the field that a Chinese degree implies (贵, "dear", implies the price), if exactly one fits."""
         concept = next((word for signs, word in table_words.HAN_DEGREES.items()
                         if any(sign in degree for sign in signs)), "")
-        names = [term.name for term in terms_of(self._index) if concept and concept in content_words(
-            term.name.replace("_", " ")) and self._conditions.is_sized(term.name)]
+        if not concept:
+            return []
+        names = [term.name for term in terms_of(self._index)
+                 if concept in content_words(term.name.replace("_", " ")) and self._conditions.is_numeric(term.name)]
         return [Mentioned(0, 0, "field", names[0])] if len(names) == 1 else []
 
-    def _read_most(self, text: str, free: Sequence[Mentioned], limit: int) -> TripleLookup | None:
-        """Read "which has the most prizes", "the most frequent authors"."""
+    def _read_most(self, text: str, free_fields: Sequence[Mentioned], limit: int) -> TripleLookup | None:
+        """Read a question for the names with most rows: "which has the most prizes", "the most frequent authors".
+
+        The rows are grouped by the end that the question asks for, and the largest group is the answer.
+        """
         most = table_words.MOST.search(text)
-        counted = [one for one in free if not self._conditions.is_sized(one.name)]
-        if most is None or not counted or self._conditions.head:
+        countable = [field for field in free_fields if not self._conditions.is_numeric(field.name)]
+        if most is None or not countable or self._conditions.head:
             return None
-        self._mentions.use_field(counted[0].name)
-        return self._conditions.lookup(counted[0].name, by=self._asked_end(text, counted[0], most), limit=limit or 1)
+        field = countable[0]
+        self._mentions.use_field(field.name)
+        return self._conditions.lookup(field.name, by=self._asked_end(text, field, most), limit=limit or 1)
 
-    def _asked_end(self, text: str, one: Mentioned, most: re.Match[str]) -> str:
-        """Return the end that is asked for: of "has the most authors" the head, of "is in most lists" the tail."""
-        last_entity = int(self._index.column(one.name).label_entities.max(initial=-1))
-        before = self._mentions.before(one)
+    def _asked_end(self, text: str, field: Mentioned, most: re.Match[str]) -> str:
+        """Return which end of a field's rows the question asks for: "head" or "tail".
+
+        "Which book has the most authors?" asks for a head. "Which author is in most lists?" asks for a tail, and so
+        does "who" if the field leads to people.
+        """
+        last_entity = int(self._index.column(field.name).label_entities.max(initial=-1))  # -1: no tail is an entity
         if table_words.WHO.match(text.strip()) and last_entity >= 0:
-            kind = self._index.browsing.types[int(self._index.browsing.type_of[last_entity])]
-            return "tail" if kind_of_noun(normalise(kind)) in {"person", ""} else "head"
-        passive = one.end <= most.start() and re.search(r"\b(?:in|by|of)\b", text[one.end:most.start()])
-        return "tail" if passive or table_words.WHICH_BEFORE.search(before) else "head"
+            entity_type = self._index.browsing.types[int(self._index.browsing.type_of[last_entity])]
+            return "tail" if kind_of_noun(normalise(entity_type)) in {"person", ""} else "head"
+        is_passive = field.end <= most.start() and re.search(r"\b(?:in|by|of)\b", text[field.end:most.start()])
+        is_after_which = table_words.WHICH_BEFORE.search(self._mentions.text_before(field))
+        return "tail" if is_passive or is_after_which else "head"
 
-    def _read_count_or_list(self, text: str, free: Sequence[Mentioned]) -> TripleLookup | None:
-        """Read "how many", "which", "list all"; None for a question that limits nothing, or asks for something else."""
+    def _read_count_or_list(self, text: str, free_fields: Sequence[Mentioned]) -> TripleLookup | None:
+        """Read a question that counts or lists the rows that meet its conditions: "how many", "which", "list all".
+
+        None for a question without conditions, a comparison, or a question for one field of a thing that it names.
+        """
         conditions = self._conditions
         do: Calculation = "count" if table_words.COUNT.search(text) else "list"
         if do == "list" and not table_words.LISTED.search(text):
             return None
         is_comparison = conditions.head and not conditions.relation
-        if conditions.is_empty() or is_comparison or self._asks_of_named(free):
+        if conditions.is_empty() or is_comparison or self._asks_for_field_of_named(free_fields):
             return None
-        if conditions.relation and self._conditions.is_sized(conditions.relation):
-            do = "list"  # 宁波有多少人口 asks for the number itself
-        counted = next(filter(self._is_counted, free), None)
-        if counted and self._conditions.is_sized(counted.name):
+        if conditions.relation and conditions.is_numeric(conditions.relation):
+            do = "list"  # 宁波有多少人口, "how many inhabitants has Ningbo", asks for the number itself
+        counted = next(filter(self._is_counted, free_fields), None)
+        if counted and conditions.is_numeric(counted.name):
             return None  # "how many inhabitants" asks for the number itself
         if do == "count" and counted and conditions.is_flag(counted.name):
             return conditions.lookup("", do=do)  # "how many fight songs": things of that name, not yes and no
-        if do == "count" and free:
-            return conditions.lookup(counted.name, do="distinct") if counted and len(free) == 1 else None
-        self._mentions.use(*free)
-        show = dict.fromkeys(one.name for one in free if one.name not in conditions.fields())
+        if do == "count" and free_fields:
+            return conditions.lookup(counted.name, do="distinct") if counted and len(free_fields) == 1 else None
+        self._mentions.use(*free_fields)
+        show = dict.fromkeys(field.name for field in free_fields if field.name not in conditions.fields())
         return conditions.lookup("", do=do, show=tuple(show))
 
-    def _asks_of_named(self, free: Sequence[Mentioned]) -> bool:
-        """Return True if a question asks for a field of what it names: "where was Blum born" lists nothing of his."""
+    def _asks_for_field_of_named(self, free_fields: Sequence[Mentioned]) -> bool:
+        """Return True if the question asks for a field of a thing that it names: "where was Blum born".
+
+        Such a question does not list or count the rows that meet its conditions.
+        """
         conditions = self._conditions
         if conditions.head:
-            return any(one.name != conditions.relation for one in free)
-        named_conditions = {one.name for one in self._mentions.of("field")}.intersection(conditions.fields())
-        return not named_conditions and any(map(self._may_be_of_named, free))
+            return any(field.name != conditions.relation for field in free_fields)
+        named_fields = {field.name for field in self._mentions.of_kinds("field")}
+        names_a_condition = not named_fields.isdisjoint(conditions.fields())
+        return not names_a_condition and any(map(self._may_be_of_named, free_fields))
 
-    def _is_counted(self, one: Mentioned) -> bool:
+    def _is_counted(self, field: Mentioned) -> bool:
         """Return True for a field after "how many"."""
-        return table_words.COUNT.search(self._mentions.before(one).rstrip()[-_AROUND:]) is not None
+        return table_words.COUNT.search(self._mentions.text_before(field).rstrip()[-_CONTEXT:]) is not None
 
-    def _may_be_of_named(self, one: Mentioned) -> bool:
-        """Return True if things of the kind of an entity that the question names have a field."""
-        types = set(self._index.browsing.type_of[self._index.column(one.name).heads].tolist())
-        rows = (self._index.entity_at(entity.name) for entity in self._mentions.of("entity"))
-        return any(int(self._index.browsing.type_of[row]) in types for row in rows if row is not None)
+    def _may_be_of_named(self, field: Mentioned) -> bool:
+        """Return True if a named entity may have a field, because entities of the same type have it."""
+        types_with_field = set(self._index.browsing.type_of[self._index.column(field.name).heads].tolist())
+        rows = (self._index.entity_at(entity.name) for entity in self._mentions.of_kinds("entity"))
+        return any(int(self._index.browsing.type_of[row]) in types_with_field for row in rows if row is not None)
 
 
 def _unit(period: re.Match[str]) -> str:
-    """Return the period that a question groups by: year, month or decade."""
+    """Return the period that a question groups by: "year", "month" or "decade"."""
     return table_words.HAN_PERIODS.get(period["asked"] or period["each"] or "", "") or period["period"].lower()

@@ -1,4 +1,4 @@
-"""What the words of a question are in a knowledge base: fields, values, entities, dates and numbers."""
+"""Finding what the words of a question mention: fields, values and entities of a knowledge base, dates and numbers."""
 
 import re
 from collections import Counter
@@ -16,18 +16,20 @@ from ..index import RetrievalIndex
 from ..schema_names import Term, labels_of, terms_of
 from . import table_words
 
-_PREFIX = re.compile(r"([^\W\d_]{2,10})[-\s]?\d+$")
-_LEAST_KEYS, _LOOKED_AT, _SHORTEST_LABEL = 3, 40, 2
-_LABELS_KEPT = 1 << 12
+_NUMBERED_NAME = re.compile(r"([^\W\d_]{2,10})[-\s]?\d+$")
+_LEAST_NUMBERED = 3
+"""How many numbered names make their first part a prefix, as "EIP-1", "EIP-2" and "EIP-3" do."""
+_MAX_ENTITIES, _SHORTEST_LABEL = 40, 2
+_CACHED_LABELS = 1 << 12
 _BESIDE = 25
-"""Characters between a value and the name of its field, as in "status is still Final"."""
+"""The most characters between a value and the name of its field, as in "status is still Final"."""
 
 
 class Mentioned(NamedTuple):
     """Words of a question, characters `start` to `end`.
 
-    `name` is the field of a field or value, an entity's id, or the sign before a date or number; `value` is what is
-    compared.
+    `name` depends on the kind: the field's name for a field or value, the entity's id for an entity, the sign of the
+    comparison before a date or number (">", "" if there is none). `value` is what rows are compared with.
     """
 
     start: int
@@ -42,50 +44,65 @@ class Mentioned(NamedTuple):
 
 
 class Mentions:
-    """All mentions of a question, and which of them are accounted for."""
+    """All mentions of a question, and which parts of the question are accounted for ("used")."""
 
     def __init__(self, index: RetrievalIndex, schema: GraphSchema, text: str) -> None:
-        """Find the mentions; of several readings of the same words the longest counts, then values and entities."""
+        """Find the mentions.
+
+        Where readings of the same words overlap, the longest is chosen; of equally long ones a value or an entity
+        before a field, then a date or number with a comparison before it.
+        """
         self._index, self._schema = index, schema
         self.text = text
         self._candidates: list[Mentioned] = []
         self._used: list[tuple[int, int]] = []
         fields = self._find_fields()
         others = (*self._find_quoted(), *self._find_values(), *self._find_entities(), *self._find_amounts())
-        telling = [one for one in others if not self._is_generic(one)]
-        self.all = _without_overlaps(sorted([*telling, *fields], key=lambda one: (
-            one.start - one.end, one.kind == "field", not (one.kind in {"number", "date"} and one.name), one.start)))
 
-    def of(self, *kinds: str) -> list[Mentioned]:
+        def preference(mention: Mentioned) -> tuple[int, bool, bool, int]:
+            is_compared = mention.kind in {"number", "date"} and mention.name != ""
+            return mention.start - mention.end, mention.kind == "field", not is_compared, mention.start
+
+        specific = [mention for mention in others if not self._is_generic(mention)]
+        self.all = _without_overlaps(sorted([*specific, *fields], key=preference))
+
+    def of_kinds(self, *kinds: str) -> list[Mentioned]:
         """Return the mentions of some kinds, from left to right."""
-        return sorted(one for one in self.all if one.kind in kinds)
+        return sorted(mention for mention in self.all if mention.kind in kinds)
 
     def free_fields(self) -> list[Mentioned]:
-        """Return the fields that are not accounted for."""
-        return [one for one in self.of("field") if not self.is_used(one)]
+        """Return the mentions of fields that are not accounted for."""
+        return [field for field in self.of_kinds("field") if not self.is_used(field)]
 
     def use(self, *parts: Mentioned | re.Match[str]) -> None:
-        """Note that mentions, or what patterns found, are accounted for."""
-        self._used += [one.span() if isinstance(one, re.Match) else (one.start, one.end) for one in parts]
+        """Note that mentions, or matches of patterns, are accounted for."""
+        self._used += [part.span() if isinstance(part, re.Match) else (part.start, part.end) for part in parts]
 
     def use_field(self, name: str) -> None:
         """Note that all mentions of a field are accounted for."""
-        self.use(*(one for one in self.of("field") if one.name == name))
+        self.use(*(field for field in self.of_kinds("field") if field.name == name))
 
     def is_used(self, mention: Mentioned) -> bool:
         """Return True if a mention is accounted for."""
         return any(start <= mention.start and mention.end <= end for start, end in self._used)
 
-    def before(self, mention: Mentioned) -> str:
-        """Return what stands before a mention."""
+    def text_before(self, mention: Mentioned) -> str:
+        """Return the question's text before a mention."""
         return self.text[:mention.start]
 
     def unread(self, *, fields: bool = True) -> str:
-        """Return the text with blanks for what is accounted for, and for fields unless they are to stay."""
-        named = [] if fields else [(one.start, one.end) for one in self.of("field")
-                                   if not table_words.DEGREE.fullmatch(self.text[one.start:one.end])]
+        """Return the question with blanks in place of everything that is accounted for.
+
+        Args:
+            fields: whether the names of fields stay. If not, they are blanked too, except degrees such as "largest",
+                which also say what to compute.
+        """
+        blanked = list(self._used)
+        if not fields:
+            blanked += [(field.start, field.end) for field in self.of_kinds("field")
+                        if not table_words.DEGREE.fullmatch(self.text[field.start:field.end])]
         text = self.text
-        for start, end in (*self._used, *named):
+        for start, end in blanked:
             text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
         return text
 
@@ -96,164 +113,209 @@ class Mentions:
             yield Mentioned(match.start(), match.end(), "quoted", "", match[1])
 
     def _find_values(self) -> Iterator[Mentioned]:
-        """Yield the values of attributes; where several have one, that which the question names, else the most used."""
-        asked = set(content_words(self.text))
-        for named in self._index.values.find(self.text):
-            value = self.text[named.start:named.end]
-            if known := self._index.by_alias.get(canonical_name(value)):
-                yield Mentioned(named.start, named.end, "entity", known[0], value)
+        """Yield the values of attributes that the question mentions.
+
+        If several attributes have the value, it belongs to one that the question names, else to the one with most such
+        values. A value that is also the name of an entity is a mention of the entity.
+        """
+        question_words = set(content_words(self.text))
+        for occurrence in self._index.values.find(self.text):
+            value = self.text[occurrence.start:occurrence.end]
+            if entities := self._index.by_alias.get(canonical_name(value)):
+                yield Mentioned(occurrence.start, occurrence.end, "entity", entities[0], value)
                 continue
-            held = Counter(attribute for entity in named.entities[:_LOOKED_AT]
-                           for attribute, values in self._index.attributes(entity).items()
-                           if any(label_key(one) == label_key(value) for one in values))
-            if held:
-                attribute = min(held, key=lambda name: (asked.isdisjoint(content_words(name)), -held[name], name))
-                yield Mentioned(named.start, named.end, "value", attribute, value)
+            counts = Counter(attribute for entity in occurrence.entities[:_MAX_ENTITIES]
+                             for attribute, values in self._index.attributes(entity).items()
+                             if any(label_key(other) == label_key(value) for other in values))
+            if counts:
+                attribute = min(counts, key=lambda name: (
+                    question_words.isdisjoint(content_words(name)), -counts[name], name))
+                yield Mentioned(occurrence.start, occurrence.end, "value", attribute, value)
 
     def _find_entities(self) -> Iterator[Mentioned]:
-        for named in self._index.names.find(self.text):
-            value = self.text[named.start:named.end]
-            if any(map(str.isupper, value)) or not value.isascii():
-                yield Mentioned(named.start, named.end, "entity", named.entities[0], value)
+        """Yield the entities that the question names, in Latin script only those written with a capital."""
+        for occurrence in self._index.names.find(self.text):
+            name = self.text[occurrence.start:occurrence.end]
+            if any(map(str.isupper, name)) or not name.isascii():
+                yield Mentioned(occurrence.start, occurrence.end, "entity", occurrence.entities[0], name)
 
     def _find_amounts(self) -> Iterator[Mentioned]:
-        dated = list(find_dates(self.text))
-        for start, end in dated:
+        """Yield the dates of the question, and those numbers that are compared ("more than 5") and in no date."""
+        date_spans = list(find_dates(self.text))
+        for start, end in date_spans:
             yield Mentioned(start, end, "date", self._read_sign(start), parse_date(self.text[start:end]))
         for start, end in find_numbers(self.text):
             sign = self._read_sign(start)
-            if sign and all(end <= first or start >= last for first, last in dated):
+            if sign and all(end <= date_start or start >= date_end for date_start, date_end in date_spans):
                 yield Mentioned(start, end, "number", sign, self.text[start:end])
 
     def _read_sign(self, at: int) -> str:
-        """Return the comparison before a place; "" if there is none."""
+        """Return the sign of the comparison directly before character `at` (">" for "more than"); "" if none is."""
         matches = [match for match in table_words.COMPARED.finditer(self.text, 0, at)
                    if not self.text[match.end():at].strip(" \t约")]
         return table_words.SIGNS[matches[-1].lastgroup or ""] if matches else ""
 
     def _is_generic(self, mention: Mentioned) -> bool:
-        """Return True for a word that means all rows ("EIP", "record"), though something is called so."""
+        """Return True for a word that means rows in general ("record", "EIP"), even if it is a value or a name too."""
         words = normalise(self.text[mention.start:mention.end])
         return mention.kind in {"value", "entity"} and (
             words in table_words.SAYS_NOTHING or singular(words) in self.prefixes)
 
     @cached_property
     def prefixes(self) -> frozenset[str]:
-        """What stands before the numbers of keys, such as "eip"."""
-        found = Counter(match[1] for name in self._index.by_alias if (match := _PREFIX.match(name)))
-        return frozenset(prefix for prefix, count in found.items() if count >= _LEAST_KEYS)
+        """The words that begin many numbered names, such as "eip" in "EIP-1", "EIP-2" and so on."""
+        counts = Counter(match[1] for name in self._index.by_alias if (match := _NUMBERED_NAME.match(name)))
+        return frozenset(prefix for prefix, count in counts.items() if count >= _LEAST_NUMBERED)
 
     # Fields.
 
     def _find_fields(self) -> list[Mentioned]:
-        """Return the fields that the question names: the longest, then those named as they are called."""
+        """Return the fields that the question names.
+
+        Of overlapping readings, the one with most words is chosen, then the one that is written like the field's label.
+        """
         tokens = [(match.start(), match.end(), stem(normalise(match[0])))
                   for match in table_words.WORD.finditer(self.text)]
-        unnamed = table_words.NO_FIELD | ENGLISH_STOP | self.prefixes
-        found = sorted(place for term in terms_of(self._index)
-                       for rank, label in enumerate(labels_of(self._schema, term))
-                       if label not in unnamed and len(label) >= _SHORTEST_LABEL
-                       for place in self._find_label(label, term, rank, tokens) if not self._names_rows(label))
-        self._candidates = [mention for _, mention in found]
-        taken = _without_overlaps(self._candidates)
+        excluded = table_words.NO_FIELD | ENGLISH_STOP | self.prefixes
+        ranked = sorted(reading for term in terms_of(self._index)
+                        for label_rank, label in enumerate(labels_of(self._schema, term))
+                        if label not in excluded and len(label) >= _SHORTEST_LABEL
+                        for reading in self._find_label(label, term, label_rank, tokens)
+                        if not self._means_rows(label))
+        self._candidates = [mention for _, mention in ranked]
+        chosen = _without_overlaps(self._candidates)
         # "the largest number of authors" is not about a field "size".
-        return [one for one in taken if not table_words.DEGREE.fullmatch(self.text[one.start:one.end])] or taken
+        without_degrees = [field for field in chosen
+                           if not table_words.DEGREE.fullmatch(self.text[field.start:field.end])]
+        return without_degrees or chosen
 
-    def _names_rows(self, label: str) -> bool:
-        """Return True for a label that ends with what stands before keys: "other EIPs" are rows, no field."""
+    def _means_rows(self, label: str) -> bool:
+        """Return True for a label that ends with the prefix of numbered names: "other EIPs" are rows, not a field."""
         return singular(label.rpartition(" ")[2]) in self.prefixes
 
-    def _find_label(self, label: str, term: Term, rank: int, tokens: Sequence[tuple[int, int, str]],
+    def _find_label(self, label: str, term: Term, label_rank: int, tokens: Sequence[tuple[int, int, str]],
                 ) -> Iterator[tuple[tuple[int, ...], Mentioned]]:
-        """Yield where the question has a label, with what ranks one reading above another."""
+        """Yield each place where the question has a label, as (rank, mention); the reading with the lowest rank wins.
+
+        The parts of a rank put first, in this order: more words, the label's own wording, fewer words left out, the
+        term's first labels, and terms with more rows.
+
+        Args:
+            label: the label, in the form of `label_key`.
+            term: the relation or attribute that has it.
+            label_rank: the label's place among the term's labels.
+            tokens: the question's words as (start, end, stem).
+        """
         if not label.isascii():
-            at = self.text.find(label)
-            if at >= 0:
-                yield (-len(label), 0, 0, rank, -term.rows), Mentioned(at, at + len(label), "field", term.name)
+            start = self.text.find(label)
+            if start >= 0:
+                mention = Mentioned(start, start + len(label), "field", term.name)
+                yield (-len(label), 0, 0, label_rank, -term.rows), mention
             return
-        for stems in _readings(label):
+        for stems in _label_stems(label):
             for start, end in _find_runs(stems, tokens):
-                found = label_key(self.text[start:end])
-                if found not in table_words.GENERIC or found == label:  # "directly" is no field "direction"
-                    yield ((-len(stems), int(found != label), len(label.split()) - len(stems), rank, -term.rows),
-                           Mentioned(start, end, "field", term.name))
+                written = label_key(self.text[start:end])
+                if written in table_words.GENERIC and written != label:  # "directly" does not name a field "direction"
+                    continue
+                omitted_words = len(label.split()) - len(stems)
+                yield ((-len(stems), int(written != label), omitted_words, label_rank, -term.rows),
+                       Mentioned(start, end, "field", term.name))
 
     def read_as(self, mentions: Sequence[Mentioned], fits: Callable[[str], bool]) -> list[Mentioned]:
-        """Return the mentions that can be read as a field of some kind, so read: "born" is a date or a place."""
-        found = []
-        for one in mentions:
-            readings = (one, *(other for other in self._candidates if other.start < one.end and one.start < other.end))
-            name = next((reading.name for reading in readings if fits(reading.name)), "")
+        """Return mentions of fields under the name of a fitting field; mentions that fit none are left out.
+
+        The same word may name several fields: "born" a date of birth and a place of birth.
+
+        Args:
+            mentions: the mentions of fields.
+            fits: returns True for the name of a field that is wanted, such as one with dates.
+        """
+        fitting = []
+        for mention in mentions:
+            overlapping = (other for other in self._candidates
+                           if other.start < mention.end and mention.start < other.end)
+            name = next((reading.name for reading in (mention, *overlapping) if fits(reading.name)), "")
             if name:
-                found.append(one._replace(name=name))
-        return found
+                fitting.append(mention._replace(name=name))
+        return fitting
 
     def are_beside(self, one: Mentioned, other: Mentioned) -> bool:
-        """Return True if nothing but generic words is between two mentions."""
+        """Return True if only a few generic words, such as "is still", are between two mentions."""
         between = self.text[min(one.end, other.end):max(one.start, other.start)]
         return len(between) <= _BESIDE and all(normalise(word) in table_words.SAYS_NOTHING
                                                for word in table_words.WORD.findall(between) if word.isascii())
 
-    # Nothing may be left over.
+    # Words that are not accounted for.
 
-    def left_over(self) -> list[str]:
-        """Return the words that are not accounted for."""
-        left = self.unread()
+    def unaccounted_words(self) -> list[str]:
+        """Return the words of the question that are neither used nor generic.
+
+        Generic are the names of entity types, the nouns that the question calls the rows, function words and the words
+        of `table_words`. Numbers are ignored, unless they are dates that became no condition.
+        """
+        unread = self.unread()
         if re.search(r"[\u4e00-\u9fff]", self.text):
-            asked_nouns = [noun.span() for noun in table_words.HAN_ASKED.finditer(left) if not any(
-                noun.start("noun") < one.end and one.start < noun.end() for one in self.all)]
+            # A noun after "which" or "how many" is what the rows are called, unless it is a mention.
+            asked_nouns = [match.span() for match in table_words.HAN_ASKED.finditer(unread) if not any(
+                match.start("noun") < mention.end and mention.start < match.end() for mention in self.all)]
             for start, end in reversed(asked_nouns):
-                left = left[:start] + left[end:]
-            left = table_words.HAN_GENERIC.sub("", left)
-        known = {part for kind in self._index.browsing.types for part in content_words(kind)}
-        known |= self.subjects(unread=True) | {stem(word) for word in table_words.GENERIC}
-        dated = {self.text[one.start:one.end] for one in self.of("date") if not self.is_used(one)}
-        return [word for word in table_words.WORD.findall(left)
-                if (not word.isdigit() or word in dated) and normalise(word) not in table_words.SAYS_NOTHING
-                and stem(normalise(word)) not in known and singular(normalise(word)) not in self.prefixes]
+                unread = unread[:start] + unread[end:]
+            unread = table_words.HAN_GENERIC.sub("", unread)
+        generic_stems = {word for type_name in self._index.browsing.types for word in content_words(type_name)}
+        generic_stems |= self.subjects(unread=True) | {stem(word) for word in table_words.GENERIC}
+        unused_dates = {self.text[date.start:date.end] for date in self.of_kinds("date") if not self.is_used(date)}
+        return [word for word in table_words.WORD.findall(unread)
+                if (not word.isdigit() or word in unused_dates) and normalise(word) not in table_words.SAYS_NOTHING
+                and stem(normalise(word)) not in generic_stems and singular(normalise(word)) not in self.prefixes]
 
     def subjects(self, *, unread: bool = False) -> set[str]:
         """Return the stems of the nouns that the question calls the rows: what follows "how many", "which" or "all".
 
         Args:
-            unread: pass over words that are accounted for.
+            unread: whether words that are accounted for are skipped when the noun is looked for.
         """
-        found = set[str]()
+        stems = set[str]()
         for match in table_words.ASKED.finditer(self.text):
             following = (word for word in table_words.WORD.finditer(self.text, match.end())
                          if not unread or not any(start <= word.start() < end for start, end in self._used))
             noun = next(following, None)
             if noun is not None and noun[0].islower() and noun[0] not in table_words.SAYS_NOTHING:
-                found.add(stem(normalise(noun[0])))
-        return found
+                stems.add(stem(normalise(noun[0])))
+        return stems
 
 
 def _without_overlaps(mentions: Sequence[Mentioned]) -> list[Mentioned]:
-    """Return the first of the mentions that overlap."""
-    taken: list[Mentioned] = []
+    """Return the mentions without those that overlap an earlier one of the list."""
+    chosen: list[Mentioned] = []
     for mention in mentions:
-        if all(mention.end <= other.start or mention.start >= other.end for other in taken):
-            taken.append(mention)
-    return taken
+        if all(mention.end <= other.start or mention.start >= other.end for other in chosen):
+            chosen.append(mention)
+    return chosen
 
 
-@cached_if_short(_LABELS_KEPT)
-def _readings(label: str) -> list[list[str]]:
-    """Return the stems of a label, and those without an ending such as "number"."""
+@cached_if_short(_CACHED_LABELS)
+def _label_stems(label: str) -> list[list[str]]:
+    """Return the stems of a label's words, and a shorter list without words such as "date" if it has some.
+
+    A question about "birth" thus finds the field "birth date".
+    """
     words = label.split()
-    parts = [stem(part) for part in words if part not in table_words.PREPOSITIONS] or words
-    brief = [part for part in parts if part not in table_words.ENDINGS]
-    return [parts, brief] if brief and brief != parts else [parts]
+    stems = [stem(word) for word in words if word not in table_words.PREPOSITIONS] or words
+    shorter = [one for one in stems if one not in table_words.ENDINGS]
+    return [stems, shorter] if shorter and shorter != stems else [stems]
 
 
 def _find_runs(stems: Sequence[str], tokens: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
-    """Yield the characters of each run of tokens that has these stems."""
-    first = stems[0]
-    for begin, (start, _, spoken) in enumerate(tokens):
-        if spoken == first and [token[2] for token in tokens[begin:begin + len(stems)]] == list(stems):
-            yield start, tokens[begin + len(stems) - 1][1]
+    """Yield (start, end), in characters, of each run of neighbouring tokens that have these stems."""
+    first_stem = stems[0]
+    for first, (start, _, token_stem) in enumerate(tokens):
+        if token_stem != first_stem:  # a fast check, which nearly all places fail
+            continue
+        run = tokens[first:first + len(stems)]
+        if [run_stem for _, _, run_stem in run] == list(stems):
+            yield start, run[-1][1]
 
 
 def singular(word: str) -> str:
-    """Return a word without a plural's s."""
+    """Return a word without the plural's "s"."""
     return word.removesuffix("s")

@@ -1,4 +1,4 @@
-"""The words with which rows are asked about, in English and Chinese."""
+"""The words with which people ask about the rows of a table, in English and Chinese."""
 
 import re
 
@@ -17,7 +17,7 @@ ASIDE = _form(
     r"(?<=[.?!]) (?:give|state|name|list|show)? ?(?:me )?(?:both|the|all|their)? ?(?:numbers?|counts?|names?)"
     r"(?: (?:of each|for each|please))?[^.?!]*[.?!]?$",
     r"(?<=[.?!]) (?:also )?includ(?:e|ing) (?:also |even )?(?:ones|those|any|all)\b[^.?!]*[.?!]?$")
-"""What limits nothing: remarks in brackets, "whatever the status", "Give both numbers.", "Include those that ..."."""
+"""Remarks that do not limit the rows: brackets, "whatever the status", "Give both numbers.", "Include those ..."."""
 
 # What to do with the rows.
 COUNT = _form(r"\bhow many\b", r"\bnumber of\b(?! (?:every|each)\b)", r"\bhow often\b", "多少(?![钱元块米])", "数量",
@@ -71,11 +71,11 @@ BETWEEN = _form(r"\b(?:between|from)\s+$", "(?:从|介于)$")
 AND = _form(r"\s{0,3}(?:and|to|-|–|到|至|和)\s{0,3}")
 BOUNDS = _form(COMPARED.pattern, r"\bbetween\b", r"\bor (?:more|less|fewer|later|earlier|above|below|in|over|under)\b",
                "之间|以内")
-"""Bounds of a number or date: one that is not read as such changes which rows are meant."""
+"""Bounds of a number or date. A question with a bound that was not read would get the wrong rows."""
 NOT = _form(r"\b(?:not|n't|never|without|no|isn't|aren't|other than|except)\s+(?:\w+\s+){0,1}$", "(?:不是|没有|非|无)$")
 NEGATION = _form(r"\b(?:not|never|without|no|nor|neither|but|except|other than|lacks?|lacking)\b", r"n['’]t\b",
                  "不|没|无|非|除|未")
-"""Whatever negates: one that is not read as such turns the answer round."""
+"""Negations. A question with a negation that was not read would get the opposite answer."""
 BOTH = _form(r"\bboth\b(?! numbers| counts)", "同时|既")
 NONE = _form(r"\b(?:no|without(?: an?| any)?|lacks?|lacking)\s+$", "(?:没有|无|缺)$")
 CONTAINS = _form(r"\b(?:mention|contain|include|say|name|cite|refer|begin|start)\w*\b", "提到|包含|含有")
@@ -87,9 +87,9 @@ WHICH_BEFORE = _form(r"\b(?:which|what|whose)\s+(?:\w+\s+)?$", "哪(?:一|几)?[
 ASKED = _form(r"\b(?:how many(?: different| distinct)?|which|what|of the|list(?: all| every)?|name(?: all| every)?|all|"
               r"every|each|are there more)\s+(?:of the |the )?(?=\w)")
 """What stands before the noun that a question calls the rows."""
-HAN_ASKED = re.compile("(?:哪|几|多少)[一几些]?[个位名家部本件种项条份只张篇台款座所次期道间]?"
+HAN_ASKED = re.compile("哪[一几些]?[个位名家部本件种项条份只张篇台款座所次期道间]?"
                        r"(?P<noun>[\u4e00-\u9fff]{1,2}?)(?=[的最是有在，,、？?\s]|$)")
-"""The same in Chinese, with the noun: 哪道菜."""
+"""The same in Chinese, with the noun: 哪道菜. What 多少 counts may be a number that a thing has: 有多少会员."""
 IN_TURN = _form(r"\bdirectly or (?:indirectly|through)\b", r"\bindirectly\b", r"\bin turn\b", r"\bchain\b",
                 r"\ball that (?:follow|depend)", r"\b(?:followed|came|resulted) from\b", "间接|依次|由此")
 
@@ -98,7 +98,7 @@ PREPOSITIONS = words("by in at of to on from for with")
 NO_FIELD = words("count number name value total list field row record item entry")
 """Fields of these names are in every question about rows, and asked for by none."""
 ENDINGS = frozenset(stem(word) for word in ("date", "year", "name", "number", "time", "place", "day"))
-"""What fields' names add to the word by which they are asked about: "birth date"."""
+"""Words at the end of a field's name that questions leave out: "date" in "birth date"."""
 FLAGS = words("yes no true false y n 0 1 是 否 有 无")
 """The values of fields that say yes or no, of which nobody asks how many there are."""
 GENERIC = words("""

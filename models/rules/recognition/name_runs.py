@@ -52,6 +52,8 @@ class NameRuns:
             parts = list(_WORD.finditer(self._text, start, end))
             while parts and (self._opens(parts[0].start()) or parts[0][0].lower().rstrip(".") in _NO_HEAD):
                 del parts[0]
+            while parts and parts[-1][0].lower() in _NO_NAME:
+                del parts[-1]
             if len(parts) > 1 and not any(part.start() in self._shut for part in parts):
                 yield parts[0].start(), parts[-1].end()
 

@@ -12,7 +12,6 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.cli.commands.build import run_build
 from banyan.graph_store.scopes import ScopeError, documents_in
 from banyan.schemas.documents import Scope
 from banyan.subagent.tool import search
@@ -21,7 +20,7 @@ from hypothesis import strategies as st
 
 from ...hashed_embedding import HashedEmbedder
 from ...newest import newest
-from ...scripted import Shell, Workshop
+from ...scripted import Shell, Workshop, run_build
 
 PEOPLE, FIRMS, PLACES = ["Ada", "Bob", "Cem", "Dua"], ["Acme", "Beko"], ["Bonn", "Kiel", "Oslo"]
 SENTENCES = st.one_of(

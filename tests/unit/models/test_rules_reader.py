@@ -47,6 +47,12 @@ def test_the_company_of_a_chinese_report_is_that_of_its_title(reader: RulesReade
     assert entities(found) == {"华夏娱乐有限公司": "Company"}
 
 
+def test_a_fact_tells_the_special_type_that_its_relation_asks_for(reader: RulesReader) -> None:
+    found = read(reader, "Acme Corporation acquired Delta Valves Ltd in 2001.", schema="finance")
+    assert ("Acme Corporation", "acquired", "Delta Valves Ltd") in facts(found)
+    assert set(entities(found).values()) == {"Company"}
+
+
 def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesReader) -> None:
     text = "Capacity: 40 people\nFloor: 3\n\n### Contact\nPhone: 0123 456\nFax: 0123 457\n"
     found = read(reader, text, title="House guide", heading="House guide > Meeting Room Aurora", schema="general")
