@@ -11,6 +11,7 @@ from ..agents.introduction import Introduction, introduce
 from ..agents.resources import Resources
 from ..agents.snapshots import Snapshot
 from ..graph_store.graph.graph_file import TreeGraph
+from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.graph_edits import Said
 from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.layout import check_name
@@ -46,7 +47,7 @@ class BaseContents:
         self.resources = resources
 
     def _snapshot(self, documents: Sequence[str] | str = (), where: Where = None) -> AbstractContextManager[Snapshot]:
-        """Lease what is stored of some documents alone, or of all."""
+        """Return a `with` block's view of what is stored now: of all documents, or of the given ones alone."""
         return self.resources.snapshot(self.name, Scope.of(documents, where))
 
     def documents(self) -> list[DocumentEntry]:
@@ -62,13 +63,18 @@ class BaseContents:
             type: an entity type; empty means all types.
         """
         with self._snapshot() as snapshot:
-            kb, wanted = snapshot.kb, normalise(name)
-            graph, of_chunks = kb.graph, kb.documents.of_chunks()
-            nodes = [node for node in graph.entity_ids()
-                     if (not type or graph.type(node) == type)
-                     and (not wanted or any(wanted in normalise(known) for known in graph.names(node)))]
-            nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
-            return [entity_of(kb, node, of_chunks) for node in nodes]
+            kb, words = snapshot.kb, normalise(name)
+            graph, document_of_chunk = kb.graph, kb.documents.of_chunks()
+
+            def fits(node: str) -> bool:
+                """Return True if an entity meets the conditions for type and name that are given."""
+                if type and graph.type(node) != type:
+                    return False
+                return not words or any(words in normalise(known) for known in graph.names(node))
+
+            nodes = sorted(filter(fits, graph.entity_ids()),
+                           key=lambda node: (-graph.degree(node), graph.name(node), node))
+            return [entity_of(kb, node, document_of_chunk) for node in nodes]
 
     def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
               where: Where = None) -> list[Fact]:
@@ -77,23 +83,28 @@ class BaseContents:
         Args:
             entity: the id or name of an entity that is subject or object; empty means all.
             relation: a relation type; empty means all.
-            at: a date, such as "2020", "2020-03" or "15 March 2020": the facts that hold at it, which is all of them
-                but those that are planned, had ended or been replaced by then, or began later. Empty means all.
-            documents: the documents that state them, as in `ask`.
-            where: their metadata, as in `ask`.
+            at: a date, such as "2020", "2020-03" or "15 March 2020", on which the facts hold. Left out are facts that
+                are only planned, that began later, and that had ended or been replaced by then. Empty means all facts.
+            documents: only facts that these documents state; given as in `ask`.
+            where: only facts from documents with this metadata; given as in `ask`.
 
         Raises:
             ValueError: `at` is no date with a year.
         """
         with self._snapshot(documents, where) as snapshot:
             kb = snapshot.kb
-            graph, wanted, day = kb.graph, normalise(entity), read_day(at) if at else None
-            about = {node for node in graph.entity_ids()
-                     if node == entity or any(normalise(known) == wanted for known in graph.names(node))}
-            return list(facts_of(kb, graph, [key for key in graph.edges()
-                                             if (not relation or key[1] == relation)
-                                             and (not entity or key[0] in about or key[2] in about)
-                                             and (day is None or graph.validity(key).holds(*day))]))
+            graph, name, day = kb.graph, normalise(entity), read_day(at) if at else None
+            nodes = {node for node in graph.entity_ids()
+                     if node == entity or any(normalise(known) == name for known in graph.names(node))}
+
+            def fits(key: EdgeKey) -> bool:
+                """Return True if a fact meets the conditions for relation, entity and date that are given."""
+                head, key_relation, tail = key
+                if (relation and key_relation != relation) or (entity and head not in nodes and tail not in nodes):
+                    return False
+                return day is None or graph.validity(key).holds(*day)
+
+            return list(facts_of(kb, graph, filter(fits, graph.edges())))
 
     def table(self, relation: str, *, head: str = "", tail: str = "",  # noqa: PLR0913  (all are by name)
               where: Sequence[str] | Mapping[str, str] = (),
@@ -103,18 +114,18 @@ class BaseContents:
 
         Args:
             relation: a relation or attribute, such as "status"; `kb.fields()` lists them.
-            head: only rows whose subject has this name or a part of one; "A|B": either.
-            tail: only rows whose object or value is this or has it as a part; with a sign: "!=A", ">=2020", "5..10".
-            where: conditions on other fields of the subject, or of the object as `tail.FIELD`: "category=Core",
-                "created>=2020", "owner=" (has none), or on what stands beside rows, "network=Ropsten"; or {field:
-                value}.
+            head: only rows whose subject has a name that is or contains this; "A|B" means either.
+            tail: only rows whose object or value is or contains this; or a comparison: "!=A", ">=2020", "5..10".
+            where: conditions on other fields of the subject: "category=Core", "created>=2020", "owner=" (has none). A
+                condition on a field of the object is written `tail.FIELD`. Notes beside the rows are fields as well:
+                "network=Ropsten". Instead of a list of conditions, {field: value} is accepted.
             by: group by "head", "tail", a field, "year", "month" or "decade" of the value, or `FIELD.year`.
             do: "list", "count", "distinct", "sum", "mean", "smallest", "largest", "first" or "last".
             show: fields of the subject to show in each row.
             at: only what holds at this date.
             document: only rows of documents with this part in their id or title.
-            limit: the most rows or groups; 0 means all groups, and 10,000 rows. What is computed counts all. Of
-                "smallest", "largest", "first" and "last": how many values; 0 means one.
+            limit: the most rows or groups to return; 0 means all groups, and 10,000 rows. Calculations cover all rows
+                in any case. With "smallest", "largest", "first" or "last" it is the number of values; 0 means one.
 
         Raises:
             BanyanError: there is no such relation or field, or a condition cannot be read.
@@ -137,12 +148,13 @@ class BaseContents:
 
         Args:
             level: 0 for the finest communities, higher for communities of those; None for all levels.
-            documents: those of which they are made, as in `ask`.
-            where: their metadata, as in `ask`.
+            documents: make the communities of these documents alone; given as in `ask`.
+            where: make them of documents with this metadata alone; given as in `ask`.
         """
         with self._snapshot(documents, where) as snapshot:
-            return [community_of(snapshot.kb.graph, community) for community in sorted(
-                snapshot.kb.communities.all(level=level), key=lambda item: (-len(item.members), item.id))]
+            communities = snapshot.kb.communities.all(level=level)
+            largest_first = sorted(communities, key=lambda community: (-len(community.members), community.id))
+            return [community_of(snapshot.kb.graph, community) for community in largest_first]
 
     @property
     def schema(self) -> GraphSchema:
@@ -157,7 +169,7 @@ class BaseContents:
             return snapshot.kb.tree_graph()
 
     def introduce(self) -> Introduction:
-        """Return what the documents are about, what was not read, and questions that were tried and are answered."""
+        """Return what the documents are about, what was not read, and example questions that the documents answer."""
         return introduce(self.resources, self.name, partial(self._question_trials.answer, self.name))
 
     @cached_property
@@ -165,16 +177,19 @@ class BaseContents:
         return TriedQuestions(self.resources)
 
     def summaries(self, *documents: str) -> dict[str, str]:
-        """Return of each document the sentence that says best what it is about, by its id; "" for one without any.
+        """Return for each document, by its id, the sentence that says best what it is about.
+
+        The sentence of a document without a suitable one is empty.
 
         Args:
-            documents: their ids; none means all.
+            documents: the ids of the documents; none means all.
 
         Raises:
             UnknownDocumentError: no document has one of the ids.
         """
         with self._snapshot() as snapshot:
-            return {one.document: one.said for one in summarise_documents(snapshot.kb.documents, documents)}
+            summaries = summarise_documents(snapshot.kb.documents, documents)
+            return {summary.document: summary.said for summary in summaries}
 
     def status(self) -> Status:
         """Return counts of its contents, failures and spending."""
@@ -188,10 +203,10 @@ or an attribute; and an entity or a value."""
 
 
 class ManualEdits:
-    """Manual changes of one knowledge base's graph, recorded with who made them and why.
+    """Manual changes of one knowledge base's graph. Each is recorded with the person who made it and the reason.
 
-    They survive rebuilding and the reading of new documents, until they are undone. A change that is impossible
-    raises a `banyan.BanyanError` with the reason, and changes nothing.
+    Changes stay in effect when the graph is rebuilt or new documents are read, until they are undone. A change that is
+    impossible raises a `banyan.BanyanError` with the reason, and changes nothing.
     """
 
     def __init__(self, name: str, resources: Resources) -> None:
@@ -245,10 +260,10 @@ class ManualEdits:
             why: the reason, for others to read.
             who: the person who decides; empty means the user of this process.
         """
-        said = _as_said(fact)
-        instead = Said(subject or said.subject, relation or said.relation, object or said.object)
+        wrong = _as_said(fact)
+        right = Said(subject or wrong.subject, relation or wrong.relation, object or wrong.object)
         return self._resources.edit(self._name, lambda edits: edits.change_fact(
-            said, instead, who or getpass.getuser(), why))
+            wrong, right, who or getpass.getuser(), why))
 
     def undo(self, number: int, *, who: str = "") -> None:
         """Undo a decision, as if it had never been made."""

@@ -58,10 +58,14 @@ def rename_base(old: str, new: str, **settings: Any) -> None:
 
 
 def _resources(settings: dict[str, Any]) -> Resources:
-    """Return the process's shared resources, or with settings, separate resources that have opened nothing yet."""
+    """Return the shared resources of this process if no settings are given, otherwise new ones with these settings.
+
+    Raises:
+        SettingsError: a setting does not exist; the message suggests a similar one.
+    """
     for name in settings:
         if name not in Settings.model_fields:
-            near = get_close_matches(name, Settings.model_fields, n=1)
-            raise SettingsError(f"there is no setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else
-                                                                    "; docs/settings.md lists all"))
+            similar = get_close_matches(name, Settings.model_fields, n=1)
+            hint = f"did you mean {similar[0]!r}?" if similar else "docs/settings.md lists all"
+            raise SettingsError(f"there is no setting {name!r}; {hint}")
     return resources_for(Settings(**settings)) if settings else default_resources()

@@ -19,17 +19,21 @@ _NAMES = {"read": "reading", "batch": "in batches", "extract": "extracting", "wr
 
 
 def _bars(console: Console) -> Bars:
-    # Otherwise bars that nobody sees are drawn ten times a second.
+    """Return progress bars that disappear when they are done; without a terminal or notebook, nothing is drawn."""
     return Bars(TextColumn("{task.description:>10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                 console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter))
 
 
 @contextmanager
 def build_progress(console: Console) -> Iterator[Progress]:
-    """Show a bar for each step of a build, driven by the graph's progress events {step, done, total}."""
+    """Show a progress bar for each step of a build, and yield the function that updates the bars.
+
+    The function is called with the progress events of the construction graph: {"step", "done", "total"}.
+    """
     tasks: dict[str, TaskID] = {}
     with _bars(console) as progress:
         def show(event: dict[str, Any]) -> None:
+            """Update the bar of an event's step, which the step's first event creates."""
             step = event["step"]
             if step not in tasks:
                 tasks[step] = progress.add_task(_NAMES[step], total=None)
@@ -40,7 +44,7 @@ def build_progress(console: Console) -> Iterator[Progress]:
 
 @contextmanager
 def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar, and yield the function that moves it: (done, total)."""
+    """Show a progress bar with this name, and yield the function that updates it with (done, total)."""
     with _bars(console) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
@@ -48,7 +52,12 @@ def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield the function to call at each step of a build; None shows a bar if standard error is a terminal."""
+    """Yield the function to call at each step of a build.
+
+    Args:
+        progress: the function itself; True for bars on standard error; False for a function that does nothing; None for
+            bars only if standard error is a terminal.
+    """
     if callable(progress):
         yield progress
     elif progress or (progress is None and sys.stderr.isatty()):
@@ -59,7 +68,7 @@ def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
 
 
 def log_failures(report: dict[str, Any]) -> BuildReport:
-    """Log the failures of a build and return its report."""
+    """Log what a build could not read or finish as warnings, files read in part as information; return the report."""
     for line in report["files_failed"]:
         _LOG.warning("not read: %s", line)
     for line in report["files_partly_read"]:

@@ -75,6 +75,7 @@ class KnowledgeBase(BaseContents):
         return f"banyan.open({self.name!r})"
 
     def _repr_html_(self) -> str:
+        """Return the counts as HTML, which notebooks show for the object."""
         try:
             return status_html(self.name, self.status())
         except UnknownKnowledgeBaseError:  # nothing was added yet
@@ -130,20 +131,23 @@ class KnowledgeBase(BaseContents):
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
                    reread: bool = False, batch: bool = False, context: BuildContext | None = None,
                    progress: Progress | bool | None = None, ray: str | bool = False) -> BuildReport:
-        """Add documents like `add`, for an event loop; a cancelled build stops after its step and can be resumed."""
+        """Add documents like `add`, for an event loop.
+
+        If the task is cancelled, the build stops after its current step, and can be resumed.
+        """
         paths, documents = read_sources(sources, id, title)
-        given: BuildInput = {"knowledge_base": self.name, "paths": paths, "documents": documents,
-                             "schema": os.fspath(schema)}
+        build_input: BuildInput = {"knowledge_base": self.name, "paths": paths, "documents": documents,
+                                   "schema": os.fspath(schema)}
         context = context or BuildContext()
         context = replace(context, reread=reread or context.reread, batch=batch or context.batch)
         report = dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
             with resources.writers.abandoned_on_error(), show_progress(progress) as show:
-                async for kind, event in construction_graph(resources).astream(given, context=context,
-                                                                               stream_mode=_STREAMED):
-                    if kind == "custom":
+                graph = construction_graph(resources)
+                async for kind, event in graph.astream(build_input, context=context, stream_mode=_STREAMED):
+                    if kind == "custom":  # progress
                         show(cast("dict[str, Any]", event))
-                    else:
+                    else:  # the state so far, which has the report at the end
                         report.update(cast("dict[str, Any]", event).get("report") or {})
         return log_failures(report)
 
@@ -158,21 +162,25 @@ class KnowledgeBase(BaseContents):
             progress: as in `add`.
 
         Returns:
-            What the folder had new and has no longer, and the report of the build; None if nothing was read.
+            The new files and the documents whose files are gone, and the report of the build; the report is None if
+            nothing was read.
 
         Raises:
-            BanyanError: the folder cannot be read, or all of its files are gone, as of a disk that is not mounted.
+            BanyanError: the folder cannot be read, or all of its files are gone, as if its disk were not mounted.
         """
-        named = os.fspath(folder)
-        place = mirror_folder(self.resources.settings.home, named) if is_remote(named) else Path(named).expanduser()
-        changes, report = self._compare(place), None
+        address = os.fspath(folder)
+        local_folder = Path(address).expanduser()
+        if is_remote(address):
+            local_folder = mirror_folder(self.resources.settings.home, address)
+        changes, report = self._compare(local_folder), None
         if not dry_run and (changes.new or changes.known):
-            report = self.add(place, context=context, progress=progress)
+            report = self.add(local_folder, context=context, progress=progress)
         if not dry_run and changes.gone:
             self.delete(*changes.gone)
         return changes, report
 
     def _compare(self, folder: Path) -> FolderChanges:
+        """Return how a folder differs from the knowledge base; all its files are new if that does not exist yet."""
         if self.name not in knowledge_bases(self.resources.settings):
             return compare_folder(None, folder, self.resources.limits)
         with self._snapshot() as snapshot:
@@ -218,8 +226,8 @@ class KnowledgeBase(BaseContents):
 
         Args:
             question: the question.
-            mode: "reject": abstain if the documents do not answer; "strict": also if one link is not stated;
-                "open": allow own knowledge, marked.
+            mode: "reject" abstains if the documents do not answer the question; "strict" abstains also if they do not
+                state every link of the answer; "open" allows the model's own knowledge, which is marked.
             history: the earlier conversation, as pairs (question, answer), which gives a follow-up its context.
             instructions: how a model is to word the answer: tone, length, format, language; beside those of the
                 knowledge base (`instructions`). What is cited is checked all the same.
@@ -234,14 +242,14 @@ class KnowledgeBase(BaseContents):
             QuestionError: the question is empty or too long.
             ScopeError: `documents` or `where` fit no document.
         """
-        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        arguments = self._graph_arguments(question, history, _context_of(context, mode, instructions, documents, where))
         return self._answer(run(partial(self._retrieval.ainvoke, **arguments)), arguments)
 
     async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                    instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
                    context: AskContext | None = None) -> Answer:
         """Answer like `ask`, for an event loop."""
-        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        arguments = self._graph_arguments(question, history, _context_of(context, mode, instructions, documents, where))
         return await asyncio.to_thread(self._answer, await self._retrieval.ainvoke(**arguments), arguments)
 
     def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
@@ -249,8 +257,8 @@ class KnowledgeBase(BaseContents):
                context: AskContext | None = None) -> Iterator[Step | Answer]:
         """Answer like `ask`, yielding each step, then the complete answer.
 
-        A step "claim" has a line of the answer whose quotes were checked, while the model still writes; "withdrawn"
-        takes all of them back.
+        A step "claim" is a line of the answer whose quotes were checked; it comes while the model still writes the next
+        line. A step "withdrawn" takes back all claims before it.
         """
         yield from iterate(lambda: self.astream(question, mode=mode, history=history, instructions=instructions,
                                                 documents=documents, where=where, context=context))
@@ -260,7 +268,7 @@ class KnowledgeBase(BaseContents):
                       context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
         """Answer like `stream`, for an event loop."""
         output: Any = None
-        arguments = self._arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        arguments = self._graph_arguments(question, history, _context_of(context, mode, instructions, documents, where))
         async for kind, event in self._retrieval.astream(**arguments, stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
@@ -273,8 +281,9 @@ class KnowledgeBase(BaseContents):
         """The retrieval graph, cached because compiling it takes as long as a search."""
         return retrieval_graph(self.resources)
 
-    def _arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext) -> dict[str, Any]:
-        """Return the arguments for running the retrieval graph."""
+    def _graph_arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext,
+                         ) -> dict[str, Any]:
+        """Return the arguments for running the retrieval graph on a question that follows earlier ones."""
         messages: list[AnyMessage] = []
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
@@ -282,6 +291,7 @@ class KnowledgeBase(BaseContents):
         return {"input": ask_input, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
 
     def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
+        """Return the graph's output as an answer, with facts from the documents that the question was limited to."""
         context = cast("AskContext", arguments["context"])
         return answer_of(self._snapshot(context.documents, context.where), cast("AskOutput", output))
 
@@ -292,11 +302,12 @@ class KnowledgeBase(BaseContents):
         Args:
             query: a question, or keywords.
             k: the maximum number of passages.
-            documents: the documents to search, as in `ask`.
-            where: their metadata, as in `ask`.
-            context: its switches and `decompose` count; None means all routes, and the query undivided.
+            documents: the documents to search; given as in `ask`.
+            where: metadata of the documents to search; given as in `ask`.
+            context: options of a question, of which only the switches and `decompose` have an effect. None means that
+                all routes are used and the query is not decomposed.
         """
-        context = _limit(context or AskContext(decompose=False), documents, where)
+        context = _with_scope(context or AskContext(decompose=False), documents, where)
         return search(self.resources, self.name, query, k, context)
 
     async def asearch(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
@@ -342,9 +353,10 @@ class KnowledgeBase(BaseContents):
     def as_tools(self) -> list[BaseTool]:
         """Return the five lookups as LangChain tools, for agents that plan themselves.
 
-        They are what the retrieval graph's nodes call: `entity_search` (a card), `triple_search` (rows of a relation
-        or attribute), `dfs_search` (chains of facts), `community_search` (reports) and `passage_search`. Content:
-        lines with the documents that support them; artifact: a list of `Block`.
+        They are the lookups that the retrieval graph itself makes: `entity_search` (all about an entity),
+        `triple_search` (rows of a relation or attribute), `dfs_search` (chains of facts), `community_search` (reports)
+        and `passage_search`. A tool's content is lines of text, each with the documents that support it; its artifact
+        is a list of `Block`.
         """
         return lookup_tools(lambda: self.resources.retriever(self.name))
 
@@ -361,12 +373,12 @@ class KnowledgeBase(BaseContents):
 
 def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,
                 where: Where) -> AskContext:
-    """Return the context of a question, limited to these documents where any are given."""
-    return _limit(context or AskContext(mode=mode, instructions=instructions), documents, where)
+    """Return the options of a question, limited to the given documents; `context` replaces mode and instructions."""
+    return _with_scope(context or AskContext(mode=mode, instructions=instructions), documents, where)
 
 
-def _limit(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:
-    """Return a context whose scope is these documents, where any are given."""
+def _with_scope(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:
+    """Return the options of a question with these documents as its scope; unchanged if no documents are given."""
     scope = Scope.of(documents, where)
     return context if scope.is_everything else replace(context, documents=scope.documents, where=dict(scope.where))
 

@@ -62,8 +62,8 @@ class Fact(Frozen):
     end: str = Field(default="", description="the last date, or that from which a later fact holds")
 
     def __str__(self) -> str:
-        said = f"{self.subject} {self.relation.replace('_', ' ')} {self.object}"
-        return f"{said} ({self.time})" if self.time else said
+        statement = f"{self.subject} {self.relation.replace('_', ' ')} {self.object}"
+        return f"{statement} ({self.time})" if self.time else statement
 
 
 class Community(Frozen):
@@ -108,7 +108,12 @@ class Step(Frozen):
 
 
 def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Answer:
-    """Return the retrieval graph's answer, with the facts behind it; the snapshot is leased only for these."""
+    """Return the output of the retrieval graph as an answer, with the facts of the graph that its citations state.
+
+    Args:
+        lease: a context manager that lends a snapshot, which is entered only if the answer is not an abstention.
+        output: the output.
+    """
     citations = tuple(Citation(**cited) for cited in output["citations"])
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
@@ -119,6 +124,7 @@ def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Ans
 
 
 def _facts_behind(lease: AbstractContextManager[Snapshot], cited: Sequence[Citation]) -> tuple[Fact, ...]:
+    """Return the facts that cited text states, read from a leased snapshot."""
     with lease as snapshot:
         return facts_of(snapshot.kb, snapshot.index.graph, stated_by(snapshot.index, cited).facts)
 
@@ -142,7 +148,10 @@ class CitedFacts(NamedTuple):
 
 
 def stated_by(index: RetrievalIndex, cited: Sequence[Cited]) -> CitedFacts:
-    """Return the facts that the cited text states, and the entities that it names."""
+    """Return the facts that the cited text states, and the entities that it names.
+
+    A fact or an entity counts if its place in the document overlaps a citation.
+    """
     facts: set[EdgeKey] = set()
     entities: set[str] = set()
     for chunk, citations in _cited_chunks(index.store, cited):
@@ -175,37 +184,40 @@ def step_of(event: dict[str, Any]) -> Step:
 
 
 def facts_of(kb: KnowledgeBase, graph: KnowledgeGraph, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
-    """Return facts of a graph by their keys, in that order."""
-    wanted = list(keys)
-    sources = Sources(kb.documents.chunks(sorted({chunk for key in wanted for chunk in graph.support(key)})))
-    return tuple(_fact(graph, key, sources) for key in wanted)
+    """Return the facts with these keys, in the order of the keys, each with its sources."""
+    ordered_keys = list(keys)
+    chunks = {chunk for key in ordered_keys for chunk in graph.support(key)}
+    sources = Sources(kb.documents.chunks(sorted(chunks)))
+    return tuple(_fact(graph, key, sources) for key in ordered_keys)
 
 
 def _fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
+    """Return the fact with a key; `sources` must have the chunks that state it."""
     head, relation, tail = key
     support, validity = graph.support(key), graph.validity(key)
     start, end = validity.bounds()
+    confidence = max(source_confidence for _start, _end, source_confidence in support.values())
     return Fact(id=triple_id(*key), subject=graph.name(head), relation=relation, object=graph.name(tail),
-                subject_id=head, object_id=tail, confidence=max(entry[2] for entry in support.values()),
+                subject_id=head, object_id=tail, confidence=confidence,
                 sources=tuple(Source(**source) for source in sources.of(
                     support, graph.times_of(graph.triple_row(key)))),
                 time=validity.note(), start=start, end=end)
 
 
-def entity_of(kb: KnowledgeBase, node: str, of_chunks: dict[str, str]) -> Entity:
-    """Return an entity by its id; `of_chunks` maps each chunk to its document."""
+def entity_of(kb: KnowledgeBase, node: str, document_of_chunk: dict[str, str]) -> Entity:
+    """Return the entity with this id; `document_of_chunk` maps the ids of chunks to those of documents."""
     graph = kb.graph
     entity = graph.entity(node)
     return Entity(id=node, name=entity.name, type=entity.type, names=tuple(graph.names(node)),
                   attributes={name: tuple(values) for name, values in graph.told(node).items()},
                   times={name: {value: validity.note() for value, validity in values.items()}
                          for name, values in graph.validities(node).items()},
-                  documents=tuple(sorted({of_chunks[chunk] for chunk in graph.entity_support(node)
-                                          if chunk in of_chunks})))
+                  documents=tuple(sorted({document_of_chunk[chunk] for chunk in graph.entity_support(node)
+                                          if chunk in document_of_chunk})))
 
 
 def community_of(graph: KnowledgeGraph, community: ledger.TreeCommunity) -> Community:
-    """Return a community with its keywords by name, without entities that no longer exist."""
+    """Return a community with the names of its keywords; entities that no longer exist are left out."""
     return Community(
         id=community.id, name=community.name, summary=community.summary, level=community.level,
         keywords=tuple(graph.name(node) for node in community.keywords if node in graph),
@@ -217,8 +229,8 @@ def answer_html(answer: Answer) -> str:
     claims = "<br>".join(map(_escape, answer.text.splitlines()))
     short = f"<p><b>{_escape(answer.short)}</b></p>" if answer.short and answer.short != answer.text else ""
     sources = "".join(
-        f'<li value="{one.id}"><i>{_escape(one.document)}</i>{_page(one.page)}: \u201c{_escape(one.quote)}\u201d</li>'
-        for one in answer.citations)
+        f'<li value="{cited.id}"><i>{_escape(cited.document)}</i>{_page(cited.page)}: '
+        f'\u201c{_escape(cited.quote)}\u201d</li>' for cited in answer.citations)
     grade = "<p><i>Inferred: the documents do not state every link.</i></p>" if answer.grade == "inferred" else ""
     return f"{short}<p>{claims}</p>{grade}{f'<ol>{sources}</ol>' if sources else ''}"
 

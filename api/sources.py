@@ -21,7 +21,7 @@ _LONGEST_NAME = 255
 
 
 def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> tuple[list[str], list[GivenDocument]]:
-    """Sort sources into paths and documents.
+    """Sort sources into those to be read from a path or an address, and those given as text.
 
     Args:
         sources: see `KnowledgeBase.add`.
@@ -29,7 +29,7 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
         title: the title of that document.
 
     Returns:
-        The paths, and the documents that were given as text.
+        The paths and addresses, and the documents that were given as text.
 
     Raises:
         IngestError: a source has an unsupported type, or `name` or `title` do not apply to it.
@@ -45,39 +45,52 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
             if name or title:
                 raise IngestError(f"{os.fspath(item)} is a path or an address: its documents have their own ids and "
                                   "titles; leave `id` and `title` out")
-            paths.append(item if isinstance(item, str) and is_address(item) else str(Path(item).expanduser()))
+            is_url = isinstance(item, str) and is_address(item)  # an address stays as it is
+            paths.append(str(item) if is_url else str(Path(item).expanduser()))
         else:
-            documents.extend(_documents(item, name, title))
+            documents.extend(_to_documents(item, name, title))
     return paths, documents
 
 
 def _is_path(text: str) -> bool:
-    """Return True if a text names a file or looks as if it should, so a missing file is an error."""
-    if "\n" in text or "\0" in text or any(len(part.encode(errors="replace")) > _LONGEST_NAME
-                                           for part in text.split("/")):
+    """Return True if a string is the path of an existing file or folder, or looks like a path.
+
+    A string that looks like a path is not taken for a document's text, so a missing file becomes an error. A string
+    looks like a path if it ends in a supported file ending, or contains a slash but no space.
+    """
+    has_long_part = any(len(part.encode(errors="replace")) > _LONGEST_NAME for part in text.split("/"))
+    if "\n" in text or "\0" in text or has_long_part:  # no file can have this name
         return False
     path = Path(text).expanduser()
-    looks = path.suffix.lower() in FORMATS or (os.sep in text and not any(map(str.isspace, text)))
-    return bool(text) and (looks or path.exists())
+    looks_like_path = path.suffix.lower() in FORMATS or (os.sep in text and not any(map(str.isspace, text)))
+    return bool(text) and (looks_like_path or path.exists())
 
 
-def _documents(item: Source, name: str, title: str) -> list[GivenDocument]:
+def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
+    """Convert a text, document or data frame into documents; a given name or title replaces its own.
+
+    A text without a name gets an id derived from its content.
+
+    Raises:
+        IngestError: the item is none of these.
+    """
     if isinstance(item, str):
-        return [_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
+        return [_make_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
     if isinstance(item, Document):
-        return [_document(name or item.id, title or item.title, item.text, item.metadata)]
+        return [_make_document(name or item.id, title or item.title, item.text, item.metadata)]
     if isinstance(item, Mapping):
         document = {**item, **({"id": name} if name else {}), **({"title": title} if title else {})}
-        return [cast("GivenDocument", document)]  # the build checks every document that it is given
+        return [cast("GivenDocument", document)]  # its keys are not checked here, because the build checks them
     if hasattr(item, "page_content"):  # LangChain's Document
-        return [_of_langchain(item, name, title)]
+        return [_from_langchain(item, name, title)]
     if hasattr(item, "columns") and (hasattr(item, "itertuples") or hasattr(item, "iter_rows")):
-        return _of_frame(item, name or "table", title)
+        return _from_frame(item, name or "table", title)
     raise IngestError(f"{type(item).__name__} cannot be added: give a path, a text, a Document, {{\"id\", \"text\"}}, "
                       "or a data frame")
 
 
-def _document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None) -> GivenDocument:
+def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None) -> GivenDocument:
+    """Return a document; an empty title and empty metadata are left out."""
     document = GivenDocument(id=name, text=text)
     if title:
         document["title"] = title
@@ -86,25 +99,35 @@ def _document(name: str, title: str, text: str, metadata: Mapping[str, str] | No
     return document
 
 
-def _of_langchain(item: Any, name: str, title: str) -> GivenDocument:
-    """Convert a LangChain document; without an id, its `source`, which LangChain's loaders set, becomes the id."""
+def _from_langchain(item: Any, name: str, title: str) -> GivenDocument:
+    """Convert a LangChain document.
+
+    A document without an id gets its `source` as the id, which LangChain's loaders store in the metadata, and without
+    that an id derived from its text.
+    """
     metadata = dict(item.metadata)
     document_id = str(item.id or metadata.pop("source", "") or f"text-{content_id('text', item.page_content)[:12]}")
-    return _document(name or document_id, title or str(metadata.pop("title", "")), item.page_content, metadata)
+    return _make_document(name or document_id, title or str(metadata.pop("title", "")), item.page_content, metadata)
 
 
-def _of_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
-    """Convert a data frame by the rule for csv files: rows with a `text` are documents, otherwise it is one table."""
+def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
+    """Convert a data frame as a CSV file is read.
+
+    If it has a column `text`, each row becomes a document: the columns `id`, `title` and `text` are its own, all others
+    are metadata. Otherwise, the whole data frame becomes one document with a table.
+    """
     columns = [str(column) for column in frame.columns]
-    rows = [[_cell(value) for value in row] for row in _rows(frame)]
+    rows = [[_cell_text(value) for value in row] for row in _rows(frame)]
     if "text" not in columns:
-        return [_document(name, title or name, "\n".join(table_lines(columns, rows, title or name)))]
+        return [_make_document(name, title or name, "\n".join(table_lines(columns, rows, title or name)))]
     documents = []
     for number, row in enumerate(rows):
         record = dict(zip(columns, row, strict=True))
         text = record.pop("text")
-        documents.append(_document(record.pop("id", "") or f"{name}#{number}", record.pop("title", "") or title, text,
-                                   {field: value for field, value in record.items() if value}))
+        document_id = record.pop("id", "") or f"{name}#{number}"
+        own_title = record.pop("title", "") or title
+        metadata = {field: value for field, value in record.items() if value}
+        documents.append(_make_document(document_id, own_title, text, metadata))
     return documents
 
 
@@ -115,8 +138,8 @@ def _rows(frame: Any) -> Iterable[Sequence[Any]]:
     return cast("Iterable[Sequence[Any]]", frame.iter_rows())
 
 
-def _cell(value: Any) -> str:
-    # A missing value is None, or differs from itself (NaN, NaT); comparing pandas.NA gives neither True nor False.
-    if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value):  # noqa: PLR0124
-        return ""
-    return "" if str(value) == "NaT" else str(value)
+def _cell_text(value: Any) -> str:
+    """Return a cell of a data frame as text; empty for a missing value, which is None, NaN, NaT or pandas.NA."""
+    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124  (only NaN differs from itself)
+    is_na = type(value).__name__ == "NAType"  # by its name, because pandas may not be installed
+    return "" if value is None or is_nan or is_na or str(value) == "NaT" else str(value)

@@ -40,25 +40,26 @@ __all__ = [
     "json_line",
     "left_out",
     "money",
+    "note_missing_model",
     "on_a_line",
     "out",
     "print_json",
     "set_up_logs",
     "table_of",
-    "tell_reasoner",
     "visible",
 ]
 
-_WHOLE_LINES = 10_000
-_NAME = "banyan"
-_INTERRUPTED = 130
-_NO_MEMORY = ("can't start new thread", "failed to map segment", "cannot allocate memory")
+_UNLIMITED_WIDTH = 10_000
+_LOGGER = "banyan"
+_INTERRUPTED_CODE = 130
+_NO_MEMORY_MESSAGES = ("can't start new thread", "failed to map segment", "cannot allocate memory")
 
 
 def on_a_line(text: str) -> str:
-    """Escape text for a place within a line of markup, and print its line breaks as their code point.
+    """Return text that can be put into a line of markup: markup in it is escaped, and it has no line breaks.
 
-    Otherwise, a document's id or title with a line break could begin a line that looks like our own output.
+    A line break is shown as its code point. Otherwise, the title of a document could begin a new line that looks like
+    our own output.
     """
     return escape(visible(text).replace("\n", code_point("\n")))
 
@@ -70,19 +71,19 @@ class SafeConsole(Console):
         """Open standard output or standard error; output to a file or another program is not wrapped."""
         stream = sys.stderr if stderr else sys.stdout
         # Without a terminal, Rich assumes 80 columns, which would break paths and cut names off.
-        width = None if stream.isatty() else _WHOLE_LINES
+        width = None if stream.isatty() else _UNLIMITED_WIDTH
         # No emoji codes, because ":warning:" is text, and no highlighting, because an answer's numbers are not special.
         super().__init__(stderr=stderr, emoji=False, highlight=False, width=width)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render everything that is printed, including live displays."""
+        """Render what is printed, including live displays, with invisible and control characters made visible."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else visible(text), style, control)
 
 
 def json_line(data: Any) -> str:
-    """Return a value as one line of JSON, in which characters that affect a terminal are escaped for JSON readers."""
-    return ACTING.sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(data, ensure_ascii=False))
+    """Return a value as one line of JSON; characters that affect a terminal are written as JSON escapes."""
+    return ACTING.sub(lambda match: json.dumps(match[0])[1:-1], json.dumps(data, ensure_ascii=False))
 
 
 def print_json(data: object) -> None:
@@ -91,7 +92,7 @@ def print_json(data: object) -> None:
 
 
 def format_count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun; `many` is the plural if it is not `one` with an s."""
+    """Return a number with its noun, such as "2 facts"; `many` is the plural if it is not `one` with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
@@ -101,7 +102,7 @@ def left_out(number: int) -> str:
 
 
 def table_of(columns: Iterable[str], rows: Iterable[Iterable[object]], **options: Any) -> Table:
-    """Return a table of texts and numbers from documents, none of which is markup; `options` are Rich's."""
+    """Return a table whose cells are shown as plain text, without interpreting markup; `options` are Rich's."""
     table = Table(*map(on_a_line, columns), **options)
     for row in rows:
         table.add_row(*(on_a_line(str(cell)) for cell in row))
@@ -117,7 +118,7 @@ out = SafeConsole()
 err = SafeConsole(stderr=True)
 
 
-def tell_reasoner(settings: Settings) -> None:
+def note_missing_model(settings: Settings) -> None:
     """Print a note if no model is configured."""
     if not settings.uses_llm:
         err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")
@@ -129,36 +130,43 @@ class CommandError(BanyanError):
 
 @contextmanager
 def explain_errors() -> Iterator[None]:
-    """Show errors that the user can fix in one sentence; other errors are defects and keep their traceback."""
+    """Print errors of the block that the user can fix in one sentence, and exit.
+
+    All other errors are defects, and are raised with their traceback.
+    """
     try:
         yield
     except BanyanError as error:
-        _show(error.here if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error))
+        _fail(error.here if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error))
     except ValidationError as error:
         first = error.errors()[0]
-        _show(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
+        _fail(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
     except (OSError, sqlite3.OperationalError) as error:
-        _show(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command again to "
+        _fail(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command again to "
               "resume")
     except (MemoryError, RuntimeError, ImportError) as error:
         if not _is_out_of_memory(error):
             raise
-        _show(f"the system gives this process no more memory or threads ({error or 'out of memory'}); stored data is "
+        _fail(f"the system gives this process no more memory or threads ({error or 'out of memory'}); stored data is "
               "intact. Raise its limits (`ulimit -v`, `ulimit -u`, a container's) and run the command again to resume")
     except (KeyboardInterrupt, SystemExit) as ended:
-        # Typer turns Ctrl-C in a command into a plain exit with this code.
-        if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED:
+        # Typer turns Ctrl-C in a command into a SystemExit with this code; exits with another code are intended.
+        if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED_CODE:
             raise
         err.print("interrupted; progress is saved. Run the command again to resume", soft_wrap=True)
-        sys.exit(_INTERRUPTED)
+        sys.exit(_INTERRUPTED_CODE)
 
 
 def _is_out_of_memory(error: MemoryError | RuntimeError | ImportError) -> bool:
-    """Return True if an error comes from a limit of the system; Python has no class of its own for some."""
-    return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY)
+    """Return True if an error means that the system gives no more memory or threads.
+
+    Python raises a MemoryError only for some limits. The others are recognised by their messages.
+    """
+    return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY_MESSAGES)
 
 
-def _show(message: str) -> None:
+def _fail(message: str) -> None:
+    """Print an error, and exit with 1."""
     err.print(f"[red]error:[/red] {escape(message)}", soft_wrap=True)
     sys.exit(1)
 
@@ -167,10 +175,11 @@ class _OnStandardError(logging.Handler):
     """A handler that writes to the current standard error, so log lines appear above progress bars."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Write a record as a line. If standard error is closed, the line is lost, which must not stop a build."""
         try:
             sys.stderr.write(f"{self.format(record)}\n")
             sys.stderr.flush()
-        except (OSError, ValueError):  # the pipe or file is closed, and a lost log line must not stop a build
+        except (OSError, ValueError):
             self.handleError(record)
 
 
@@ -184,6 +193,7 @@ class _AsJson(logging.Formatter):
     """One JSON object per line: time, level, logger, message, and the record's own fields."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return a record as a line of JSON."""
         line: dict[str, Any] = {"time": _time(record), "level": record.levelname, "logger": record.name,
                                 "message": record.getMessage(), **getattr(record, "fields", {})}
         if record.exc_info:
@@ -196,11 +206,14 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def set_up_logs(settings: Settings) -> None:
-    """Set up logging as the settings ask. Other libraries' loggers stay off, because they log prompts."""
-    logger = logging.getLogger(_NAME)
+    """Set up Banyan's own logger with the level and format of the settings.
+
+    The loggers of other libraries stay off, because they would log prompts.
+    """
+    logger = logging.getLogger(_LOGGER)
     logger.setLevel(settings.log_level)
-    for handler in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:
-        logger.removeHandler(handler)
+    for earlier in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:
+        logger.removeHandler(earlier)
     handler = _OnStandardError()
     handler.setFormatter(_AsJson() if settings.log_format == "json" else _AsText())
     logger.addHandler(handler)
@@ -211,7 +224,9 @@ class ExportError(BanyanError):
 
 
 def write_file(path: Path, pieces: Iterable[str]) -> int:
-    """Write pieces of text to a temporary file and move it to `path`; a device or pipe is written to directly.
+    """Write pieces of text to a file, so that it is either complete or unchanged.
+
+    The text is written to a temporary file, which then replaces `path`. A device or pipe is written to directly.
 
     Args:
         path: the file; an existing one is replaced once everything is written.
@@ -227,13 +242,13 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
     if path.is_dir():
         raise ExportError(f"{path} is a folder: name a file in it")
     if path.exists() and not path.is_file():
-        return _write(path, "wb", pieces)
+        return _write_pieces(path, "wb", pieces)
     target = path.resolve()
     if not target.parent.is_dir():
         raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; create it, or choose another")
     temporary = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
-        size = _write(temporary, "xb", pieces)
+        size = _write_pieces(temporary, "xb", pieces)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -241,7 +256,8 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
     return size
 
 
-def _write(path: Path, mode: str, pieces: Iterable[str]) -> int:
+def _write_pieces(path: Path, mode: str, pieces: Iterable[str]) -> int:
+    """Write pieces of text to a file that is opened in this mode; return the number of bytes."""
     size = 0
     with path.open(mode) as file:
         for piece in pieces:

@@ -123,17 +123,19 @@ here because importing all modules takes seconds, which would delay `--help`."""
 
 
 def epilogue(command: str) -> str:
-    """Return the examples of a command, one per line; empty if there are none."""
-    shown = EXAMPLES.get(command, ())
-    # Typer joins the lines of a paragraph, and brackets would be markup.
-    return "\n\n".join(["Examples:", *(line.replace("[", r"\[") for line in shown)]) if shown else ""
+    """Return the examples of a command as the last part of its help; empty if there are none."""
+    examples = EXAMPLES.get(command, ())
+    if not examples:
+        return ""
+    escaped = [example.replace("[", r"\[") for example in examples]  # brackets would be markup
+    return "\n\n".join(["Examples:", *escaped])  # as paragraphs, because Typer joins the lines of one
 
 
 class _Commands(TyperGroup):
     """The group of commands, which loads the chosen command on demand."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the arguments name; see Click."""
+        """Load the command that the first argument names, in place of its placeholder, and return it as Click does."""
         if args[0] in _COMMANDS:
             self.commands[args[0]] = command(args[0])
         return super().resolve_command(ctx, args)
@@ -144,7 +146,7 @@ app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pre
 
 
 def command(name: str) -> Any:
-    """Load a command from its module.
+    """Import a command from its module, and add examples to its help and to that of its subcommands.
 
     Raises:
         CommandError: packages that the command needs are not installed.
@@ -153,14 +155,15 @@ def command(name: str) -> Any:
     try:
         commands = typer.main.get_command(import_module(f".commands.{module}", __package__).app)
     except ModuleNotFoundError as error:
-        if (error.name or "banyan").startswith("banyan"):
+        if (error.name or "banyan").startswith("banyan"):  # a module of Banyan itself is missing: a defect
             raise
         raise CommandError(f"the packages of `banyan {name}` are not installed ({error.name} is missing): run "
                            "`pip install 'banyan-graphrag[server]'`") from error
+    # A module with only one command is that command rather than a group.
     chosen = commands.commands[name] if isinstance(commands, TyperGroup) else commands
     chosen.epilog = epilogue(name)
-    for part, of_group in getattr(chosen, "commands", {}).items():
-        of_group.epilog = epilogue(f"{name} {part}")
+    for subcommand_name, subcommand in getattr(chosen, "commands", {}).items():
+        subcommand.epilog = epilogue(f"{name} {subcommand_name}")
     return chosen
 
 
@@ -179,7 +182,7 @@ def _options(
     *, shows_version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True,
                                              callback=lambda value: _show_version(wanted=value))] = False,
 ) -> None:
-    pass
+    pass  # the options of `banyan` itself; `--version` acts through its own callback
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from .start import collect_rarely
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-_DIVIDED = ("asks_at_once", "llm_concurrency", "llm_requests_per_second", "llm_tokens_per_minute",
+_DIVIDED_LIMITS = ("asks_at_once", "llm_concurrency", "llm_requests_per_second", "llm_tokens_per_minute",
             "requests_per_minute")
 _STARTS_WITHIN, _ANSWERS_WITHIN = 120, 60
 """Seconds for a worker to start, and to answer the supervisor, before it is killed. This is far more than it needs,
@@ -37,8 +37,10 @@ def serve_alone(settings: Settings, hosts: Hosts, listening: Callable[[], None],
                 options: dict[str, Any]) -> bool:
     """Serve in this process until it is stopped; return True if the server could start.
 
+    If a build cannot be stopped at the end, this process exits here.
+
     Args:
-        settings: the environment's.
+        settings: the settings of the environment.
         hosts: the host names that the server accepts.
         listening: called when the server has started.
         needs_keys: whether every request needs a key.
@@ -46,32 +48,34 @@ def serve_alone(settings: Settings, hosts: Hosts, listening: Callable[[], None],
     """
     app = serving_app(settings, hosts, needs_keys=needs_keys)
     server = _Server(uvicorn.Config(app, **options), listening)
-    # After its shutdown, uvicorn raises the signal again that stopped it, which would end this process with it.
+    # uvicorn handles a signal by shutting down, and then raises the signal again, which would kill this process. These
+    # handlers ignore the second one.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     server.run()
     if not app.state.service.idle:
         sys.stderr.flush()
-        os._exit(0)  # the interpreter would wait for the build's thread, which cannot be stopped
+        os._exit(0)  # a normal exit would wait for the build's thread, which cannot be stopped
     return server.started
 
 
 class _Server(uvicorn.Server):
-    """A server that reports when it listens: an address is useless before that."""
+    """A server that calls `listening` once it accepts connections, so its address is not announced too early."""
 
     def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
         super().__init__(config)
         self._listening = listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to listen, and call `listening` if that succeeded."""
         await super().startup(sockets)
         if self.started:
             self._listening()
 
 
 def serving_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int = 1) -> "FastAPI":
-    """Create the app of a serving process, in that process; its resources are closed when the process ends."""
-    # Imported here because the supervisor of workers does not need it: it costs 2 s and 130 MB.
+    """Create the app that a process serves; called in that process, whose end closes the app's resources."""
+    # Imported here, so the supervisor of several workers, which serves nothing, saves the 2 s and 130 MB.
     from ..agents.resources import Resources  # noqa: PLC0415
     from ..server.app import create_app  # noqa: PLC0415
     set_up_logs(settings)
@@ -96,21 +100,26 @@ class WorkerSupervisor(Multiprocess):
         Raises:
             CommandError: a limit cannot be divided among the workers.
         """
-        app = partial(_app, divide_limits(settings, workers), hosts, needs_keys=needs_keys, workers=workers)
+        app = partial(_worker_app, divide_limits(settings, workers), hosts, needs_keys=needs_keys, workers=workers)
         config = uvicorn.Config(app, factory=True, workers=workers, timeout_worker_healthcheck=_ANSWERS_WITHIN,
                                 **options)
         self.started = False
         self._listening = listening
         bound = config.bind_socket()
         if sys.platform == "linux":
-            bound.close()  # only a test that the port is free: each worker opens its own socket
-        super().__init__(config, [cast("socket.socket", _Port(config)) if sys.platform == "linux" else bound])
+            bound.close()  # it only tested that the port is free: on Linux, each worker opens its own socket
+            bound = cast("socket.socket", _Port(config))
+        super().__init__(config, [bound])
 
     def init_processes(self) -> None:
-        """Start all workers; if one cannot start, stop all, because it would fail again and again."""
+        """Start all workers and wait until they are ready.
+
+        If one cannot start, stop all: it would fail again and again if the supervisor replaced it.
+        """
         for _ in range(self.processes_num):
             process = Process(self.config, self.sockets)
-            # Create this lazy property here: two threads could each create one, and then the start would go unnoticed.
+            # Reading this lazy property creates its value before threads use it. Otherwise two threads could each
+            # create one, and the worker's start would go unnoticed.
             process.server  # noqa: B018
             process.start()
             self.processes.append(process)
@@ -122,19 +131,22 @@ class WorkerSupervisor(Multiprocess):
 
 
 class _Port:
-    """A placeholder that becomes a worker's own socket when it is sent there, so the kernel spreads connections.
+    """A placeholder for a socket: when it is pickled and sent to a worker, it becomes a socket of that worker.
 
-    With one shared socket, the fastest worker would accept nearly all connections, until it computes without a pause.
+    With a socket of their own on the same port (SO_REUSEPORT), the kernel spreads connections over all workers. With
+    one shared socket, the fastest worker would accept nearly all of them, even while it is busy.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:
         self._address = config.host, config.port
 
     def __reduce__(self) -> tuple[Callable[..., socket.socket], tuple[str, int]]:
-        return _bound, self._address
+        """Return how pickle creates the object in the worker: by opening a socket there."""
+        return _bind_shared_port, self._address
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind_shared_port(host: str, port: int) -> socket.socket:
+    """Open a socket on a port that several processes may bind at the same time."""
     bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
         bound.setsockopt(socket.SOL_SOCKET, option, 1)
@@ -143,23 +155,25 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def divide_limits(settings: Settings, workers: int) -> Settings:
-    """Return the settings of one worker: its share of every limit that a process counts for itself.
+    """Return the settings of one worker, in which each limit that processes count by themselves is divided.
 
     Raises:
         CommandError: a limit is smaller than the number of workers.
     """
     parts: dict[str, float] = {}
-    for name in _DIVIDED:
-        most = getattr(settings, name)
-        if isinstance(most, int) and most < workers:
-            raise CommandError(f"BANYAN_{name.upper()} is {most}, which cannot be divided among {workers} workers: "
+    for name in _DIVIDED_LIMITS:
+        limit = getattr(settings, name)
+        if limit is None:  # there is no limit
+            continue
+        if isinstance(limit, int) and limit < workers:
+            raise CommandError(f"BANYAN_{name.upper()} is {limit}, which cannot be divided among {workers} workers: "
                                "start fewer, or raise it")
-        if most is not None:
-            parts[name] = most // workers if isinstance(most, int) else most / workers
+        # Whole numbers stay whole, such as a number of questions; rates need not.
+        parts[name] = limit // workers if isinstance(limit, int) else limit / workers
     return settings.model_copy(update=parts)
 
 
-def _app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> "FastAPI":
+def _worker_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> "FastAPI":
     """Create the app of a worker, in the worker's process."""
     collect_rarely()
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
@@ -167,8 +181,8 @@ def _app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) ->
 
 
 def _end_with_supervisor() -> None:
-    """Stop normally if the supervisor was killed, since no other process would stop this one."""
+    """Wait until the supervisor has ended, then stop this worker, which nobody else would stop if it was killed."""
     supervisor = multiprocessing.parent_process()
     if supervisor is not None:
-        supervisor.join()
+        supervisor.join()  # returns when the supervisor has ended
         os.kill(os.getpid(), signal.SIGTERM)

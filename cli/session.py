@@ -11,14 +11,14 @@ from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from ..schemas.retrieval import Mode
 from ..text.times import DateError, read_day
-from .console import CommandError, set_up_logs, tell_reasoner
+from .console import CommandError, note_missing_model, set_up_logs
 
 
 def default_kb() -> str:
-    """Return the knowledge base for a command without --kb: the configured one, or the only one.
+    """Return the knowledge base for a command without --kb: that in BANYAN_KB, or else the only one that exists.
 
     Raises:
-        CommandError: there is none, or there are several; the message lists them.
+        CommandError: BANYAN_KB is not set, and there is no knowledge base, or there are several, which are listed.
     """
     settings = Settings()
     known = [settings.kb] if settings.kb else knowledge_bases(settings)
@@ -30,11 +30,13 @@ def default_kb() -> str:
     return known[0]
 
 
-def set_kb() -> str:
-    """Return the configured knowledge base, for commands that create one and must not guess its name.
+def configured_kb() -> str:
+    """Return the knowledge base in BANYAN_KB, for commands without --kb that may create one.
+
+    Unlike `default_kb`, it does not fall back on the only one that exists: documents could end up in the wrong one.
 
     Raises:
-        CommandError: no knowledge base is configured.
+        CommandError: BANYAN_KB is not set.
     """
     if not (name := Settings().kb):
         raise CommandError("which knowledge base? Name it with --kb; it is created if it does not exist")
@@ -43,7 +45,7 @@ def set_kb() -> str:
 
 Kb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=default_kb,
                                  show_default="BANYAN_KB, or the only one")]
-NewKb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=set_kb,
+NewKb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=configured_kb,
                                     show_default="BANYAN_KB")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly once this many tokens are paid for.")]
@@ -63,20 +65,22 @@ NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="Search for th
 
 
 def where_of(given: Sequence[str] | None) -> dict[str, str]:
-    """Return the metadata that `--where` asks for.
+    """Return the values of `--where`, each of the form KEY=VALUE, as a dict.
 
     Raises:
-        CommandError: one is not KEY=VALUE.
+        CommandError: a value does not have this form.
     """
-    pairs = [item.partition("=") for item in given or ()]
-    for item, (key, _, value) in zip(given or (), pairs, strict=True):
+    metadata: dict[str, str] = {}
+    for item in given or ():
+        key, _, value = item.partition("=")
         if not key.strip() or not value.strip():
             raise CommandError(f"--where {item!r} is not KEY=VALUE: write for example --where author='Ana Ruiz'")
-    return {key.strip(): value.strip() for key, _, value in pairs}
+        metadata[key.strip()] = value.strip()
+    return metadata
 
 
 def day_of(at: str) -> tuple[str, str] | None:
-    """Return the first and last day of the date that `--at` gives; None if it is empty.
+    """Return the first and the last day of the year, month or day in `--at`; None if it is empty.
 
     Raises:
         CommandError: it is no date with a year.
@@ -89,15 +93,15 @@ def day_of(at: str) -> tuple[str, str] | None:
 
 @contextmanager
 def open_resources(*, reasons: bool = True, settings: Settings | None = None) -> Iterator[Resources]:
-    """Open the resources of a command; with `reasons`, also print which reasoner is used.
+    """Set up logging, and open the resources of a command for the block.
 
     Args:
-        reasons: whether the command needs a reasoner.
+        reasons: whether the command may call a model; if so, and none is configured, a note is printed.
         settings: None means the environment's settings.
     """
     settings = settings or Settings()
     set_up_logs(settings)
     with Resources(settings) as resources:
         if reasons:
-            tell_reasoner(resources.settings)
+            note_missing_model(resources.settings)
         yield resources

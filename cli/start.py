@@ -1,4 +1,4 @@
-"""Where the program begins: it imports nothing of its own until Ctrl-C can end it without a traceback."""
+"""The program's entry point. It imports Banyan's modules only where Ctrl-C is handled, so Ctrl-C shows no traceback."""
 
 import gc
 import sys
@@ -7,15 +7,20 @@ _INTERRUPTED = 130
 
 
 def collect_rarely() -> None:
-    """Have Python look for unreachable objects a hundred times less often.
+    """Make Python's garbage collector search for unreachable objects about a hundred times less often than by default.
 
-    Modules, graphs and indexes are millions of objects that stay: looking through them would take a third of the time.
+    Modules, graphs and indexes are millions of objects that stay in use. Searching them again and again would take a
+    third of the running time.
     """
     gc.set_threshold(100_000)
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C while it is being loaded, or a second one while it ends, ends it without a word."""
+    """Run the command line.
+
+    Commands handle Ctrl-C themselves. If it is pressed while the command line is still being imported, or a second time
+    while a command ends, the program exits without a message.
+    """
     collect_rarely()
     try:
         from .main import main as run  # noqa: PLC0415  (this takes a second)
@@ -23,4 +28,4 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     finally:
-        gc.freeze()  # otherwise Python would look through all of them once more before it ends
+        gc.freeze()  # keeps Python from searching all objects once more before it exits

@@ -14,7 +14,12 @@ _ALL_CHOICES = ["accept", "reject", "wait"]
 
 
 def resume_value(question: dict[str, Any]) -> dict[str, Any]:
-    """Ask about each candidate of an interrupted build, and return the value to resume the build with."""
+    """Ask for a decision on each candidate of an interrupted build, and return the value to resume the build with.
+
+    Args:
+        question: the value of the build's interrupt, with the candidates, and with an error if earlier decisions could
+            not be applied.
+    """
     if "error" in question:
         err.print(f"[red]{escape(question['error'])}[/red]")
     candidates = [Candidate(**data) for data in question["delta"]["candidates"]]
@@ -36,15 +41,17 @@ def ask_decisions(candidates: Sequence[Candidate]) -> Iterator[Decision | None]:
             yield None
             return
         if verdict == "all":
-            rest = Prompt.ask("this and all others shown", choices=_ALL_CHOICES, default="wait", console=err)
-            yield from (Decision(kind=c.kind, name=c.name, verdict=cast("Verdict", rest))
-                        for c in candidates[position:] if rest != "wait")
+            verdict = Prompt.ask("this and all others shown", choices=_ALL_CHOICES, default="wait", console=err)
+            undecided = candidates[position:] if verdict != "wait" else ()
+            yield from (Decision(kind=other.kind, name=other.name, verdict=cast("Verdict", verdict))
+                        for other in undecided)
             return
         if verdict != "wait":
             yield _complete_decision(candidate, cast("Verdict", verdict))
 
 
 def _complete_decision(candidate: Candidate, verdict: Verdict) -> Decision:
+    """Return a decision, after asking for what the verdict needs: a new name, another element, or types at the ends."""
     decision = Decision(kind=candidate.kind, name=candidate.name, verdict=verdict)
     if verdict == "rename":
         return decision.model_copy(update={"new_name": Prompt.ask("new name", console=err)})
@@ -52,13 +59,14 @@ def _complete_decision(candidate: Candidate, verdict: Verdict) -> Decision:
         return decision.model_copy(update={
             "into": Prompt.ask("into", default=candidate.nearest or None, console=err)})
     if verdict == "edit" and candidate.kind != "entity_type":
-        decision = decision.model_copy(update={"domain": _types("domain", candidate.subject_types)})
+        decision = decision.model_copy(update={"domain": _ask_types("domain", candidate.subject_types)})
         if candidate.kind == "relation":
-            decision = decision.model_copy(update={"range": _types("range", candidate.object_types)})
+            decision = decision.model_copy(update={"range": _ask_types("range", candidate.object_types)})
     return decision
 
 
-def _types(side: str, observed: Sequence[str]) -> tuple[str, ...]:
+def _ask_types(side: str, observed: Sequence[str]) -> tuple[str, ...]:
+    """Ask for the entity types at a side of a relation, with the observed ones as the default."""
     reply = Prompt.ask(f"{side} (types with | between, * for any)", default="|".join(observed) or "*", console=err)
     return tuple(part.strip() for part in reply.split("|") if part.strip())
 
@@ -74,6 +82,6 @@ def print_evidence(candidate: Candidate, indent: str = "  ") -> None:
         lines.append(f"also called: {', '.join(candidate.labels)}")
     if candidate.nearest:
         lines.append(f"nearest known: {candidate.nearest}")
-    lines += [f"{e.item}  «{e.words}»  ({e.document})" for e in candidate.examples]
+    lines += [f"{example.item}  «{example.words}»  ({example.document})" for example in candidate.examples]
     for line in lines:
         out.print(f"{indent}[dim]{on_a_line(line)}[/dim]", soft_wrap=True)

@@ -1,9 +1,9 @@
-"""The derive pass: what follows from the ledger's rows, in one sequence.
+"""The derive pass: bring everything that is derived from the ledger's rows up to date, in one sequence.
 
-Builds, deletions, edits, and decisions on the schema or on entities differ in what they write to the ledger. What is
-derived follows here for all of them: schema growth, the graph, several names of one entity, vectors, communities with
-their reports, `graph.json`, and the index that retrieval reads. Each part says which state of the ledger it reflects,
-so what is up to date is left alone, and a pass that was killed is finished by the next one.
+It runs after builds, deletions, edits, and decisions on the schema or on entities. It covers schema growth, the graph,
+the merging of entities with several names, vectors, communities with their reports, `graph.json`, and the index that
+retrieval reads. Each part stores the state of the ledger that it shows. So parts that are up to date are skipped, and a
+pass that was killed is finished by the next one.
 """
 
 from collections.abc import Callable
@@ -18,20 +18,20 @@ from .knowledge_base import KnowledgeBase
 
 def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None, *,
            of_all: bool = True) -> None:
-    """Derive all that follows from the ledger's rows, and write what readers map.
+    """Bring everything derived from the ledger's rows up to date, and write the files that readers map.
 
     Args:
-        kb: what is being written to.
-        reasoner: compares doubtful entities, if it can, and describes communities.
-        thresholds: let the schema grow by them first, where it grows by itself; None leaves it as it is.
-        of_all: the ledger has all documents. Where it has some of another one's, the model's verdicts came with it and
-            may rest on the others.
+        kb: the knowledge base, open for writing.
+        reasoner: describes communities, and compares doubtful pairs of entities if it can.
+        thresholds: when to add elements to the schema, if its policy is to grow by itself; None leaves it unchanged.
+        of_all: True if the ledger has all documents of its knowledge base. False if it has a copy of only some: then
+            verdicts of models are not dropped as outdated, because they may rest on the other documents.
 
     Raises:
         BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; graph and vectors are up to
-            date, and what it answered until then is stored.
+            date, and its answers until then are stored.
     """
-    if kb.written_index() is None:  # there is something to derive, for which vectors are read
+    if kb.written_index() is None:  # something has to be derived, which reads vectors
         kb.vector_synchroniser.clear_if_unreadable()
     if of_all:
         kb.schema_control.drop_outdated_verdicts()
@@ -39,20 +39,20 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     kb.refresh()
     if of_all:
         kb.resolution.drop_outdated_verdicts()
-    if not reasoner.resolves:  # one sync then embeds the facts that merging makes, too
+    if not reasoner.resolves:  # merge first, so that one sync also embeds the facts that change by merging
         _resolve(kb, reasoner)
     kb.sync_vectors()
     try:
         if kb.tree.is_behind():
             kb.reliability.measure()
-        if reasoner.resolves:  # it is asked about entities with similar vectors
+        if reasoner.resolves:  # it is asked about entities with similar vectors, so these are needed first
             try:
                 _resolve(kb, reasoner)
             finally:
                 kb.sync_vectors()
         _describe(kb, reasoner)
     except (BudgetExceeded, ReasonerError):
-        kb.save_graph()  # what is done by then is whole
+        kb.save_graph()  # the graph is complete, only descriptions or merges are missing
         raise
     kb.save_graph()
     kb.save_index()
@@ -63,27 +63,27 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
 
 
 def refresh_graph_and_vectors(kb: KnowledgeBase) -> None:
-    """Bring the graph and its vectors up to the ledger's rows, and leave entities and tree as they are."""
+    """Bring the graph and its vectors up to date with the ledger's rows; aliases and communities stay unchanged."""
     kb.refresh()
     kb.vector_synchroniser.sync()
 
 
 def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = False,
             progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
-    """Derive everything anew: rows from the extractions, graph, entities, vectors, tree.
+    """Derive everything anew: the admitted rows from the extractions, then graph, entities, vectors and tree.
 
     Args:
-        kb: what is being written to.
+        kb: the knowledge base, open for writing.
         reasoner: describes communities.
-        fresh_verdicts: forget its verdicts on entities, and ask it again.
-        progress: called before each step and at the end with the number of finished steps, and of all.
+        fresh_verdicts: drop the reasoner's verdicts on pairs of entities, and ask it again.
+        progress: called before each step and at the end with the number of finished steps and of all steps.
     """
     steps: list[Callable[[], object]] = [
         kb.schema_control.drop_outdated_verdicts, kb.schema_control.write_all, kb.refresh,
         partial(kb.resolution.drop_outdated_verdicts, all_of_them=fresh_verdicts), kb.resolution.resolve,
         kb.vector_synchroniser.rebuild, kb.reliability.measure,
         partial(kb.tree.build, partial(run, reasoner.summarise), whole=True), kb.save_graph, kb.save_index]
-    if fresh_verdicts:
+    if fresh_verdicts:  # ask again before the tree is built, which takes the last three steps
         steps[-3:-3] = [partial(_resolve, kb, reasoner), kb.vector_synchroniser.sync]
     for done, step in enumerate(steps):
         progress(done, len(steps))
@@ -92,7 +92,10 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = Fal
 
 
 def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
-    """Let the schema grow, where it grows by itself; what only deleted documents brought leaves it and its history."""
+    """Let the schema grow if its policy is "auto".
+
+    After a deletion, also remove from the schema and its history what only deleted documents had brought in.
+    """
     if kb.documents.is_deleting():
         kb.schema_control.forget_unused_proposals()
     if thresholds is not None and kb.schema_control.policy == "auto":
@@ -102,13 +105,17 @@ def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
 
 
 def _describe(kb: KnowledgeBase, reasoner: Reasoner) -> None:
+    """Update the communities and their descriptions; after a deletion, first drop reports with deleted text."""
     if kb.documents.is_deleting():
         kb.tree.forget_outdated_reports()
     kb.tree.update(partial(run, reasoner.summarise))
 
 
 def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
-    """Make one node of each entity that has several names, if the ledger has moved on since that was last done."""
+    """Merge entities that are the same under several names, unless this is up to date with the ledger.
+
+    Doubtful pairs are decided by the reasoner if it can.
+    """
     ask, fingerprint = (partial(run, reasoner.resolve), reasoner.fingerprint) if reasoner.resolves else (None, "")
     if kb.resolution.is_behind(fingerprint):
         kb.resolution.resolve(ask, fingerprint)

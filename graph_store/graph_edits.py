@@ -25,7 +25,7 @@ _LONGEST_NAME = 500
 
 
 class Said(NamedTuple):
-    """A fact in a person's words: the object is an entity, or a value of the attribute `relation`."""
+    """A fact as a person writes it. The object is an entity, or a value if `relation` is an attribute."""
 
     subject: str
     relation: str
@@ -42,7 +42,13 @@ class GraphEditor:
         self._control = control
 
     def rename(self, entity: str, name: str, who: str, why: str = "") -> int:
-        """Show an entity, named by its id, any name or "name (type)", under another name; its own names still find it.
+        """Show an entity under another name; it is still found under its other names.
+
+        Args:
+            entity: the entity's id, any of its names, or "name (type)".
+            name: the new name.
+            who: the person who decides this.
+            why: the reason.
 
         Returns:
             The number of the edit.
@@ -62,7 +68,7 @@ class GraphEditor:
         return self._record(Rename(entity=_ref(graph, node), name=name), who, why)
 
     def retype(self, entity: str, kind: str, who: str, why: str = "") -> int:
-        """Give an entity another type of the schema; facts about it that do not fit that type are rejected."""
+        """Give an entity another type of the schema; facts that do not fit the new type are rejected."""
         graph, schema = self._graph.graph, self._control.schema()
         node = match_node(graph, entity)
         wanted = _element(schema, "entity_type", kind)
@@ -75,9 +81,16 @@ class GraphEditor:
         return self._record(Retype(entities=refs, type=wanted), who, why)
 
     def change_fact(self, fact: Said, instead: Said | None, who: str, why: str = "") -> int:
-        """Reject or correct a fact or a value, whichever document states it.
+        """Delete or correct a fact or a value, for all documents that state it.
 
-        A correct fact gets the evidence of the one that it replaces; None rejects the fact.
+        Args:
+            fact: the fact.
+            instead: the corrected fact, which gets the evidence of the one that it replaces; None deletes the fact.
+            who: the person who decides this.
+            why: the reason.
+
+        Returns:
+            The number of the edit.
         """
         graph, schema = self._graph.graph, self._control.schema()
         meant = _find_fact(graph, fact)
@@ -99,6 +112,7 @@ class GraphEditor:
         self._graph.refresh()
 
     def _record(self, edit: Edit, who: str, why: str) -> int:
+        """Store an edit and apply it; return its number."""
         with self._db.transaction():
             number = self.table.record(edit, who, why)
             self._bound_mentions_again(edit)
@@ -106,7 +120,7 @@ class GraphEditor:
         return number
 
     def _bound_mentions_again(self, edit: Edit) -> None:
-        """Bound again the extractions that mention the edited entities if the edit changes their type."""
+        """If an edit changes types, check the extractions that mention its entities against the schema again."""
         if isinstance(edit, Retype):
             mentions, names = self._graph.graph.mentions, {canonical_name(ref.name) for ref in edit.entities}
             support = [chunk for entity in mentions.entity_ids() if mentions.entity_text(entity) in names
@@ -120,13 +134,22 @@ def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
 
 
 def _element(schema: GraphSchema, kind: ElementKind, label: str) -> str:
-    """Return the schema's name for an element given any of its names, an open one's own label, or ""."""
+    """Return the schema's name for an element that a person names, or "" if the schema does not have it.
+
+    An open schema has every element: then the person's own label is returned.
+    """
     known = find_element(schema, kind, label)
-    return known.name if known else (label.strip() if schema.open else "")
+    if known:
+        return known.name
+    return label.strip() if schema.open else ""
 
 
 def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
-    """Return the graph's fact or value that a person's words refer to."""
+    """Return the graph's fact or value that a person's words refer to.
+
+    Raises:
+        EntityDecisionError: there is no such fact or value.
+    """
     head, key = match_node(graph, fact.subject), label_key(fact.relation)
     for attribute, values in graph.attributes(head).items():
         for value in values if label_key(attribute) == key else ():
@@ -143,7 +166,12 @@ def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
 
 
 def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:
-    """Return the corrected value, if it is another one of the attribute's kind."""
+    """Return the corrected value.
+
+    Raises:
+        EntityDecisionError: the correction changes more than the value, does not change it, or is not a value of the
+            attribute's kind, such as a date.
+    """
     value, kind = instead.object.strip(), schema.attribute_type(meant.attribute)
     if instead[:2] != fact[:2]:
         raise EntityDecisionError(f"{meant} is a value: give another value, or reject it")
@@ -155,7 +183,11 @@ def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Sa
 
 
 def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
-    """Return the corrected fact, if it is another one and fits the schema."""
+    """Return the corrected fact.
+
+    Raises:
+        EntityDecisionError: the correction changes nothing, joins an entity to itself, or does not fit the schema.
+    """
     head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
     relation = _element(schema, "relation", instead.relation)
     if not relation:

@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from .tree.tree_synchroniser import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
-_READER_MAKES_UP = 600.0
-"""Seconds that a writer waits for a reader, which may have to embed all that others wrote."""
+_READER_SECONDS = 600.0
+"""Seconds that a writer waits for a reader that derives files: it may have to embed everything that others wrote."""
 
 
 class Counts(NamedTuple):
-    """How much a knowledge base holds; `attributes` are values."""
+    """The numbers of entities, triples and attribute values of a knowledge base."""
 
     entities: int
     triples: int
@@ -58,7 +58,7 @@ class Counts(NamedTuple):
 
 
 class KnowledgeBase:
-    """One knowledge base, open. Reading needs no lock; writing is done inside `writing()`.
+    """An open knowledge base. Reading needs no lock; writing is done inside `writing()`.
 
     In the ledger: `documents`, `extractions`, `schemas`, `schema_control`, `entities` (aliases and decisions), `edits`,
     `communities`, `calls`, `instructions`, `extraction_instructions`. Derived (see `derive`): `graph`, `vectors`,
@@ -70,15 +70,15 @@ class KnowledgeBase:
         """Open an existing or, with `create`, a new knowledge base.
 
         Args:
-            layout: where it is.
-            embedder: the embedding model, or those from which each knowledge base has its own.
-            create: make it, if there is none.
-            any_embedding: open it even if its vectors come from another model, to reindex it; one that has its own
-                gets the one that fits its documents as they are now.
+            layout: its files and folders.
+            embedder: the embedding model, or several models from which each knowledge base chooses its own.
+            create: create the knowledge base if it does not exist.
+            any_embedding: open it even if its vectors come from another model, in order to reindex it. With several
+                models, the one is then chosen that fits its current documents.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none, and it is not to be made.
-            FormatError: its ledger is not readable.
+            UnknownKnowledgeBaseError: it does not exist, and `create` is False.
+            FormatError: its ledger is of a format that this version does not read.
             EmbeddingMismatchError: its vectors come from another model.
         """
         layout.check_ledger()
@@ -111,18 +111,19 @@ class KnowledgeBase:
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
                                    self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
-        # Bound to neither this object nor the synchroniser: a circle would keep files open until the collector runs.
+        # A function without a reference to this object or the synchroniser: a reference cycle would keep files open
+        # until the garbage collector runs.
         self.vector_synchroniser.recall = partial(_recall, self._index_store, self.database)
         self._index: tuple[Version, Arrays] | None = None
         self.unwritten = ""
-        """Why what is derived could not be written, and is made in memory."""
+        """The reason why derived files could not be written, so that they are made in memory; empty otherwise."""
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)
-        """Of what is derived in this home folder."""
+        """The lock of the derived files in this home folder."""
         self._lock = (self._files if isinstance(layout.ledger, Path)
                       else AdvisoryLock(self.database, layout.ledger))
         self._published = 0
         self.frozen_at: tuple[int, int] | None = None
-        """The published state that this reader stays at."""
+        """The published state that this reader keeps reading (see `freeze`), or None if it is not frozen."""
         try:
             if not any_embedding:
                 self.vector_synchroniser.check_embedding()
@@ -134,37 +135,45 @@ class KnowledgeBase:
     @classmethod
     def open(cls, home: Path, name: str, embedder: Embedder | EmbeddingModels, *, any_embedding: bool = False,
              server: ChromaServer | None = None, database: SecretStr | None = None) -> Self:
-        """Open an existing knowledge base, bringing its derived files up to date where that is due.
+        """Open an existing knowledge base, and bring its derived files up to date if they are not.
 
-        Without servers its folder holds all.
+        Args:
+            home: the folder with all knowledge bases.
+            name: the knowledge base's name.
+            embedder: the embedding model, or several models; see `__init__`.
+            any_embedding: open it even if its vectors come from another model.
+            server: the Chroma server with the vectors; None means that they are in the folder.
+            database: the PostgreSQL database with the ledger; None means that it is in the folder.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none of that name.
+            UnknownKnowledgeBaseError: there is no knowledge base of that name.
         """
         opened = cls(Layout.of(home, name, server, database).require(), embedder, any_embedding=any_embedding)
         if not any_embedding and not opened.has_current_files():
             try:
                 opened.derive_missing_files()
             except WriterBusyError:
-                # The writer is bringing them up to date; until then what is there answers.
+                # The writer is bringing the files up to date; until then this reads what it can.
                 _LOG.info("%s is being written to; answering from what is there", opened.layout.name)
         return opened
 
     def has_current_files(self) -> bool:
-        """Return True if the derived files of this home folder are of what the ledger has."""
-        return not self.extractions.position() or (
-            self.written_index() is not None and not self.vector_synchroniser.is_interrupted
-            and graph_file.is_of(self.layout.graph, self.version()))
+        """Return True if the derived files of this home folder show the current state of the ledger."""
+        if not self.extractions.position():  # nothing is in the ledger from which files could be derived
+            return True
+        return (self.written_index() is not None and not self.vector_synchroniser.is_interrupted
+                and graph_file.is_of(self.layout.graph, self.version()))
 
     def is_mapped(self) -> bool:
-        """Return True if what retrieval reads is in a file of this state; so it is where there is nothing to read."""
+        """Return True if the index file is of the current state, or if the ledger has nothing to index yet."""
         return not self.extractions.position() or self.written_index() is not None
 
     def derive_missing_files(self) -> None:
-        """Bring up derived files that a killed writer, damage or another home's writer has left behind the ledger.
+        """Bring the derived files of this home folder up to date with the ledger.
 
-        They are derived from one moment of the ledger, even if others write to it meanwhile. Where they cannot be
-        written, the index is made in memory, with vectors of what an earlier index lacks.
+        They can be outdated because a writer was killed, because they were damaged, or because a writer with another
+        home folder changed the ledger. They are derived from one state of the ledger, even if others write to it
+        meanwhile. If they cannot be written, the index is made in memory when it is asked for.
 
         Raises:
             WriterBusyError: another process derives the files of this home folder.
@@ -193,14 +202,21 @@ class KnowledgeBase:
             self.unwritten = str(error)
 
     def derive_vectors(self) -> None:
-        """Bring up vectors on a server that a killed writer or a restored ledger left behind, if nobody writes."""
+        """Bring vectors on a server up to date, unless another process is writing.
+
+        They can be outdated because a writer was killed, or because the ledger was restored.
+        """
         vectors = self.vector_synchroniser
-        if not (vectors.is_local or self.database.is_frozen or self.is_mapped()) and vectors.is_behind():
+        may_be_outdated = not (vectors.is_local or self.database.is_frozen or self.is_mapped())
+        if may_be_outdated and vectors.is_behind():
             with suppress(WriterBusyError), self.writing():
                 vectors.sync()
 
     def sync_vectors(self) -> None:
-        """Bring the vectors up to the graph, which they are of if the index was written afterwards."""
+        """Bring the vectors up to date with the graph.
+
+        If the index is of the current state, nothing is done: it is written after the vectors.
+        """
         if self.written_index() is None:
             self.vector_synchroniser.sync()
 
@@ -220,17 +236,17 @@ class KnowledgeBase:
         self.close()
 
     def acquire(self) -> None:
-        """Become the one writer; may be nested.
+        """Take the writer's lock; calls may be nested.
 
         Raises:
-            WriterBusyError: another process is.
+            WriterBusyError: another process has the lock.
         """
         with ExitStack() as undo:
             try:
                 self._lock.acquire()
                 undo.callback(self._lock.release)
-                if self._files is not self._lock:  # a reader of this home folder may be bringing its files up
-                    self._files.acquire(timeout=_READER_MAKES_UP)
+                if self._files is not self._lock:  # a reader of this home folder may be deriving its files
+                    self._files.acquire(timeout=_READER_SECONDS)
                     undo.callback(self._files.release)
             except Timeout as error:
                 raise WriterBusyError.of(self.layout.name) from error
@@ -239,19 +255,22 @@ class KnowledgeBase:
             undo.pop_all()
 
     def release(self) -> None:
-        """Take back one `acquire`."""
+        """Undo one `acquire`; the last one releases the lock."""
         if self._files is not self._lock:
             self._files.release()
         self._lock.release()
 
     def publish(self) -> None:
-        """Tell readers that have this open of what was written; until then they stay with what they have."""
+        """Let readers see what was written, if anything was; until then they keep reading the previous state."""
         if self.database.changes() != self._published:
             publish(self.database, self.overview())
             self._published = self.database.changes()
 
     def _sync_as_writer(self) -> None:
-        """Go on where other writers ended: they may have written since this was opened, or been killed."""
+        """Continue from the state that other writers left: they may have written since this was opened, or been killed.
+
+        The first writer sets the ledger's epoch.
+        """
         if not ledger_state(self.database).epoch:
             begin_epoch(self.database)
         self._published = self.database.changes()
@@ -276,17 +295,17 @@ class KnowledgeBase:
         return self.ledger_graph.graph
 
     def index(self) -> Arrays:
-        """Return what retrieval reads, mapped from its file; made in memory where that is of another state."""
+        """Return the arrays that retrieval reads: mapped from the index file, or made in memory if that is outdated."""
         if (written := self.written_index()) is not None:
             return written
         source, earlier = self._index_source(), self._index_store.earlier(self.version())
-        with suppress(StoreError):  # a writer is at work in the vectors
+        with suppress(StoreError):  # the vectors cannot be read while a writer changes them
             if not self.unwritten:
                 return contents(source, earlier)
         return contents(source._replace(vectors=self.vector_synchroniser.unwritten()), earlier)
 
     def written_index(self) -> Arrays | None:
-        """Return the index of this state in its file; None where that is of another one, missing or damaged."""
+        """Return the index from its file, or None if that is of another state of the ledger, missing or damaged."""
         version = self.version()
         if self._index is None or self._index[0] != version:
             found = self._index_store.load(version)
@@ -294,22 +313,22 @@ class KnowledgeBase:
         return self._index[1] if self._index else None
 
     def save_index(self) -> None:
-        """Write the index, if it is of another state.
+        """Write the index, unless its file is of the current state.
 
         Raises:
-            OSError: it cannot be written; the old one is unchanged.
+            OSError: it cannot be written; the old file is unchanged.
         """
         if self.written_index() is None:
             self._index_store.save(self.version(), self._index_source())
 
     def index_differs(self) -> bool:
-        """Return True if the index's file, which is of this state, is not what it gives."""
+        """Return True if the index file, which must be of the current state, differs from what the ledger gives."""
         return self._index_store.differs(self.version(), self._index_source())
 
     def counts(self) -> Counts:
-        """Return the counts, from the index's header if it is of this state; otherwise load the graph."""
-        if (noted := self._index_store.counts(self.version())) is not None:
-            return Counts(*noted)
+        """Return the counts: from the header of the index if it is of the current state, otherwise from the graph."""
+        if (stored := self._index_store.counts(self.version())) is not None:
+            return Counts(*stored)
         graph = self.graph
         return Counts(graph.count_entities(), graph.count_triples(), graph.count_attributes())
 
@@ -326,21 +345,21 @@ class KnowledgeBase:
 
     @cached_property
     def tree(self) -> "TreeSynchroniser":
-        """What keeps the communities."""
+        """The synchroniser, which detects and describes communities."""
         from .tree.tree_synchroniser import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
 
         return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities)
 
     def tree_graph(self) -> TreeGraph:
-        """Return the graph with its tree as a NetworkX graph of plain values, for others; see `node_link`.
+        """Return the graph and its tree as a NetworkX graph of plain values, for use outside Banyan; see `node_link`.
 
-        Of the whole it notes `name`, `schema`, `schema_version`, `documents` (how many) and `current` (whether the
-        tree reflects the facts as they are).
+        The graph itself has the attributes `name`, `schema`, `schema_version`, `documents` (how many) and `current`
+        (True if the tree is up to date with the facts).
         """
         return self.node_link().graph()
 
     def node_link(self) -> NodeLink:
-        """Return what `graph.json` has; the graph is that of the index where there is one of this state."""
+        """Return the content of `graph.json`; if the index is up to date, its graph is used, which is not loaded."""
         index, version = self.written_index(), self.schemas.version()
         graph = self.graph if index is None else stored_graph(index)
         about = {"name": self.layout.name, "schema": self.schemas.current().name if version else "",
@@ -349,39 +368,39 @@ class KnowledgeBase:
         return node_link(graph, self.documents.chunks(), self.communities.all(level=None), about)
 
     def save_graph(self) -> None:
-        """Write the graph's file, if it is of another state.
+        """Write the graph's file, unless it is of the current state.
 
         Raises:
-            OSError: it cannot be written; the old one is unchanged.
+            OSError: it cannot be written; the old file is unchanged.
         """
         state = self.version()
         if not graph_file.is_of(self.layout.graph, state):
             graph_file.save(self.layout.graph, state, self.node_link())
 
     def refresh(self) -> None:
-        """Let go of a graph in memory that the ledger has gone beyond."""
+        """Release the graph in memory if the ledger has changed since it was made."""
         if self.vector_synchroniser.moved():
             self.ledger_graph.unload()
         self.ledger_graph.refresh()
 
     def choose_embedding(self) -> None:
-        """Choose the embedding model by the documents, where that is still to be done."""
+        """Choose the embedding model by the documents, if each knowledge base has its own and none is chosen yet."""
         if isinstance(self.embedder, LedgerEmbedder) and self.embedder.choose(self.documents):
             self.vector_synchroniser.follow_model()
 
     def version(self) -> Version:
-        """Return what differs between states of documents, facts, communities or schema, and after a reindex."""
+        """Return the version of the current state; see `Version`."""
         return version_of(self.database)
 
     def freeze(self) -> None:
-        """Stay as it is from here on, for reading alone: graph and all that is read of the ledger are of one moment."""
+        """Keep reading the current state from now on, even if others write; writing is no longer possible."""
         self.database.freeze()
         self.frozen_at = published_state(self.database)
         self.refresh()
 
 
 def _recall(store: IndexStore, database: Database, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[str, Vectors]]:
-    """Yield the vectors of some ids that the last index has."""
+    """Yield those of some ids that have a vector in the last index that was written, each with its vector."""
     earlier = store.earlier(version_of(database))
     if kind in earlier:
         yield from vectors_of(earlier, kind, ids)

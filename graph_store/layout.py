@@ -127,27 +127,31 @@ class Layout:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep others from writing to the knowledge base within the block, which may move or delete it.
+        """Lock the knowledge base within the block, which may move or delete it.
 
         Raises:
             WriterBusyError: another process or run is writing to it.
         """
         ledger, busy = self.ledger, WriterBusyError.of(self.name)
-        with ExitStack() as held:
+        with ExitStack() as locks:
             seconds = 0.0
             if isinstance(ledger, LedgerSchema):
-                if not ledger.try_lock(held.enter_context(open_connection(ledger.url))):
+                if not ledger.try_lock(locks.enter_context(open_connection(ledger.url))):
                     raise busy
                 seconds = _READER_SECONDS
+            # The file lock is the writer's lock of SQLite; with PostgreSQL only readers that derive files have it.
             if isinstance(ledger, Path) or self.root.is_dir():
                 try:
-                    held.enter_context(FileLock(self.lock, timeout=seconds))
+                    locks.enter_context(FileLock(self.lock, timeout=seconds))
                 except Timeout as error:
                     raise busy from error
             yield
 
     def remove_lone_lock(self) -> None:
-        """Remove a folder with only a lock: a process that waited for a dropped one's lock created it again."""
+        """Remove the folder if a lock file is all that it has.
+
+        A process that was waiting for the lock when the knowledge base was dropped has created it again.
+        """
         if self.root.is_dir() and not self.exists() and all(entry == self.lock for entry in self.root.iterdir()):
             shutil.rmtree(self.root, ignore_errors=True)
 
@@ -158,7 +162,7 @@ class Layout:
         return self.name in ledgers(self.database)
 
     def check_ledger(self) -> None:
-        """Check that the ledger is not lost, so an empty one never replaces it.
+        """Check that the ledger is not lost, so that no new, empty one is created in its place.
 
         Raises:
             LedgerDamagedError: the ledger is missing or empty, although files derived from it exist.
@@ -172,10 +176,10 @@ class Layout:
                     "take it there, back it up without that setting, move its folder away, and restore it with the "
                     "setting")
             return
-        size, logged = _size(file), _size(file.with_name(f"{file.name}-wal"))
-        if size or (size is not None and logged):
+        size, log_size = _size(file), _size(file.with_name(f"{file.name}-wal"))
+        if size or (size is not None and log_size):  # the rows of a new ledger may be only in its log
             return
-        if logged or self.graph.exists() or self.vectors.exists():
+        if log_size or self.graph.exists() or self.vectors.exists():
             raise LedgerDamagedError(f"{display_path(file)} is {'missing' if size is None else 'empty'}, and what "
                                      "was made from it is there")
 
@@ -195,14 +199,15 @@ class Layout:
     def make(self, identity: str) -> None:
         """Create the folder, and delete files in it that were derived from another ledger.
 
-        The ledger's identity is "" if it is in the folder itself.
+        Args:
+            identity: the ledger's id, which is noted in the folder; "" if the ledger is in the folder itself.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         note = self.root / _IDENTITY
         if not identity or _text(note) == identity:
             return
         with FileLock(self.lock):
-            if _text(note) != identity:
+            if _text(note) != identity:  # no other process has done this in the meantime
                 for entry in self.root.iterdir():
                     if entry.is_dir():
                         shutil.rmtree(entry)
@@ -212,9 +217,9 @@ class Layout:
 
 
 def sweep(settings: Settings) -> None:
-    """Remove remains of killed drops, restores and backups from the home folder, and files of missing ledgers.
+    """Remove what killed drops, restores and backups have left in the home folder, and files of missing ledgers.
 
-    Others may drop or rename ledgers in PostgreSQL.
+    A ledger in PostgreSQL can be missing because another machine dropped or renamed it.
 
     Raises:
         DatabaseError: the server does not answer.
@@ -228,10 +233,11 @@ def sweep(settings: Settings) -> None:
     if settings.database is None:
         return
     notes = {note.parent.name: _text(note) for note in home.glob(f"*/{_IDENTITY}")}
-    there = ledgers(settings.database) if notes else {}  # after the notes, so new ledgers are included
+    # Read the ledgers after the notes: this way, ledgers that are created meanwhile are not missed.
+    ledger_ids = ledgers(settings.database) if notes else {}
     for name, identity in notes.items():
         layout = Layout.by(settings, name)
-        if there.get(name) != identity and not layout.ledger_file.exists():
+        if ledger_ids.get(name) != identity and not layout.ledger_file.exists():
             with suppress(Timeout), FileLock(layout.lock, timeout=0):
                 shutil.rmtree(layout.root)
 
@@ -242,16 +248,16 @@ def knowledge_bases(settings: Settings) -> list[str]:
 
 
 def choose_name(name: str, settings: Settings, sees: Callable[[str], bool] = lambda _: True) -> str:
-    """Return the knowledge base to read from: the named one, else BANYAN_KB, else the only one.
+    """Return the name of the knowledge base to read from: the given name, else BANYAN_KB, else the only one.
 
     Args:
         name: the name that was given, or "".
         settings: the home folder or database, and BANYAN_KB.
-        sees: returns True if the caller may see a knowledge base; others are as if they did not exist.
+        sees: returns True if the caller may see a knowledge base; others are treated as missing.
 
     Raises:
-        UnknownKnowledgeBaseError: it does not exist; lists those that do.
-        KnowledgeBaseNameError: none is named, and there is not exactly one; lists them.
+        UnknownKnowledgeBaseError: it does not exist; the message lists those that do.
+        KnowledgeBaseNameError: none is named, and there is not exactly one; the message lists them.
         LedgerDamagedError: only files derived from its ledger exist.
     """
     name = name or (settings.kb if sees(settings.kb) else "")
@@ -260,7 +266,7 @@ def choose_name(name: str, settings: Settings, sees: Callable[[str], bool] = lam
         layout.check_ledger()
         if layout.exists():
             return name
-    known = [one for one in knowledge_bases(settings) if sees(one)]
+    known = [existing for existing in knowledge_bases(settings) if sees(existing)]
     if name:
         raise UnknownKnowledgeBaseError(name, settings.home, known, seen=known)
     if len(known) == 1:
@@ -271,6 +277,7 @@ def choose_name(name: str, settings: Settings, sees: Callable[[str], bool] = lam
 
 
 def _names(home: Path, database: SecretStr | None) -> list[str]:
+    """Return the sorted names of the knowledge bases in a database, or without one in a home folder."""
     if database is not None:
         return sorted(ledgers(database))
     if not home.is_dir():
@@ -283,7 +290,10 @@ def _text(file: Path) -> str:
 
 
 def _size(path: Path) -> int | None:
-    """Return a file's size in bytes, or None if it is missing; one system call, as a log may vanish meanwhile."""
+    """Return a file's size in bytes, or None if it is missing.
+
+    This takes one system call: between two, SQLite might remove its log.
+    """
     try:
         return path.stat().st_size
     except FileNotFoundError:

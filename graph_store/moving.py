@@ -16,21 +16,23 @@ _TRIES, _BETWEEN = 20, 0.1
 
 
 def drop(layout: Layout) -> None:
-    """Delete a knowledge base, a damaged one too. It is gone at once; its files follow.
+    """Delete a knowledge base, even a damaged one.
+
+    Its folder is first renamed, so that it disappears in one step, and then removed.
 
     Raises:
-        UnknownKnowledgeBaseError: there is none of that name.
-        WriterBusyError: something is writing to it.
-        StoreError: the server that holds its vectors cannot be asked to remove them.
+        UnknownKnowledgeBaseError: there is no knowledge base of that name.
+        WriterBusyError: another process is writing to it.
+        StoreError: the vector server cannot be asked to remove its vectors.
         OSError: its folder cannot be moved or removed.
     """
-    _check_there(layout)
+    _check_exists(layout)
     with layout.alone():
         if layout.server is not None:
-            # Without its ledger nobody knows which of the server's vectors are its own.
+            # Do this first: only the ledger tells which of the server's vectors belong to it.
             with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger, create=False)) as database:
                 collections_of(layout, database, "").remove()
-        # Below a folder that is no knowledge base: if this is killed, half a one is not taken for one.
+        # Move the folder below one that is no knowledge base: if this is killed, the rest is not taken for one.
         if not isinstance(layout.ledger, Path):
             layout.ledger.drop()
         grave = layout.root.parent / f"{DROPPED}{uuid.uuid4().hex}"
@@ -43,7 +45,7 @@ def drop(layout: Layout) -> None:
 
 
 def _bury(grave: Path) -> None:
-    """Remove a dropped folder; a reader that was at work in it may add files for a moment."""
+    """Remove a dropped folder; try several times, because a reader that has it open may still add files."""
     for _ in range(_TRIES):
         shutil.rmtree(grave, ignore_errors=True)
         if not grave.exists():
@@ -55,22 +57,22 @@ def _bury(grave: Path) -> None:
 def rename(layout: Layout, new: str) -> Layout:
     """Give a knowledge base another name, and return its new layout.
 
-    Vectors on a server go by the ids of the ledger and its folder, which stay, so they need no renaming.
+    Its vectors on a server need no renaming: they are found by ids of the ledger and its folder, which stay the same.
 
     Raises:
-        UnknownKnowledgeBaseError: there is none of the old name.
-        KnowledgeBaseNameError: the new name is taken, or cannot be one.
-        WriterBusyError: something is writing to it.
+        UnknownKnowledgeBaseError: there is no knowledge base of the old name.
+        KnowledgeBaseNameError: the new name is taken, or is not allowed.
+        WriterBusyError: another process is writing to it.
         OSError: its folder cannot be moved; it keeps its name.
     """
     renamed = Layout.of(layout.root.parent, new, layout.server, layout.database)
-    _check_there(layout)
-    renamed.remove_lone_lock()  # of a dropped knowledge base; it would take the name
+    _check_exists(layout)
+    renamed.remove_lone_lock()  # a lock left by a dropped knowledge base would occupy the name
     if renamed.exists() or renamed.root.exists():
         raise KnowledgeBaseNameError(f"there is a knowledge base {new!r} already: choose another name, or drop "
                                      "it first")
     with layout.alone():
-        layout.graph.unlink(missing_ok=True)  # it has the name in it, and is made again when it is opened
+        layout.graph.unlink(missing_ok=True)  # it contains the old name; the next opening rebuilds it
         _rename_ledger(layout, new)
         try:
             if layout.root.is_dir():
@@ -88,8 +90,13 @@ def _rename_ledger(layout: Layout, new: str) -> None:
         layout.ledger.rename(new)
 
 
-def _check_there(layout: Layout) -> None:
-    with suppress(LedgerDamagedError):  # who has half a knowledge base may want to be rid of it
+def _check_exists(layout: Layout) -> None:
+    """Check that a knowledge base exists, even if it is damaged.
+
+    Raises:
+        UnknownKnowledgeBaseError: it does not exist.
+    """
+    with suppress(LedgerDamagedError):  # a damaged knowledge base can be dropped or renamed, too
         layout.require()
     if not (layout.root.is_dir() if layout.database is None else layout.exists()):
         raise UnknownKnowledgeBaseError(layout.name, layout.root.parent)

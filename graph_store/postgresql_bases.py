@@ -51,7 +51,7 @@ class LedgerSchema:
         return f"hashtextextended('{self.name}', {seed})"
 
     def try_lock(self, connection: Connection) -> bool:
-        """Take the writer's lock until the connection's end; return False if another connection has it."""
+        """Take the writer's lock until the connection is closed; return False if another connection has it."""
         return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(WRITER)})").scalar_one())
 
     def about(self, connection: Connection) -> tuple[int, str] | None:
@@ -75,13 +75,13 @@ class LedgerSchema:
                                    f"'Banyan ledger, format {number}, id {identity}'")
 
     def drop(self) -> None:
-        """Delete the schema. While a reader has it open it is only renamed, and deleted by a later `drop`."""
+        """Delete the schema. If a reader has it open, it is only renamed now, and deleted by a later `drop`."""
         with open_connection(self.url) as connection:
             connection.exec_driver_sql(f'ALTER SCHEMA "{self.name}" RENAME TO {_DROPPED}{uuid.uuid4().hex}')
             connection.exec_driver_sql("SET lock_timeout TO '1s'")
             for (name,) in connection.exec_driver_sql("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)",
                                                       (_DROPPED,)).fetchall():
-                with suppress(OperationalError):  # a reader has it open
+                with suppress(OperationalError):  # a reader still has it open
                     connection.exec_driver_sql(f'DROP SCHEMA "{name}" CASCADE')
 
     def rename(self, kb: str) -> None:
@@ -106,9 +106,9 @@ def engine(url: SecretStr, session: str = "", **options: Any) -> Engine:
 
 def _arguments(url: SecretStr, session: str) -> dict[str, Any]:
     """Return psycopg's arguments for every connection: application name, timeouts, keepalives and options."""
-    own = make_url(url.get_secret_value()).query.get("options", "")
+    url_options = make_url(url.get_secret_value()).query.get("options", "")
     return {"connect_timeout": _CONNECT_SECONDS, "application_name": "banyan",
-            "options": f"{_KEEPALIVES} {session} {own}",
+            "options": f"{_KEEPALIVES} {session} {url_options}",
             "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
@@ -160,17 +160,18 @@ def explain_error(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseEr
 def _cause(error: Exception, url: SecretStr) -> str:
     """Return the server's address and message, with the password masked in case the server repeats it."""
     address = make_url(url.get_secret_value())
-    what = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
+    message = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
     if address.password:
-        what = what.replace(str(address.password), "***")
-    return f"{address.host or 'local'}:{address.port or 5432}/{address.database}: {what}"
+        message = message.replace(str(address.password), "***")
+    return f"{address.host or 'local'}:{address.port or 5432}/{address.database}: {message}"
 
 
 def ledgers(url: SecretStr) -> dict[str, str]:
     """Return the ids of all ledgers in the database, by the name of the knowledge base."""
     with open_connection(url) as connection:
-        found = connection.exec_driver_sql(
+        schemas = connection.exec_driver_sql(
             "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE starts_with(nspname, %s)",
             (_PREFIX,)).fetchall()
-    known = {str(name).removeprefix(_PREFIX): _ABOUT.fullmatch(about or "") for name, about in found}
-    return {name: about[2] for name, about in known.items() if about}
+    # A schema whose comment does not match was not made by Banyan.
+    matches = {str(name).removeprefix(_PREFIX): _ABOUT.fullmatch(comment or "") for name, comment in schemas}
+    return {name: match[2] for name, match in matches.items() if match}

@@ -11,25 +11,25 @@ _ENDING = ".pdf"
 
 
 class PrintedWorks:
-    """The PDF files of a knowledge base's documents. None has to be there: only the page shows them."""
+    """Copies of the PDF files of a knowledge base's documents; only the web page shows them, so any may be missing."""
 
     def __init__(self, folder: Path, *, active: bool = True) -> None:
-        """Set the folder of the copies; it is made with the first one.
+        """Use a folder for the copies; it is created with the first one.
 
         Args:
             folder: the folder.
-            active: False keeps no copies: where several machines share a ledger, a document that one of them deletes
-                would leave its copy on another.
+            active: False if several machines share the ledger. Then no copies are stored, because a document that is
+                deleted on one machine would leave its copy on the others.
         """
         self._folder = folder
         self._active = active
 
     def keep(self, document: Document) -> None:
-        """Copy the PDF file that a document was just read from; remove the copy of an earlier one.
+        """Copy the PDF file from which a document was just read; if there is none, remove the copy of an earlier one.
 
         Args:
-            document: a document that was just read, or was given as text and has no file. Its source must not come
-                from a client, who could name any file.
+            document: a document that was just read, or one that was given as text and has no file. Its source must not
+                come from a client, who could name any file of this machine.
 
         Raises:
             OSError: the disk is full or not writable.

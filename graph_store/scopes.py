@@ -1,9 +1,10 @@
-"""Some documents of a knowledge base: which ones a scope names, and the knowledge base that they would be alone.
+"""Ask only some documents of a knowledge base: find those that a scope names, and make a knowledge base of them.
 
-Everything derived is a function of the ledger's rows. So the rows of these documents, in a ledger of their own, give
-the passages, facts, communities and statistics that a knowledge base of these documents alone has, without a model:
-extractions, decisions and verdicts come with the rows, vectors from the other one's index. Those that were made are in
-folders below the other one's, each of one state and some documents.
+Everything derived is a function of the ledger's rows. So it is enough to copy the rows of these documents to a ledger
+of their own: the passages, facts, communities and statistics that are derived from it are those of a knowledge base
+with only these documents. This takes no model, because extractions, decisions and verdicts are copied with the rows,
+and vectors are taken from the index of the original. Such copies are stored in folders below that of the original, each
+for one state of it and one set of documents.
 """
 
 import os
@@ -33,7 +34,7 @@ from .ledger.document_rows import Documents
 from .ledger.version import published_state
 
 _MOST = 16
-"""Scopes that stay on disk; those not used for longest go first."""
+"""The most scopes on disk; the least recently used ones are removed."""
 _LOCK, _MAKING, _MADE = ".lock", ".making-", "made"
 _NEAREST = 3
 _LEAST_LIKE = 50.0
@@ -42,9 +43,13 @@ _LISTED = 12
 
 def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
                thresholds: Callable[[KnowledgeBase], Thresholds]) -> None:
-    """Make the knowledge base of some documents of a frozen one, in a place where nothing is yet.
+    """Create the knowledge base of some documents of another one.
 
-    `thresholds` gives what the schema grows by, for the number of its documents.
+    Args:
+        base: the knowledge base that has the documents; it has to be frozen.
+        documents: the ids of the documents.
+        layout: where to create the new one; nothing may exist there.
+        thresholds: returns when to add elements to the schema, for the number of documents of the new one.
     """
     layout.make("")
     with closing(Database(layout.ledger)) as ledger:
@@ -56,7 +61,10 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
 
 
 def state_of(kb: KnowledgeBase, *settings: object) -> str:
-    """Return an id of all that scopes of a knowledge base follow from, besides the documents."""
+    """Return an id that changes with everything that the scopes of a knowledge base depend on, besides the documents.
+
+    `settings` are further values on which they depend.
+    """
     values = (*kb.version(), *published_state(kb.database), kb.embedder.fingerprint, *settings)
     return content_id("state", *map(str, values))
 
@@ -69,36 +77,42 @@ class ScopeFolder:
         self._root = layout.root / "scopes"
 
     def find_or_make(self, state: str, documents: Sequence[str], fill: Callable[[Layout], None]) -> Layout:
-        """Return the layout of a scope, made once for a state by whichever process asks first.
+        """Return the layout of a scope, and create the scope if it does not exist yet.
 
-        It is filled in an empty layout; scopes of other states are removed.
+        When one is created, scopes of other states are removed.
+
+        Args:
+            state: the id of the knowledge base's state (see `state_of`).
+            documents: the ids of the documents.
+            fill: creates the scope in an empty layout.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the scope cannot be written.
         """
         self._root.mkdir(exist_ok=True)
-        made = self._root / f"{state}-{content_id('documents', *documents)}"
-        with FileLock(self._root / _LOCK):
-            if not made.is_dir():
+        scope = self._root / f"{state}-{content_id('documents', *documents)}"
+        with FileLock(self._root / _LOCK):  # several processes may ask for the same scope
+            if not scope.is_dir():
                 self._prune(state)
                 with own_folder(self._root, _MAKING) as folder:
                     layout = Layout(folder / _MADE)
                     fill(layout)
-                    # What a question reads is in the ledger and the index.
+                    # Questions read only the ledger and the index.
                     shutil.rmtree(layout.vectors, ignore_errors=True)
                     layout.graph.unlink(missing_ok=True)
-                    layout.root.rename(made)
-            os.utime(made)
-        return Layout(made)
+                    layout.root.rename(scope)
+            os.utime(scope)  # the time of the last use
+        return Layout(scope)
 
     def _prune(self, state: str) -> None:
-        there = sorted(self._folders(), key=lambda folder: folder.stat().st_mtime, reverse=True)
-        current = [folder for folder in there if folder.name.startswith(f"{state}-")]
-        for folder in {*there} - {*current[:_MOST - 1]}:
+        """Remove the scopes of other states, and the least recently used ones, to make room for a new one."""
+        folders = sorted(self._folders(), key=lambda folder: folder.stat().st_mtime, reverse=True)
+        current = [folder for folder in folders if folder.name.startswith(f"{state}-")]
+        for folder in {*folders} - {*current[:_MOST - 1]}:
             shutil.rmtree(folder, ignore_errors=True)
 
     def clear(self) -> None:
-        """Remove all scopes: what they hold may have been deleted. Who reads one goes on until it lets go."""
+        """Remove all scopes, as they may contain documents that were deleted; readers of a scope can continue."""
         for folder in self._folders():
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -107,11 +121,11 @@ class ScopeFolder:
 
 
 class ScopeError(BanyanError):
-    """A scope that names no documents, or says of them what nobody knows."""
+    """A scope names no documents, or asks for metadata that no document has."""
 
 
 class _Candidate(NamedTuple):
-    """A document as a scope names it: by its id, its title and its path, and by its metadata."""
+    """A document with everything by which a scope can name it: its id, title and path, and its metadata."""
 
     id: str
     names: frozenset[str]
@@ -122,8 +136,8 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
     """Return the ids of the documents of a scope, sorted.
 
     Raises:
-        ScopeError: a name fits no document, no document has a metadata key, or none has all that is asked for; the
-            message names what comes nearest.
+        ScopeError: a name fits no document, no document has a metadata key, or no document has all metadata that the
+            scope asks for; the message lists similar names or values.
     """
     candidates = [_Candidate(key, frozenset(map(normalise, (key, title, source))) - {""},
                              {normalise(name): value for name, value in metadata.items()})
@@ -137,26 +151,47 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
         named = {key for name in scope.documents for key in _match_name(by_name, name)}
         chosen = [candidate for candidate in candidates if candidate.id in named]
     for key, value in scope.where:
-        chosen = _having(candidates, chosen, key, value)
+        chosen = _filter_by_metadata(candidates, chosen, key, value)
     return sorted(candidate.id for candidate in chosen)
 
 
 def _match_name(by_name: Mapping[str, set[str]], name: str) -> set[str]:
-    """Return the documents that a name, a pattern or the end of a path fits, the first of these that fits any."""
+    """Return the ids of the documents that a name in a scope means.
+
+    The name may be a document's whole name, the end of its path, a pattern for its name, or a pattern for the end of
+    its path. These are tried in this order; the first that fits any document decides.
+
+    Args:
+        by_name: the ids of the documents with each name.
+        name: the name in the scope.
+
+    Raises:
+        ScopeError: it fits no document.
+    """
     wanted = normalise(name)
-    fits = (wanted.__eq__, lambda known: known.endswith(f"/{wanted}"), lambda known: fnmatchcase(known, wanted),
-            lambda known: fnmatchcase(known, f"*/{wanted}"))
-    found = next(filter(None, ({key for known, keys in by_name.items() if fit(known) for key in keys} for fit in fits)),
-                 set())
-    if not found:
-        near = _nearest(name, {key for keys in by_name.values() for key in keys})
-        raise ScopeError(f"no document is called {name!r}; " + (
-            f"the nearest: {', '.join(near)}" if near else "`banyan documents` lists them"))
-    return found
+    tests = (wanted.__eq__, lambda known: known.endswith(f"/{wanted}"), lambda known: fnmatchcase(known, wanted),
+             lambda known: fnmatchcase(known, f"*/{wanted}"))
+    for test in tests:
+        if matches := {key for known, keys in by_name.items() if test(known) for key in keys}:
+            return matches
+    near = _nearest(name, {key for keys in by_name.values() for key in keys})
+    raise ScopeError(f"no document is called {name!r}; " + (
+        f"the nearest: {', '.join(near)}" if near else "`banyan documents` lists them"))
 
 
-def _having(everything: Sequence[_Candidate], chosen: Sequence[_Candidate], key: str, value: str) -> list[_Candidate]:
-    """Return those of the chosen documents whose metadata has a value."""
+def _filter_by_metadata(everything: Sequence[_Candidate], chosen: Sequence[_Candidate], key: str, value: str,
+                        ) -> list[_Candidate]:
+    """Return those of the chosen documents that have a value, or one that fits a pattern, under a metadata key.
+
+    Args:
+        everything: all documents, to tell an unknown key from an unknown value.
+        chosen: the documents to choose from.
+        key: the metadata key.
+        value: the value or pattern.
+
+    Raises:
+        ScopeError: no document has the key, or none of the chosen ones has the value.
+    """
     name, wanted = normalise(key), normalise(value)
     if not any(name in candidate.metadata for candidate in everything):
         keys = sorted({known for candidate in everything for known in candidate.metadata})
@@ -177,6 +212,7 @@ def _fits(value: str, wanted: str) -> bool:
 
 
 def _nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that are most similar to a name, most similar first."""
     found = process.extract(name, sorted(set(known)), scorer=fuzz.WRatio, processor=utils.default_process,
                             limit=_NEAREST, score_cutoff=_LEAST_LIKE)
     return [match for match, _, _ in found]

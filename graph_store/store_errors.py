@@ -25,18 +25,18 @@ class KnowledgeBaseNameError(StoreError):
 class UnknownKnowledgeBaseError(StoreError):
     """There is no knowledge base of that name.
 
-    The message names no other knowledge bases than those that the caller may see. `here` also names the home folder
-    and the knowledge bases in it, for users who can read that folder.
+    The message lists only knowledge bases that the caller may see. `here` is a message for users of this machine: it
+    names the home folder, and all knowledge bases in it.
     """
 
     def __init__(self, name: str, home: Path | str, known: Sequence[str] = (), seen: Sequence[str] = ()) -> None:
-        """Say what there is instead.
+        """Build the two messages, which list the knowledge bases that exist.
 
         Args:
             name: the knowledge base that was asked for.
-            home: where it was looked for, which only people of this machine read (`here`).
-            known: the names of all knowledge bases there, for the same people.
-            seen: those of them that the caller of a server may see.
+            home: where it was looked for; only in `here`.
+            known: the names of all knowledge bases there; only in `here`.
+            seen: the names that the caller of a server may see; in the message.
         """
         make = "make one with `banyan build`, or in Python with `add`"
         super().__init__(f"there is no knowledge base {name!r}; "
@@ -72,10 +72,10 @@ class LedgerDamagedError(StoreError):
 
 @contextmanager
 def readable(what: str) -> Iterator[None]:
-    """Parse in the block what the ledger holds.
+    """Within the block, report values of the ledger that do not validate as damage to the ledger.
 
     Raises:
-        LedgerDamagedError: it is not of the form that was written; `what` names it.
+        LedgerDamagedError: a value does not validate; `what` names it in the message.
     """
     try:
         yield

@@ -37,9 +37,12 @@ class Section(NamedTuple):
 
 
 class _Unit(NamedTuple):
-    """An indivisible part: a sentence, a row, a list's item, or a piece of one that is too long.
+    """A part that is not divided between chunks: a sentence, a row, a list's item, or a piece of one that is too long.
 
-    `repeats`: it may be repeated in the next chunk, as a whole sentence of prose may.
+    Attributes:
+        start, end: its characters in the text.
+        tokens: its estimated tokens.
+        repeats: True if it may be repeated in the next chunk as overlap; only whole sentences of prose may.
     """
 
     start: int
@@ -58,11 +61,11 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
             same section, up to this many estimated tokens; rows and items of lists are not repeated.
 
     Returns:
-        The chunks in order: none for a blank text, and a single one, headings included, if all of it fits. Otherwise
-        each chunk lies within one section, and its heading lines are in `Chunk.heading`; a heading with nothing below
-        it is in the text of the chunk beside it. Every character that is not white space is in a chunk or a heading.
-        A chunk's id depends on the document's id, on everything that is read and embedded with the chunk (title,
-        headings, the list's opening, text), and on the number of equal chunks before it.
+        The chunks in order: none for a blank text, and a single one, headings included, if the whole text fits.
+        Otherwise each chunk lies within one section, and the headings above it are in `Chunk.heading`; a heading with
+        nothing below it is in the text of the chunk beside it. Every character that is not white space is in a chunk or
+        a heading. A chunk's id depends on the document's id, on everything that is read and embedded with the chunk
+        (title, headings, the list's opening, text), and on the number of equal chunks before it.
 
     Raises:
         ValueError: `overlap_tokens` is negative or not below `max_tokens`.
@@ -93,12 +96,13 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
         heading: the headings above the chunk.
         text: the chunk's text.
         occurrence: the number of earlier chunks of the document with the same heading and text.
-        opening: the sentence that opens the list which it continues.
+        opening: the sentence above the list that the chunk continues, if it begins inside a list.
     """
     return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []))
 
 
 def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
+    """Yield the start and the end of each chunk, with its headings."""
     if fits(text, max_tokens):
         if text.strip():
             start = len(text) - len(text.lstrip())
@@ -107,7 +111,7 @@ def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]
     cutter = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
     parts = list(_sections(text))
     if len(parts) > _MANY_SECTIONS and estimate_tokens(text) < _FEW_TOKENS * len(parts):
-        # Each section would be a chunk and a call: a few hundred bytes of headings would cost as much as a book.
+        # Ignore the headings: otherwise each tiny section would be a chunk and cost a model call.
         parts = [Section("", 0, len(text))]
     for section in parts:
         units = _units(text, section, max_tokens, cutter)
@@ -116,44 +120,41 @@ def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]
 
 
 def _sections(text: str) -> Iterator[Section]:
-    """Yield the non-empty sections of a text in order.
+    """Yield the non-empty sections of a text in order: the parts between its headings.
 
-    Args:
-        text: any text.
-
-    Yields:
-        The parts between the headings. A heading with neither text nor a deeper heading under it ends the section
-        before it, or begins the first one where none is before it: no words are lost, and no section is a heading.
+    An empty heading has neither text nor a deeper heading under it. Its words are not lost: it is added to the end of
+    the section before it, or to the beginning of the first section.
     """
-    path: list[Heading] = []
-    begin, found, lone = 0, list[Section](), list[Heading]()
+    path: list[Heading] = []  # the headings above the current text
+    begin, sections, leading_empty = 0, list[Section](), list[Heading]()
     for heading in [*headings(text), Heading(0, "", len(text), len(text))]:
         if text[begin:heading.start].strip():
-            start = lone[0].start if lone else begin
-            found.append(Section(BETWEEN.join(above.title for above in path), start, heading.start))
-            lone = []
-        elif path and heading.level <= path[-1].level:
-            if found:
-                found[-1] = found[-1]._replace(end=path[-1].end)
+            start = leading_empty[0].start if leading_empty else begin
+            sections.append(Section(BETWEEN.join(above.title for above in path), start, heading.start))
+            leading_empty = []
+        elif path and heading.level <= path[-1].level:  # the heading before this one is empty
+            if sections:
+                sections[-1] = sections[-1]._replace(end=path[-1].end)
             else:
-                lone.append(path[-1])
+                leading_empty.append(path[-1])
         path = [above for above in path if above.level < heading.level] + [heading]
         begin = heading.end
-    if lone:
-        found.append(Section("", lone[0].start, lone[-1].end))
-    yield from found
+    if leading_empty:
+        sections.append(Section("", leading_empty[0].start, leading_empty[-1].end))
+    yield from sections
 
 
 def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]) -> list[_Unit]:
+    """Return the units of a section; `cutter` matches a piece of at most `max_tokens` tokens."""
     units: list[_Unit] = []
     body = text[section.start : section.end]
     is_listed = False
     for start, end in split_sentences(body):
         begin, stop = section.start + start, section.start + end
         tokens = estimate_tokens(text[begin:stop])
-        # An item may have several sentences; those on further lines are set in.
-        goes_on = is_listed and not text[units[-1].end : begin].endswith("\n")
-        is_listed = goes_on or text.startswith("|", begin) or is_item(text, begin)
+        # A list's item may have several sentences; its further lines are indented, so none begins after a line break.
+        continues_item = is_listed and not text[units[-1].end : begin].endswith("\n")
+        is_listed = continues_item or text.startswith("|", begin) or is_item(text, begin)
         if tokens <= max_tokens:
             units.append(_Unit(begin, stop, tokens, repeats=not is_listed))
         else:
@@ -162,10 +163,14 @@ def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]
 
 
 def _cut(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_Unit]:
-    """Yield the parts of a sentence that is too long, cut at white space where possible."""
+    """Yield the pieces of a sentence that is too long, cut at white space where possible.
+
+    A cut inside a word is moved back to the white space before it, unless that would halve the piece.
+    """
     while match := cutter.match(text, start, end):
         stop = match.end()
-        if stop < end and not text[stop - 1].isspace():
+        is_inside_word = stop < end and not text[stop - 1].isspace()
+        if is_inside_word:
             words = match[0].rsplit(maxsplit=1)[0]
             if 2 * len(words) > len(match[0]):
                 stop = start + len(words)
@@ -180,36 +185,56 @@ def _after_spaces(text: str, at: int) -> int:
 
 
 def _pack(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: int) -> Iterator[tuple[int, int]]:
-    """Yield the chunks of one section: units in order, each chunk beginning with the overlap."""
-    first = new = 0
-    while new < len(units):
-        end = _end(text, units, first, new, max_tokens)
+    """Yield the start and end of the chunks of one section; each chunk but the first begins with the overlap."""
+    first = first_new = 0
+    while first_new < len(units):
+        end = _end(text, units, first, first_new, max_tokens)
         yield units[first].start, units[end - 1].end
-        first, new = _overlap(units, first, end, max_tokens, overlap_tokens), end
+        first, first_new = _overlap(units, first, end, max_tokens, overlap_tokens), end
 
 
-def _end(text: str, units: Sequence[_Unit], first: int, new: int, max_tokens: int) -> int:
-    """Return the index of the unit before which the chunk from `first` ends; `new` is its first new unit."""
-    filled = sum(unit.tokens for unit in units[first:new])
+def _end(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:
+    """Return the index of the unit before which a chunk ends: the best-ranked place near the size limit.
+
+    Args:
+        text: the document's text.
+        units: the units of the section.
+        first: the index of the chunk's first unit.
+        first_new: the index of its first unit that is not overlap.
+        max_tokens: the most estimated tokens of a chunk.
+    """
+    filled = sum(unit.tokens for unit in units[first:first_new])
     candidates: list[tuple[int, int, int]] = []
-    for at in range(new, len(units)):
+    for at in range(first_new, len(units)):
         filled += units[at].tokens
         if filled > max_tokens:
             return -min(candidates)[-1] if candidates else at
         if filled >= _FILL * max_tokens and at + 1 < len(units):
-            candidates.append((*_rank(text, units[at], units[at + 1]), -(at + 1)))  # the last of equal places
+            # The negative index makes the last place win among equal ranks.
+            candidates.append((*_rank(text, units[at], units[at + 1]), -(at + 1)))
     return len(units)
 
 
 def _rank(text: str, before: _Unit, after: _Unit) -> tuple[int, int]:
-    """Rate the end between two units from their content alone; the smallest rank is the best."""
+    """Rank the place between two units as a chunk's end, from their content alone; the smallest rank is the best.
+
+    The ends of paragraphs are best, then those of lines. Among these, the checksum of the sentence decides.
+    """
     line_breaks = text.count("\n", before.end, after.start)
     sentence = text[before.start : before.end].encode("utf-8", "surrogatepass")
     return -min(line_breaks, 2), zlib.crc32(sentence)
 
 
 def _overlap(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:
-    """Return the first unit of the next chunk, whose first new unit is `end`; units after `first` may repeat."""
+    """Return the index of the first unit of the next chunk, which repeats units from the end of this one.
+
+    Args:
+        units: the units of the section.
+        first: the index of this chunk's first unit, which is not repeated.
+        end: the index of the next chunk's first new unit.
+        max_tokens: the most estimated tokens of a chunk.
+        overlap_tokens: the most estimated tokens to repeat.
+    """
     if end == len(units):
         return end
     room = min(overlap_tokens, max_tokens - units[end].tokens)

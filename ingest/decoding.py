@@ -1,4 +1,4 @@
-"""Bytes in any encoding to text."""
+"""Decode bytes in any encoding to text."""
 
 import codecs
 import re
@@ -21,14 +21,7 @@ _BLOCK = 1024 * 1024
 _SAMPLE = 64 * 1024
 
 def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """Return the bytes of a file.
-
-    Args:
-        path: a file.
-        limits: the largest size.
-
-    Returns:
-        The whole content.
+    """Return all bytes of a file.
 
     Raises:
         UnreadableError: the file is larger than the limit.
@@ -50,8 +43,9 @@ def decode(data: bytes, declared: str | None = None) -> str:
         declared: the encoding that the file declares, if any.
 
     Returns:
-        The text, not yet cleaned. A byte-order mark decides. Without one, the encoding is UTF-8 if the bytes are
-        valid UTF-8, else the declared encoding if they are valid in it, else the most likely one.
+        The text, not yet cleaned. If the bytes begin with a byte-order mark, that gives the encoding. Otherwise it is
+        UTF-8 if the bytes are valid UTF-8, else the declared encoding if they are valid in it, else the most likely
+        one.
 
     Raises:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
@@ -73,12 +67,13 @@ def open_text(path: Path, newline: str | None) -> TextIO:
         newline: as in `open`.
 
     Returns:
-        The open file. Reading it raises UnicodeDecodeError where the detected encoding does not fit.
+        The open file. Reading it raises UnicodeDecodeError at bytes that are not valid in the detected encoding.
 
     Raises:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
         OSError: the file cannot be read.
     """
+    # Read the file in blocks until it proves not to be UTF-8, or ends.
     decoder = codecs.getincrementaldecoder("utf-8")()
     previous = b""
     with path.open("rb") as stream:
@@ -102,6 +97,11 @@ def undecodable(error: UnicodeDecodeError) -> str:
 
 
 def _unicode_encoding(data: bytes) -> str:
+    """Return the encoding that a byte-order mark gives, or "utf-8" without one.
+
+    Raises:
+        UnreadableError: the bytes have a null byte, so they are not text.
+    """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return encoding
@@ -111,6 +111,7 @@ def _unicode_encoding(data: bytes) -> str:
 
 
 def _is_valid(data: bytes, encoding: str) -> bool:
+    """Return True if bytes can be decoded with an encoding."""
     try:
         data.decode(encoding)
     except (UnicodeError, LookupError):  # LookupError: a codec such as "hex", which is not for text
@@ -119,11 +120,15 @@ def _is_valid(data: bytes, encoding: str) -> bool:
 
 
 def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
-    """Detect the encoding of bytes that are not UTF-8: the declared one if they are valid in it, else the likeliest."""
-    foreign = re.search(rb"[\x80-\xff]", data)
-    begin = foreign.start() if foreign else 0
+    """Return the encoding of bytes that are not UTF-8: the declared one if they are valid in it, else the likeliest.
+
+    Raises:
+        UnreadableError: no encoding fits, or the bytes are damaged UTF-8.
+    """
+    non_ascii = re.search(rb"[\x80-\xff]", data)
+    begin = non_ascii.start() if non_ascii else 0
     sample = data[begin : begin + _SAMPLE]
-    if len(sample) == _SAMPLE:  # cut at a line break, because the end may split a character
+    if len(sample) == _SAMPLE:  # end it at a line break, because its last bytes may be a part of a character
         sample = sample[: sample.rfind(b"\n") + 1] or sample
     _refuse_damaged_utf8(sample)
     if declared:
@@ -141,8 +146,11 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
 
 
 def _refuse_damaged_utf8(sample: bytes) -> None:
-    """Raise UnreadableError for UTF-8 with a few bad bytes, because a guessed encoding would garble the whole text."""
-    foreign = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
-    bad = len(sample) - len(sample.decode("utf-8", "ignore").encode())
-    if 10 * bad < foreign:
+    """Raise UnreadableError for UTF-8 with a few bad bytes, because a guessed encoding would garble the whole text.
+
+    Less than a tenth of the bytes outside ASCII are then invalid in UTF-8.
+    """
+    non_ascii = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
+    invalid = len(sample) - len(sample.decode("utf-8", "ignore").encode())
+    if 10 * invalid < non_ascii:
         raise UnreadableError("UTF-8 with damaged bytes in it: save it again as UTF-8, or remove them")

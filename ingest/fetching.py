@@ -1,7 +1,7 @@
-"""Documents fetched from web addresses, if the user allows it: one request each, with limits on target and size.
+"""Fetch documents from web addresses, if the user allows it: one request each, with limits on target and size.
 
-An address may lead anywhere, for example by a redirect or by a name that resolves differently the second time: to a
-service of this machine or of its network. Therefore the connection goes to the very IP address that was checked.
+An address may lead to a service of this machine or of its network, for example by a redirect, or by a name that
+resolves differently the second time. Therefore the connection goes to the very IP address that was checked.
 """
 
 import ipaddress
@@ -34,7 +34,7 @@ _ENDINGS = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx"}
-"""The file ending of each media type; for other types the ending of the address counts."""
+"""The file ending of each media type."""
 _TEXTS = frozenset({".html", ".xhtml", ".txt", ".md", ".csv", ".tsv"})
 
 
@@ -50,7 +50,7 @@ class Address(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """The response of an address: the bytes of a file, and a file name with the ending of its format."""
+    """A fetched file: its bytes, and a file name with the ending of its format."""
 
     data: bytes
     name: str
@@ -65,7 +65,7 @@ def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
     """Check that addresses may be fetched.
 
     Raises:
-        IngestError: fetching is off and there is an address; the message names the setting.
+        IngestError: there is an address, and fetching is off; the message names the setting that allows it.
     """
     first = next(iter(addresses), None)
     if first is not None and limits.fetch == "off":
@@ -105,6 +105,7 @@ def fetch(address: Address, limits: Limits) -> Fetched:
 
 
 def _check_url(url: str) -> None:
+    """Raise UnreadableError unless a URL is an http or https address without user and password."""
     parts = urlsplit(url)
     if parts.scheme not in _SCHEMES or not parts.hostname:
         raise UnreadableError(f"it leads to {url[:200]}, which is no http or https address")
@@ -113,12 +114,18 @@ def _check_url(url: str) -> None:
 
 
 def _timeouts(deadline: float) -> dict[str, Any]:
-    left = max(deadline - time.monotonic(), 0.1)
-    wait = min(_WAIT, left)
+    """Return httpcore's timeouts for a request: for each step, at most the time until the deadline."""
+    remaining = max(deadline - time.monotonic(), 0.1)
+    wait = min(_WAIT, remaining)
     return {"timeout": {"connect": wait, "read": wait, "write": wait, "pool": wait}}
 
 
 def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes:
+    """Read the body of a response; text for which the server names a character set is returned as UTF-8.
+
+    Raises:
+        UnreadableError: the response is an error, compressed, too large, too slow, or not in its character set.
+    """
     if response.status != 200:  # noqa: PLR2004  (HTTP's own number)
         raise UnreadableError(f"the server answers with the status {response.status}")
     if _header(response, "content-encoding").lower() not in {"", "identity"}:
@@ -144,18 +151,27 @@ def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes
 
 
 def _name(response: httpcore.Response, url: str) -> str:
-    """Return a file name with the ending of the response's media type, else of the address."""
+    """Return a file name for a response, with the ending that decides how it is read.
+
+    This is the ending for the media type. For plain text and unknown types, it is the ending of the address if that is
+    known, because servers send "text/plain" for Markdown, code and tables as well.
+
+    Raises:
+        UnreadableError: neither the media type nor the ending of the address is known.
+    """
     path = PurePosixPath(unquote(urlsplit(url).path))
     kind, suffix = _kind(response).get_content_type(), path.suffix.lower()
-    known = {*PLAIN, *PARSED, ".csv", ".tsv", ".json", ".jsonl"}
-    # Servers send "text/plain" for Markdown, code and tables as well: there the ending is more precise.
-    ending = suffix if suffix in known and _ENDINGS.get(kind, ".txt") == ".txt" else _ENDINGS.get(kind, "")
+    known_suffixes = {*PLAIN, *PARSED, ".csv", ".tsv", ".json", ".jsonl"}
+    ending = _ENDINGS.get(kind, "")
+    if ending in {"", ".txt"} and suffix in known_suffixes:
+        ending = suffix
     if not ending:
         raise UnreadableError(f"it is of the type {kind!r}, which is not read: download it, and convert it")
     return f"{path.stem or urlsplit(url).hostname}{ending}"
 
 
 def _kind(response: httpcore.Response) -> Message:
+    """Return the response's content type, parsed: its media type and its character set."""
     message = Message()
     message["Content-Type"] = _header(response, "content-type") or "application/octet-stream"
     return message
@@ -172,10 +188,12 @@ _TRANSLATED = tuple(map(ipaddress.IPv6Network, (
 
 
 def is_public(address: str) -> bool:
-    """Return True if an IP address belongs to one machine in the public network and embeds no other address.
+    """Return True if an IP address belongs to a machine in the public network.
+
+    An IPv6 address that embeds an IPv4 address is not public, because it may lead to a private one.
 
     Args:
-        address: as the system gives it, with or without a zone.
+        address: the address as the system gives it, with or without a zone ("fe80::1%eth0").
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address) and (ip.is_site_local or any(ip in net for net in _TRANSLATED)):
@@ -191,8 +209,8 @@ class _Network(httpcore.SyncBackend):
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, local_address: str | None = None,
                     socket_options: Any = None) -> httpcore.NetworkStream:
-        """Connect to a host's first address if it may be reached."""
-        # A single look-up, so the checked address is the one connected to.
+        """Connect to a host's first IP address if the settings allow it; otherwise raise UnreadableError."""
+        # Look the name up only once, so that the checked address is the one to connect to.
         address = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
         if self._limits.fetch != "any" and not is_public(address):
             raise UnreadableError(f"{host} is an address of this machine or of its network ({address}), which "

@@ -18,7 +18,11 @@ def _read_text(data: bytes, _: Limits) -> Content:
 
 
 def _read_notebook(data: bytes, limits: Limits) -> Content:
-    """Read a Jupyter notebook: its Markdown as it is and its code in fences, without the code's output."""
+    """Read a Jupyter notebook: Markdown cells as they are, and other cells as fenced code, without the code's output.
+
+    Raises:
+        UnreadableError: the file is not a notebook of format 4.
+    """
     try:
         cells = json.loads(decode(data))["cells"]
         outputs = sum(len(cell.get("outputs", ())) for cell in cells)
@@ -50,14 +54,15 @@ PARSED = {
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 
-_NAMED = frozenset({"readme", "license", "licence", "copying", "notice", "authors", "contributors", "changelog",
-                    "changes", "news", "history", "install", "todo", "contributing", "makefile", "dockerfile"})
-"""Names of texts that are customary without an ending."""
+_TEXTS_WITHOUT_ENDING = frozenset({
+    "readme", "license", "licence", "copying", "notice", "authors", "contributors", "changelog", "changes", "news",
+    "history", "install", "todo", "contributing", "makefile", "dockerfile"})
+"""Names that text files customarily have without an ending."""
 
 
 def suffix_of(path: PurePath) -> str:
-    """Return the ending that decides how a file is read: its own, or that of text for a name such as README."""
-    return path.suffix.lower() or (".txt" if path.name.lower() in _NAMED else "")
+    """Return the ending that decides how a file is read: its own, or ".txt" for a name such as README."""
+    return path.suffix.lower() or (".txt" if path.name.lower() in _TEXTS_WITHOUT_ENDING else "")
 
 
 def load_reader(path: PurePath) -> Reader:

@@ -18,7 +18,7 @@ _LONGEST = 20_000
 """Characters of front matter that are read as metadata."""
 _YAML, _TOML = "---", "+++"
 _TAXONOMIES = ("taxonomies", "params", "extra")
-"""Tables of Hugo and Zola whose fields are as much the document's as those beside them."""
+"""Tables in the front matter of Hugo and Zola; their fields are fields of the document, too."""
 
 
 class FrontMatter(NamedTuple):
@@ -27,13 +27,14 @@ class FrontMatter(NamedTuple):
     fields: Mapping[str, object]
     text: str
     unread: str = ""
-    """Why there are none, though the text begins with some."""
+    """The reason why the fields above the text were not read; empty if they were, or if there are none."""
 
 
 def read_markdown(data: bytes, _: Limits) -> Content:
-    """Read Markdown without its front matter; the title is that of the front matter, else the first heading.
+    """Read a Markdown file: its front matter as metadata, and the text below it.
 
-    Its pictures are counted (`markdown_cleaning.py`).
+    The title is that of the front matter, or else the first heading. Pictures are not read but counted
+    (`markdown_cleaning.py`).
     """
     front = split_front_matter(clean_text(decode(data)))
     metadata, text = dict(front.fields), clean_markdown(front.text)
@@ -47,14 +48,17 @@ def read_markdown(data: bytes, _: Limits) -> Content:
 
 
 def split_front_matter(text: str) -> FrontMatter:
-    """Return the fields at the beginning of a cleaned text; none if it begins with a rule between two paragraphs."""
+    """Split a cleaned text into the fields of its front matter and the rest.
+
+    Without valid front matter all is text: a first line of dashes may be just a horizontal rule.
+    """
     fence = text[:3]
     begin = text.find("\n") + 1
     if fence not in {_YAML, _TOML} or text[3:begin].strip():
         return FrontMatter({}, text)
     end = text.find(f"\n{fence}\n", begin - 1, _LONGEST)
     stop = end + len(fence) + 2
-    if end < 0 and text.endswith(f"\n{fence}") and len(text) <= _LONGEST:
+    if end < 0 and text.endswith(f"\n{fence}") and len(text) <= _LONGEST:  # nothing follows the closing fence
         end, stop = len(text) - len(fence) - 1, len(text)
     if end < 0:
         return FrontMatter({}, text, _explain_length(text, begin, fence))
@@ -63,14 +67,24 @@ def split_front_matter(text: str) -> FrontMatter:
 
 
 def _explain_length(text: str, begin: int, fence: str) -> str:
-    """Return why fields above a text are not read as metadata; "" if there seem to be none."""
-    is_field = (":" if fence == _YAML else "=") in text[begin:text.find("\n", begin)]
+    """Return the message for front matter that is too long to be read; "" if the text seems to have none.
+
+    Args:
+        text: the whole text.
+        begin: where its second line begins.
+        fence: its first line, `---` or `+++`.
+    """
+    first_line = text[begin:text.find("\n", begin)]
+    is_field = (":" if fence == _YAML else "=") in first_line
     end = text.find(f"\n{fence}\n", _LONGEST) if is_field else -1
-    return "" if end < 0 else (f"its front matter has {end:,} characters, and at most {_LONGEST:,} are read as "
-                               "metadata: it is read as text; shorten it")
+    if end < 0:
+        return ""
+    return (f"its front matter has {end:,} characters, and at most {_LONGEST:,} are read as "
+            "metadata: it is read as text; shorten it")
 
 
 def _read_yaml(text: str) -> dict[str, object] | None:
+    """Return the fields of YAML as texts, lists and mappings of texts; None if it is not a mapping."""
     try:
         # Every scalar stays a string: YAML would turn some into numbers or dates.
         fields = yaml.load(text, yaml.BaseLoader)  # noqa: S506
@@ -80,6 +94,7 @@ def _read_yaml(text: str) -> dict[str, object] | None:
 
 
 def _read_toml(text: str) -> dict[str, object] | None:
+    """Return the fields of TOML, with those of the tables in `_TAXONOMIES`; None if it is not valid."""
     try:
         fields = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):
@@ -91,7 +106,7 @@ def _read_toml(text: str) -> dict[str, object] | None:
 
 
 def _text(value: object) -> object:
-    """Return a date or a truth value as it is written: other values are texts, numbers and lists already."""
+    """Return a date, time or truth value as text; any other value is returned unchanged."""
     if isinstance(value, bool):
         return str(value).lower()
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else value

@@ -1,4 +1,4 @@
-"""Documents given as text, for callers that cannot or may not name files."""
+"""Turn texts from a caller into documents, for callers that cannot or may not name files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
         The documents in order, their text without control characters.
 
     Raises:
-        IngestError: a document cannot be stored; the message names it and the cause. Then store none of them.
+        IngestError: one of the documents cannot be stored; the message names it and the cause.
     """
     if not isinstance(given, list):
         raise IngestError('`documents` is a list of {"id", "title", "text"}: fix the input')
@@ -42,8 +42,13 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
 
 
 def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document:
+    """Check one given text and return it as a document; `number` is its place in the list, for messages.
+
+    Raises:
+        IngestError: it has the wrong fields, a bad id, too much text or none.
+    """
     where = f"`documents[{number}]`"
-    if not _has_the_form(given):
+    if not _has_expected_fields(given):
         raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text, "metadata": {{name: value}}}} '
                           "(title and metadata may be left out): fix the input")
     if len(given["text"].encode(errors="replace")) > limits.file_bytes:
@@ -62,7 +67,8 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
                     text=with_metadata(with_rows(text, title), document_id, title, metadata))
 
 
-def _has_the_form(given: object) -> bool:
+def _has_expected_fields(given: object) -> bool:
+    """Return True for a mapping with `id` and `text`, perhaps `title` and `metadata`, of the right types."""
     return (isinstance(given, dict) and {"id", "text"} <= given.keys() <= {"id", "title", "text", "metadata"}
             and all(isinstance(value, str) for name, value in given.items() if name != "metadata")
             and isinstance(given.get("metadata", {}), dict))

@@ -1,6 +1,7 @@
-"""Grids of cells, some of which span several places: the captions above the rows, their header, and the rows.
+"""Find the captions, the header and the rows of a table that is given as a grid of cells.
 
-HTML, Word and PDF tables use the same grid, so a merged cell means the same in all of them.
+A merged cell spans several places of the grid. HTML, Word and PDF tables use the same grid, so that a merged cell means
+the same in all of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,7 @@ class GridCell:
 
     text: str
     is_header: bool = False
-    """Whether the file declares the cell to be a header."""
+    """True if the file declares the cell to be a header."""
 
 
 GridRow = Sequence[GridCell]
@@ -61,7 +62,10 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
 
 
 def grid_lines(grid: Sequence[GridRow], title: str) -> list[str]:
-    """Return a table as lines: its captions and rows, or the cells of a single row or column with bars between them.
+    """Return a table as lines of text.
+
+    A table with several rows and columns gives its captions and its rows. A single row or column gives its cells, with
+    bars between those of a row.
 
     Args:
         grid: at least one row.
@@ -76,13 +80,20 @@ def grid_lines(grid: Sequence[GridRow], title: str) -> list[str]:
 
 
 def _is_form(grid: Sequence[GridRow]) -> bool:
-    """Return True if half the rows have cells that span columns: then the first row does not name these columns."""
-    spanning = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
-    return sum(spanning) >= max(_PAIR, len(grid) / 2)
+    """Return True if a table is a form: half of its rows have cells that span some of the columns.
+
+    In such a table the first row does not name the columns.
+    """
+    has_merged_cells = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
+    return sum(has_merged_cells) >= max(_PAIR, len(grid) / 2)
 
 
 def _label_pairs(row: GridRow) -> list[Sequence[str] | TableLine]:
-    """Return a form's row as labels, each with the value beside it; an odd number of cells has one label, the first."""
+    """Return a form's row as pairs of a label and the value beside it.
+
+    With an odd number of cells the first one is the label, and the others together are its value. A single cell is a
+    line of text.
+    """
     texts = [cell.text for cell in dict.fromkeys(row) if cell.text]
     if len(texts) == 1:
         return [TableLine(texts[0])]
@@ -92,38 +103,45 @@ def _label_pairs(row: GridRow) -> list[Sequence[str] | TableLine]:
 
 
 def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | TableLine]:
-    """Return the texts of rows; a row that is one cell is a line between them."""
+    """Return the cells' texts of each row; a row that is a single cell becomes a `TableLine`."""
     return [TableLine(row[0].text) if is_single(row) else [cell.text for cell in row] for row in rows]
 
 
 def header_depth(rows: Sequence[GridRow]) -> int:
-    """Return how many of the rows, which all have the same width, are the header."""
-    declared = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
-    names_rows = rows[0][0].is_header  # the first column has headers, but the first row is not a header
-    depth = declared or int(not (names_rows or _is_of_properties(rows)) and has_header(_texts(rows)))
+    """Return how many of the first rows are the header; all rows have the same width.
+
+    These are the rows that the file declares, or else the first row if it has no values. Rows below that divide the
+    header's merged cells are added.
+    """
+    depth = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
+    if depth == 0:
+        has_row_headers = rows[0][0].is_header  # the file declares headers in the first column only
+        depth = int(not has_row_headers and not _is_of_properties(rows) and has_header(_texts(rows)))
     while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):
         depth += 1
     return depth
 
 
 def _is_of_properties(rows: Sequence[GridRow]) -> bool:
-    """Return True if the second of two columns has mixed values, because then a row is a property with its value."""
+    """Return True if each row is a property and its value: of two columns, the second mixes values and other texts."""
     below = [is_value(row[-1].text) for row in rows[1:] if row[-1].text]
     return len(rows[0]) == _PAIR and len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)
 
 
 def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
-    """Return True if the row at `depth` names the parts of merged cells in the row above it.
+    """Return True if the row at `depth` belongs to the header: it names the parts of merged cells in the row above.
 
-    The other columns must then continue into that row, or be empty in it if the first column is not merged; otherwise
-    it is a row of data.
+    In the columns without merged cells, the cell above must continue into this row. It may also be empty here if the
+    first column is not merged. Otherwise this is a row of data.
     """
     above, row = rows[depth - 1], rows[depth]
-    merged = [above[at] in (*above[at + 1 : at + 2], *above[max(at - 1, 0) : at]) for at in range(len(above))]
-    others = [at for at, is_merged in enumerate(merged) if not is_merged]
-    return (any(merged) and not is_single(row) and has_header(_texts(rows[depth:]))
-            and all(row[at] is above[at] or not (merged[0] or row[at].text) for at in others)
-            and (bool(others) or any(is_value(cell.text) for cell in rows[depth + 1])))
+    is_merged = [above[at] in (*above[at + 1 : at + 2], *above[max(at - 1, 0) : at]) for at in range(len(above))]
+    if not any(is_merged) or is_single(row) or not has_header(_texts(rows[depth:])):
+        return False
+    others = [at for at, merged in enumerate(is_merged) if not merged]
+    if not others:  # only values in the next row tell names of parts from data
+        return any(is_value(cell.text) for cell in rows[depth + 1])
+    return all(row[at] is above[at] or not (is_merged[0] or row[at].text) for at in others)
 
 
 def is_single(row: GridRow) -> bool:
@@ -144,17 +162,18 @@ class SpanningCell(NamedTuple):
 
 
 def place_cells(rows: Iterable[Sequence[SpanningCell]]) -> list[list[GridCell]]:
-    """Return the cells in all places that they span; an empty list if there are too many."""
+    """Put each cell into all places of the grid that it spans; return an empty list if the grid becomes too large."""
     grid: list[list[GridCell]] = []
+    # Cells of earlier rows that span the next row, by column, each with how many rows it still spans.
     below: dict[int, tuple[int, GridCell]] = {}
     size = 0
     for row in rows:
         line: list[GridCell] = []
-        waiting, below = below, {}
+        from_above, below = below, {}
         for spanning in (*row, None):
-            while len(line) in waiting:
-                left, placed = waiting.pop(len(line))
-                below |= {len(line): (left - 1, placed)} if left > 1 else {}
+            while len(line) in from_above:
+                rows_to_span, placed = from_above.pop(len(line))
+                below |= {len(line): (rows_to_span - 1, placed)} if rows_to_span > 1 else {}
                 line.append(placed)
             if spanning is not None:
                 for _ in range(spanning.columns):

@@ -1,4 +1,4 @@
-"""Files and folders to documents."""
+"""Read files, folders and web addresses as documents."""
 
 import tempfile
 from collections import Counter
@@ -37,12 +37,12 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 
 
-_MANY: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
+_RECORD_READERS: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
     ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
 """Readers of files of any size whose records are documents. A .json file is read whole instead."""
-FORMATS = tuple(sorted([*PLAIN, *PARSED, *_MANY]))
+FORMATS = tuple(sorted([*PLAIN, *PARSED, *_RECORD_READERS]))
 """The file endings that are read; case does not matter."""
-_POINTER = b"version https://git-lfs.github.com/spec/"
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 IGNORE_FILE = ".banyanignore"
 _LONGEST = 100_000
@@ -53,14 +53,16 @@ _FILES = frozenset({
     "pubspec.lock", "packages.lock.json", "go.sum", "thumbs.db", "desktop.ini"})
 _ENDINGS = (".min.js", ".min.css", ".map")
 _OPEN = "~$"
-"""How the files that Office programs write beside an open document begin."""
+"""The beginning of the names of files that Office programs write beside an open document."""
 
 
 class _File(NamedTuple):
+    """A file to read, and the id of its document."""
+
     path: Path
     id: str
     named: bool  # named by the user rather than found in a folder
-    url: str = ""  # the address it was fetched from
+    url: str = ""  # the address from which it was fetched
 
     @property
     def source(self) -> str:
@@ -68,7 +70,7 @@ class _File(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The source in full, which names the same file in every working folder."""
+        """The address or the absolute path, which does not depend on the working folder."""
         return self.url or str(self.path.absolute())
 
 
@@ -76,8 +78,8 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
                    limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None) -> Iterator[Document]:
     """Read documents from files and folders, one at a time.
 
-    Folders are read recursively, sorted by name, without hidden entries (names that begin with a dot) and without what
-    `LeftOut` leaves out. Links to folders and links that lead out of the given folder are not followed.
+    Folders are read recursively, sorted by name. Hidden entries (names that begin with a dot) and those of `LeftOut`
+    are not read. Links to folders and links that lead out of the given folder are not followed.
 
     Args:
         paths: existing files and folders, and addresses.
@@ -86,11 +88,13 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
         read_ahead: reads the files of the formats `PARSED`; by default one process of this machine, one by one.
 
     Returns:
-        The documents in order, each with a unique id: the path relative to the given folder, the name of the given
-        file, or the address. The id of a record of a csv, json or jsonl file is the file's id, then `/` and the
-        record's id, or `#` and its number from 0. A document with an id that occurred before is a failure. A record
-        without a title has an empty one. The title of a file is its first heading or, for most formats, its stored
-        title, else its name without the ending.
+        The documents in order, each with a unique id; one with an id that occurred before is a failure.
+
+        - The id of a file is its path relative to the given folder, its name if the file itself is given, or its
+          address. Its title is its first heading or, for most formats, its stored title, else its name without the
+          ending.
+        - The id of a record of a csv, json or jsonl file is the file's id, then `/` and the record's id, or `#` and its
+          number from 0. Without a title in the record, its title is empty.
 
     Raises:
         IngestError: a path does not exist, or addresses are not allowed; raised before anything is read.
@@ -103,18 +107,18 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
 
 
 def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Path, list[str]]]:
-    """Yield the files of a folder that are of a known format, each with the ids of its documents.
+    """Yield the files of a known format in a folder, each with the ids of its documents.
 
-    Only files of records are read for their ids; any other file is one document.
+    Files of records are read to find their records' ids. Any other file is one document and is not read.
 
     Args:
-        folder: an existing folder; what is read of it and what is not is as for `load_documents`.
+        folder: an existing folder; entries are left out as in `load_documents`.
         limits: files and folders beyond these limits give no document.
     """
     with ReadingProcess(limits) as process:
         for file in _walk(folder, _ignore, limits):
             suffix = suffix_of(file.path)
-            if suffix in _MANY or suffix == ".json":
+            if suffix in _RECORD_READERS or suffix == ".json":
                 read = _documents(file, partial(process.read, file.path), _ignore, limits)
                 yield file.path, [document.id for document in read]
             elif suffix in FORMATS:
@@ -122,16 +126,18 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
 
 
 def _ignore(_failure: LoadFailure) -> None:
-    """Leave it to the build, which reads the same files, to report what cannot be read."""
+    """Do nothing: the build, which reads the same files, reports failures."""
 
 
 def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
+    """Yield the documents; parse files in one separate process, one after the other."""
     with ReadingProcess(limits) as process:
         yield from _load_with(lambda files: (partial(process.read, path) for path in files), paths, on_failure, limits)
 
 
 def _load_with(read_ahead: ReadAhead, paths: Sequence[Path | Address], on_failure: OnFailure,
                limits: Limits) -> Iterator[Document]:
+    """Yield the documents with unique ids, up to the limit; `read_ahead` reads the files that need a parser."""
     sources: dict[str, str] = {}
     for path in paths:
         if isinstance(path, Address):
@@ -169,19 +175,20 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
 
 
 def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
-    """Yield the files in a folder, sorted by name at each level; folders first to last, without recursion.
+    """Yield the files in a folder and its subfolders, sorted by name at each level.
 
-    What is left out is reported at the end, counted.
+    Entries that cannot be read are reported at once; the numbers of entries that are left out, at the end. A stack
+    instead of recursion allows any depth.
     """
     target = root.resolve()
-    waiting = [(root, 0)]
+    stack = [(root, 0)]
     try:
         left_out = LeftOut(root)
     except OSError as error:
         _fail(on_failure, str(root / IGNORE_FILE), _cannot_read(error))
         return
-    while waiting:
-        entry, depth = waiting.pop()
+    while stack:
+        entry, depth = stack.pop()
         try:
             if depth and entry.is_symlink() and (
                     entry.is_dir() or not entry.resolve().is_relative_to(target)):
@@ -192,10 +199,11 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
                 _fail(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep "
                       "(BANYAN_MAX_FOLDER_DEPTH): name it, or move it up")
             else:
-                inside = sorted((child for child in entry.iterdir() if not child.name.startswith(".")
-                                 and not left_out.covers(child, is_folder=child.is_dir())),
-                                key=lambda child: child.name, reverse=True)
-                waiting.extend((child, depth + 1) for child in inside)
+                children = [child for child in entry.iterdir() if not child.name.startswith(".")
+                            and not left_out.covers(child, is_folder=child.is_dir())]
+                # The last entry of the stack is read first.
+                children.sort(key=lambda child: child.name, reverse=True)
+                stack.extend((child, depth + 1) for child in children)
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
             _fail(on_failure, str(entry), _cannot_read(error))
     for reason in left_out.reasons():
@@ -211,13 +219,13 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
     try:
         if reason := _why_unusable(file, suffix):
             report(reason)
-        elif suffix in _MANY:
-            yield from _records(file, partial(_MANY[suffix], file.path, limits), limits, report)
+        elif suffix in _RECORD_READERS:
+            yield from _records(file, partial(_RECORD_READERS[suffix], file.path, limits), limits, report)
         elif suffix == ".json":
             yield from _records(file, partial(read_listed, reading().text), limits, report)
         else:
-            read = PLAIN.get(suffix)
-            content = read(read_bytes(file.path, limits), limits) if read else reading()
+            read_plain = PLAIN.get(suffix)
+            content = read_plain(read_bytes(file.path, limits), limits) if read_plain else reading()
             if content.unread:
                 report(content.unread)
             title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
@@ -240,15 +248,20 @@ def _why_unusable(file: _File, suffix: str) -> str:
     if not file.path.is_file():
         return "not a regular file: save its content to one"
     with file.path.open("rb") as stream:
-        is_pointer = stream.read(len(_POINTER)) == _POINTER
+        is_pointer = stream.read(len(_LFS_POINTER)) == _LFS_POINTER
     return "only a pointer of Git LFS: run `git lfs pull` in its clone, and build again" if is_pointer else ""
 
 
 def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Limits,
              report: Report) -> Iterator[Document]:
+    """Yield the documents of a file of records; `read` yields its records and reports bad ones.
+
+    Only the first failures are reported one by one, and the number of the others at the end.
+    """
     count = failures = 0
 
     def note(reason: str) -> None:
+        """Count a failure, and report it if it is among the first."""
         nonlocal failures
         failures += 1
         if failures <= limits.failures:
@@ -274,7 +287,7 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
 
 
 def _record_id(file: str, record: Record) -> str:
-    """Return a record's id: the file's id with the record's id or its number."""
+    """Return the id of a record's document: the file's id with the record's id or number, if it has a number."""
     if record.number is None:
         return check_id(file)
     return record_id(file, record.id) if record.id else check_id(f"{file}#{record.number}")
@@ -282,7 +295,17 @@ def _record_id(file: str, record: Record) -> str:
 
 def _document(document_id: str, title: str, text: str, source: str, metadata: dict[str, str], report: Report, *,
               paged: bool = False) -> Iterator[Document]:
-    """Yield the document unless it has no text."""
+    """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text.
+
+    Args:
+        document_id: its id.
+        title: its title.
+        text: its text; with `paged`, form feeds separate its pages.
+        source: where it was read from.
+        metadata: its metadata.
+        report: called with the reason if there is no text.
+        paged: True if the text has pages.
+    """
     parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
     text, pages = join_pages(parts) if paged else (parts[0], ())
     if not text.strip():
@@ -308,21 +331,24 @@ def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """Join the texts of pages, with a blank line between those that have text.
 
     Returns:
-        The text, and the offset of each page in characters; a page without text begins where the next one does.
+        The text, and where each page begins in it, in characters; an empty page begins where the next one does.
     """
     parts, starts, length = list[str](), list[int](), 0
     for page in pages:
-        words = page.strip()
+        page_text = page.strip()
         starts.append(length)
-        if words:
-            parts.append(words)
-            length += len(words) + len(_BETWEEN)
+        if page_text:
+            parts.append(page_text)
+            length += len(page_text) + len(_BETWEEN)
     text = _BETWEEN.join(parts)
     return text, tuple(min(start, len(text)) for start in starts)
 
 
 class LeftOut:
-    """The entries of one folder that are left out, each counted."""
+    """Decides which entries of a folder are left out, and counts them.
+
+    These are entries that the folder's ignore file names, and files of programs and package managers.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -336,12 +362,13 @@ class LeftOut:
         if self._spec is not None and self._spec.match_file(path):
             self._ignored += 1
             return True
-        kind = _kind(entry.name, is_folder=is_folder)
-        self._counts.update([kind] if kind else [])
+        kind = _kind_left_out(entry.name, is_folder=is_folder)
+        if kind:
+            self._counts[kind] += 1
         return bool(kind)
 
     def reasons(self) -> Iterator[str]:
-        """Yield what was left out and how many there are of each kind."""
+        """Yield messages about the entries that were left out, with the number of each kind."""
         if self._ignored:
             yield f"{LEFT_OUT}{self._ignored:,} files and folders that {IGNORE_FILE} names"
         if self._counts:
@@ -349,19 +376,25 @@ class LeftOut:
             yield f"{LEFT_OUT}{kinds}: files of programs and package managers; name one to read it"
 
 
-def _kind(name: str, *, is_folder: bool) -> str:
-    """Return the name under which an entry is counted; "" if it is read."""
+def _kind_left_out(name: str, *, is_folder: bool) -> str:
+    """Return the kind of a file or folder of a program, such as "*.min.js", or "" for one that is read."""
     lower = name.lower()
     if is_folder:
         return f"{name}/" if name in _FOLDERS else ""
     if lower in _FILES:
         return lower
-    return next((f"*{ending}" for ending in _ENDINGS if lower.endswith(ending)),
-                f"{_OPEN}*" if name.startswith(_OPEN) else "")
+    for ending in _ENDINGS:
+        if lower.endswith(ending):
+            return f"*{ending}"
+    return f"{_OPEN}*" if name.startswith(_OPEN) else ""
 
 
 def _read_spec(path: Path) -> GitIgnoreSpec | None:
-    """Return the patterns of an ignore file; raise OSError if it is there and cannot be read."""
+    """Return the patterns of an ignore file, or None if there is no such file.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     if not path.is_file():
         return None
     with path.open(encoding="utf-8-sig", errors="replace") as stream:

@@ -1,4 +1,4 @@
-"""Markdown in the one form that later steps read: `#` headings, and words without the markup of pages around them."""
+"""Bring Markdown to the one form that later steps read: `#` headings, pipe tables, and text without other markup."""
 
 import html
 import re
@@ -20,7 +20,7 @@ _ADMONITION = re.compile(r"(?P<set_in> {0,12})(?::{3,}+ ?(?P<a>[a-z]{1,20})|(?:!
                          r"> ?\[!(?P<c>[A-Za-z]{1,20})\][-+]?)(?P<title>(?:[ \[\"][^\n]{0,200})?)")
 _END = re.compile(r" {0,12}:{3,}+[ \t]*+")
 _CODE = re.compile(r"`[^`\n]*+`")
-# Within a site; an address of the web says where something is, so it stays.
+# Links within a site. Links to the web stay, because their address is information.
 _LINK = re.compile(r"!?\[(?P<words>[^\[\]\n]{0,500})\]\((?!\s?[a-z]{2,10}:)[^()\n]{0,1000}\)", re.IGNORECASE)
 _WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{1,200}\|)?(?P<words>[^\[\]|\n]{1,200})\]\]")
 _TAG = re.compile(r"(?<!\\)</?(?P<name>[A-Za-z][A-Za-z0-9]{0,20})(?:\s[^<>]{0,1000})?/?>")
@@ -38,7 +38,7 @@ _PART = re.compile(r"</?(?P<name>tr|td|th|caption|thead|tbody|tfoot)(?P<attribut
 _SPAN = re.compile(r"(?P<way>col|row)span\s?=\s?[\"']?(?P<count>\d{1,3})\b", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE)
 _LEAST_EMBEDDED = 1500
-"""The fewest characters of an embedded picture that is no icon."""
+"""The fewest characters of a picture that is embedded in the text; shorter ones are icons."""
 _FILE = r"(?P<source>[^()\s<>]{1,2000}|<[^<>\n]{1,2000}>)"
 _MARKDOWN = (
     re.compile(rf"!\[[^\[\]\n]{{0,500}}\]\(\s?{_FILE}"),
@@ -53,12 +53,11 @@ _SOURCE = re.compile(r"(?<!\\)<img\s(?:[^<>]{0,2000}\s)?src\s?=\s?"
 def clean_markdown(text: str) -> str:
     r"""Return a Markdown text without comments, HTML tags, links within its site and marks of admonitions.
 
+    Underlined headings become `#` headings, HTML tables become pipe tables, and an admonition begins with its title, or
+    its kind if it has none. Code and tags with unknown names stay as they are.
+
     Args:
         text: the text; `\n` is its only line break.
-
-    Returns:
-        The text, in which underlined headings are `#` headings, HTML tables are those of Markdown, and an admonition
-        begins with its kind and title. Code stays as it is, and so does a tag of no known name.
     """
     return "\n".join(_write_headings(list(_lines(text))))
 
@@ -69,7 +68,7 @@ def words_outside_code(text: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the lines, and whether each is code."""
+    """Yield the cleaned lines of a text, each with whether it is code; headings are not converted yet."""
     for part, is_code in _split_fences(text):
         for line in (part if is_code else with_pipe_tables(_without_comments(part))).split("\n"):
             if is_code:
@@ -79,7 +78,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _split_fences(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text between fences, and those with fences around them."""
+    """Yield the parts of a text in order, each with whether it is fenced code; code includes its fences."""
     fence, part = "", list[str]()
     for line in text.split("\n"):
         mark = line.lstrip()[:3]
@@ -97,12 +96,13 @@ def _split_fences(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _without_comments(text: str) -> str:
+    """Return a text without HTML comments; what looks like a comment inside code marks stays."""
     parts, begin, at = list[str](), 0, 0
     while found := _CODE_OR_COMMENT.search(text, at):
         at = found.end()
         if found[0] == _COMMENT:
             end = text.find(_COMMENT_END, at)
-            if end < 0:
+            if end < 0:  # an open comment is text
                 break
             parts.append(text[begin : found.start()])
             begin = at = end + len(_COMMENT_END)
@@ -110,6 +110,7 @@ def _without_comments(text: str) -> str:
 
 
 def _clean_line(line: str) -> str:
+    """Return a line without tags and links outside its code; a line that begins an admonition becomes its title."""
     admonition = _ADMONITION.fullmatch(line) if ":::" in line or "!" in line or "???" in line else None
     if admonition:
         kind = (admonition["a"] or admonition["b"] or admonition["c"]).lower()
@@ -136,9 +137,10 @@ def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
     while at < len(lines):
         line, is_code = lines[at]
         below, below_is_code = lines[at + 1] if at + 1 < len(lines) else ("", False)
-        is_first = at == 0 or not lines[at - 1][0].strip()
-        if (is_first and not is_code and not below_is_code and _UNDERLINE.fullmatch(below)
-                and len(line) <= _LONGEST_TITLE and not line.startswith("    ") and not _NO_TITLE.match(line)):
+        begins_paragraph = at == 0 or not lines[at - 1][0].strip()
+        may_be_title = len(line) <= _LONGEST_TITLE and not line.startswith("    ") and not _NO_TITLE.match(line)
+        if (begins_paragraph and may_be_title and not is_code and not below_is_code
+                and _UNDERLINE.fullmatch(below)):
             yield f"{'#' if '=' in below else '##'} {line.strip()}"
             at += 2
         else:
@@ -147,11 +149,15 @@ def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
 
 
 def strip_tags(words: str) -> str:
-    """Return a text without tags of known names, because others may be placeholders, and with entities as letters."""
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(_tag, words))
+    """Return a text without HTML tags, and with letters in place of entities such as `&amp;`.
+
+    Tags with unknown names stay, because they may be placeholders such as `<your name>`.
+    """
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(_replace_tag, words))
 
 
-def _tag(tag: re.Match[str]) -> str:
+def _replace_tag(tag: re.Match[str]) -> str:
+    """Return the replacement of a tag: nothing within a line, a blank between blocks, itself if it is unknown."""
     name = tag["name"].lower()
     if name in _INLINE:
         return ""
@@ -159,7 +165,10 @@ def _tag(tag: re.Match[str]) -> str:
 
 
 def with_pipe_tables(text: str) -> str:
-    """Return a text with its HTML tables as those of Markdown; tables within tables, which are layout, stay."""
+    """Return a text with pipe tables in place of its HTML tables.
+
+    A table that contains another table serves for layout and stays as it is.
+    """
     parts, at = list[str](), 0
     while (start := _TABLE.search(text, at)) and (end := _TABLE_END.search(text, start.end())):
         source = text[start.end() : end.start()]
@@ -171,7 +180,7 @@ def with_pipe_tables(text: str) -> str:
 
 
 def _pipe_table(source: str) -> Iterator[str]:
-    """Yield the lines of a table with at least two rows and columns."""
+    """Yield the lines of a pipe table for the inside of an HTML table; nothing if it has only one row or column."""
     grid = place_cells(_rows(source))
     width = max(map(len, grid), default=0)
     if len(grid) > 1 < width:
@@ -182,6 +191,7 @@ def _pipe_table(source: str) -> Iterator[str]:
 
 
 def _rows(source: str) -> list[list[SpanningCell]]:
+    """Return the cells of an HTML table by row; empty rows are left out."""
     rows: list[list[SpanningCell]] = []
     parts = list(_PART.finditer(source))
     ends = [part.start() for part in parts[1:]] + [len(source)]
@@ -198,7 +208,7 @@ def _rows(source: str) -> list[list[SpanningCell]]:
 
 
 def count_in_markdown(text: str) -> str:
-    """Return the pictures of a Markdown text in words ("2 pictures"), or ""."""
+    """Return the number of pictures in a Markdown text in words ("2 pictures"), or "" for none."""
     words = words_outside_code(text)
     targets = {link["name"].casefold(): link["source"] for link in _DEFINITION.finditer(words)}
     linked = [link["source"] for form in _MARKDOWN for link in form.finditer(words)]
@@ -208,12 +218,13 @@ def count_in_markdown(text: str) -> str:
 
 
 def count_sources(sources: Iterable[str]) -> str:
-    """Return the pictures with these sources in words, or ""; those of the web are not the document's."""
-    found = {unquote(source).strip() for source in sources}
-    return list_counts({"picture": sum(map(_is_own, found))})
+    """Return the number of distinct pictures with these sources in words, or "" for none; see `_is_own`."""
+    distinct = {unquote(source).strip() for source in sources}
+    return list_counts({"picture": sum(map(_is_own, distinct))})
 
 
 def _is_own(source: str) -> bool:
+    """Return True if a picture belongs to the document: it is embedded and no icon, or a file, but not on the web."""
     if source[:5].lower() == "data:":
         return len(source) >= _LEAST_EMBEDDED
     return bool(source) and not _ELSEWHERE.match(source)

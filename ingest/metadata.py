@@ -12,7 +12,7 @@ from ..text.titles import UNREAD
 from .reading import UnreadableError
 
 CREATED = "created"
-"""The field with the creation date: the document's own, or that of its file, which alone is no statement."""
+"""The field with the creation date of the document or of its file; if it is the only field, no row is written."""
 MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 50, 60, 1000
 """The most fields of a document and their longest name and value; the rest is dropped, because metadata is embedded
 and shown with citations."""
@@ -23,20 +23,24 @@ _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 
 
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
-    """Return the fields that can be shown: texts, numbers and lists of them, neither empty nor too long."""
+    """Return the fields that can be shown, as texts; those that are empty, too long or too many are left out.
+
+    Values are texts, numbers, truth values, or lists of these, which are joined.
+    """
     shown: dict[str, str] = {}
     for name, value in fields.items():
         items = value if isinstance(value, list) else [value]
         texts = [" ".join(clean_text(str(item)).split()) for item in items[:MOST_FIELDS]
                  if isinstance(item, str | int | float)]
         text, key = LIST_MARK.join(filter(None, texts)), " ".join(clean_text(str(name)[:1000]).split())
-        if key and text and len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < MOST_FIELDS:
+        has_room = len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < MOST_FIELDS
+        if key and text and has_room:
             shown[key] = text
     return shown
 
 
 def with_unread(metadata: Mapping[str, str], *notes: str) -> dict[str, str]:
-    """Return metadata with a note of what was not read, if anything was not."""
+    """Return metadata with a field for the notes on parts that were not read, if there are any notes."""
     note = "; ".join(filter(None, notes))[:_LONGEST_VALUE]
     return {**metadata, UNREAD: note} if note else dict(metadata)
 
@@ -49,10 +53,13 @@ def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str
     """
     if not metadata.keys() - {CREATED, UNREAD}:
         return text
-    titled = _letters_of(title) not in {"", _letters_of(PurePosixPath(document_id).stem)}
-    cells = [Cell(DOCUMENT, document_name(document_id, title, metadata)), *([Cell("Title", title)] if titled else []),
-             *(Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items()
-               if name != UNREAD)]
+    # A title that only repeats the file's name says nothing.
+    has_title = _letters_of(title) not in {"", _letters_of(PurePosixPath(document_id).stem)}
+    cells = [Cell(DOCUMENT, document_name(document_id, title, metadata))]
+    if has_title:
+        cells.append(Cell("Title", title))
+    cells += [Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items()
+              if name != UNREAD]
     return "\n".join([*row_lines(cells), "", text])
 
 
@@ -60,27 +67,27 @@ def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> 
     """Return the name of a document in the graph, which no other document of its folder has.
 
     Returns:
-        "EIP-1559: Fee market" where a field and its value make up the file's name (`eip: 1559` in eip-1559.md);
-        otherwise the title with the id, or the id.
+        The document's key and title, such as "EIP-1559: Fee market", if it has a key: a metadata field that with its
+        value makes up the file's name (`eip: 1559` in eip-1559.md). Otherwise the title with the id in brackets. A
+        title that only repeats the key, the id or the file's name is left out.
     """
     stem = PurePosixPath(document_id).stem
     key = next((f"{name.upper()}-{value}" for name, value in metadata.items()
                 if any(map(str.isdigit, value)) and _letters_of(f"{name}{value}") == _letters_of(stem)), "")
     if key and title.casefold().startswith(key.casefold()):
         title = title[len(key):].lstrip(" :-–—")
-    own = title if _letters_of(title) not in {"", _letters_of(stem), _letters_of(document_id), _letters_of(key)} else ""
-    if key:
-        return f"{key}: {own}" if own else key
-    return f"{own} ({document_id})" if own else document_id
+    if _letters_of(title) in {"", _letters_of(stem), _letters_of(document_id), _letters_of(key)}:
+        return key or document_id
+    return f"{key}: {title}" if key else f"{title} ({document_id})"
 
 
 def _letters_of(name: str) -> str:
-    """Return a name's letters and digits alone, numbers without zeros before them ("pep-0008" is "pep8")."""
+    """Return only the letters and digits of a name; numbers lose their leading zeros ("pep-0008" becomes "pep8")."""
     return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\W_]+", "", name.casefold()))
 
 
 class DocumentIdError(UnreadableError):
-    """A text that cannot be a document's id; the message names the cause and the fix."""
+    """A text cannot be a document's id; the message names the cause and the fix."""
 
 
 def check_id(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A page of a PDF file as a picture, drawn in a process that can be killed."""
+"""Draw a page of a PDF file as a picture, in a process that can be killed."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ _AT_ONCE = threading.BoundedSemaphore(2)
 _WIDTH, _MOST = 1_000, 2_000
 """The width of a picture and the largest width or height, in pixels."""
 _PART = 40
-"""Letters of the beginning or the end that are marked where a page has not all of the words."""
+"""The length of the beginning or the end of words, in letters, that is marked if a page has only a part of them."""
 _MARK = "#ffe27a"
 
 
@@ -30,7 +30,7 @@ def draw_page(file: Path, page: int, words: str = "") -> bytes:
     Args:
         file: the file.
         page: the number of the page, from 1.
-        words: words to mark where the page has them; their white space does not matter.
+        words: the text to mark on the page, if it is there; white space does not matter.
 
     Returns:
         The picture, as PNG.
@@ -52,6 +52,7 @@ def draw_page(file: Path, page: int, words: str = "") -> bytes:
 
 
 def _draw(file: str, page: int, words: str) -> None:
+    """Draw a page with some words marked, and write it to the standard output; this runs in the separate process."""
     bound_memory(_MEMORY)
     with pypdfium2.PdfDocument(file) as document:
         drawn = document[page - 1]
@@ -65,22 +66,25 @@ def _draw(file: str, page: int, words: str) -> None:
 
 
 def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, float, float]]:
-    """Return the boxes of words on a page, one a line: left, bottom, right, top in points.
+    """Return the boxes around some words on a page, one for each line: left, bottom, right, top in points.
 
-    Of words that go on from the page before or end on the next one, the part is marked that is here.
+    If the words begin on the page before or end on the next one, their end or beginning is looked for.
     """
     wanted, text = _letters(words), page.get_textpage()
+    if not wanted:
+        return []
     count = text.count_chars()
     places = [place for place in range(count) if _letters(text.get_text_range(place, 1))]
     letters = "".join(_letters(text.get_text_range(place, 1))[:1] for place in places)
     match = next(((at, part) for part in (wanted, wanted[:_PART], wanted[-_PART:])
-                  if len(part) >= min(_PART, len(wanted)) > 0 and (at := letters.find(part)) >= 0), None)
+                  if (at := letters.find(part)) >= 0), None)
     if match is None:
         return []
     boxes: list[tuple[float, float, float, float]] = []
     for place in places[match[0]:match[0] + len(match[1])]:
         left, bottom, right, top = text.get_charbox(place)
-        if boxes and bottom < boxes[-1][3] and top > boxes[-1][1] and left >= boxes[-1][0]:
+        is_on_same_line = bool(boxes) and bottom < boxes[-1][3] and top > boxes[-1][1] and left >= boxes[-1][0]
+        if is_on_same_line:
             last = boxes.pop()
             left, bottom = min(last[0], left), min(last[1], bottom)
             right, top = max(last[2], right), max(last[3], top)
@@ -89,7 +93,7 @@ def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, floa
 
 
 def _letters(text: str) -> str:
-    """Return letters and digits alone: a line's end may cut a word with a hyphen, and the text has other spaces."""
+    """Return only letters and digits, to compare texts: the page may have hyphens at line ends and other spaces."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).casefold()
 
 

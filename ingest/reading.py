@@ -12,7 +12,7 @@ Fetch = Literal["off", "public", "any"]
 Ocr = Literal["auto", "off"]
 MEGABYTE = 1024 * 1024
 LEFT_OUT = "left out: "
-"""How the reason begins why files that are no documents are not read; this is no failure of a build."""
+"""The beginning of messages about files that are left out because they are no documents; they are no failures."""
 
 
 class Limits(Frozen):

@@ -76,6 +76,12 @@ class ReadingProcess:
         return Content(**reply)
 
     def _wait(self, answer: "Future[bytes]") -> bytes:
+        """Wait for the process's answer, and return it.
+
+        Raises:
+            UnreadableError: there is no answer within the time limit.
+            asyncio.CancelledError: the run was cancelled.
+        """
         deadline = time.monotonic() + self._limits.seconds
         while True:
             try:
@@ -87,6 +93,7 @@ class ReadingProcess:
                                           "split it, or convert it to text") from None
 
     def _start(self) -> subprocess.Popen[bytes]:
+        """Start a process that reads files; it runs this module with the limits as its argument."""
         self._process = subprocess.Popen(  # noqa: S603 - this module
             [sys.executable, "-m", __name__, self._limits.model_dump_json()], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -94,6 +101,7 @@ class ReadingProcess:
         return self._process
 
     def _end(self) -> None:
+        """Kill the process, if there is one, and close its pipes."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -104,10 +112,11 @@ class ReadingProcess:
 
 
 def _close(stream: IO[bytes]) -> None:
+    """Close a pipe of a process that has ended."""
     try:
         stream.close()
     except BrokenPipeError:
-        return  # no one reads the unsent rest
+        return  # closing sends what is buffered, which nobody reads any more
 
 
 def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
@@ -123,7 +132,10 @@ def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
 
 
 def _serve(limits: Limits) -> None:
-    """Answer requests until there are no more; output of parsers is discarded."""
+    """Read the files whose paths come on the standard input, and write their contents to the standard output as JSON.
+
+    What parsers print goes to the standard error, which is discarded.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the run ends this process
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -137,6 +149,7 @@ def _serve(limits: Limits) -> None:
 
 
 def _answer(path: Path, limits: Limits) -> dict[str, Any]:
+    """Read a file and return the fields of its `Content`, or only "error" with the reason why it cannot be read."""
     try:
         data = read_bytes(path, limits)
     except OSError as error:

@@ -37,9 +37,9 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
 
     Args:
         paths: the files.
-        form: "hipporag": `{docs: [{title, text, extracted_entities, extracted_triples}]}`; "triples":
-            JSON lines `{id, title, text, entities: [{name, type}], triples: [[head, relation, tail]]}`, where
-            a triple may end with the words that say when it holds.
+        form: "hipporag" for `{docs: [{title, text, extracted_entities, extracted_triples}]}`; "triples" for JSON lines
+            `{id, title, text, entities: [{name, type}], triples: [[head, relation, tail]]}`. A triple may have a fourth
+            part: the words that say when it holds.
         on_failure: called for every record that cannot be used; the others are read.
         limits: the largest size of a hipporag file or a line, the deepest nesting, and the most records.
 
@@ -53,9 +53,9 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
     for path in paths:
         if not path.is_file():
             raise IngestError(f"{path} does not exist: name a file with recorded triples")
-        read = _hipporag if form == "hipporag" else _triples
+        read_records = _hipporag if form == "hipporag" else _triples
         try:
-            for number, record in enumerate(read(path, on_failure, limits)):
+            for number, record in enumerate(read_records(path, on_failure, limits)):
                 if count == limits.documents:
                     on_failure(_failure(f"{path.name}#{number}", f"more than {limits.documents:,} records "
                                         "(BANYAN_MAX_DOCUMENTS): import the rest in another run"))
@@ -66,11 +66,11 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
                 except (ValidationError, KeyError, TypeError, ValueError) as error:
                     on_failure(_failure(f"{path.name}#{number}", f"not a {form} record: {error}"))
                     continue
-                where, own = f"{path}, record {number}", passage.document.id
-                if sources.setdefault(own, where) == where:
+                where, key = f"{path}, record {number}", passage.document.id
+                if sources.setdefault(key, where) == where:
                     yield passage
                 else:
-                    on_failure(_failure(where, f"the id {own!r} was already given by {sources[own]}: rename one"))
+                    on_failure(_failure(where, f"the id {key!r} was already given by {sources[key]}: rename one"))
         except UnreadableError as error:
             raise IngestError(f"{path} cannot be read: {error}") from error
         except UnicodeDecodeError as error:
@@ -82,6 +82,12 @@ def _failure(where: str, reason: str) -> LoadFailure:
 
 
 def _hipporag(path: Path, _: Callable[[LoadFailure], None], limits: Limits) -> Iterator[Any]:
+    """Yield the records of a file in HippoRAG's format.
+
+    Raises:
+        UnreadableError: the file is too large or not text.
+        IngestError: it is in another format.
+    """
     try:
         records = parse_json(decode(read_bytes(path, limits)), limits.json_depth)["docs"]
     except (ValueError, KeyError, TypeError) as error:
@@ -94,6 +100,7 @@ def _hipporag(path: Path, _: Callable[[LoadFailure], None], limits: Limits) -> I
 
 
 def _triples(path: Path, on_failure: Callable[[LoadFailure], None], limits: Limits) -> Iterator[Any]:
+    """Yield the records of a file of JSON lines; lines that are not JSON are reported."""
     for number, line in lines(path, limits):
         try:
             yield parse(line)
@@ -102,6 +109,13 @@ def _triples(path: Path, on_failure: Callable[[LoadFailure], None], limits: Limi
 
 
 def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits: Limits) -> RecordedPassage:
+    """Return a record as a document of one chunk with its extraction; `number` is its place in the file.
+
+    Triples without three or four parts, or with an empty part among the first three, are noted as malformed.
+
+    Raises:
+        ValidationError, KeyError, TypeError, ValueError: it is not a record of the format.
+    """
     if not isinstance(record, dict) or not isinstance(record["text"], str):
         raise TypeError("it is not an object with a `text`")
     check_depth(record, limits.json_depth)
@@ -118,9 +132,9 @@ def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits:
     chunk = Chunk(id=chunk_id(document.id, document.title, "", document.text, 0), document_id=document.id,
                   ordinal=0, start=0, end=len(document.text), text=document.text, title=document.title)
     triples = [[str(part).strip() for part in triple] for triple in record.get("triples", ())]
-    whole = [triple for triple in triples if len(triple) in _PARTS and all(triple[:3])]
+    well_formed = [triple for triple in triples if len(triple) in _PARTS and all(triple[:3])]
     return RecordedPassage(document=document, chunk=chunk, extraction=Extraction(
         entities=tuple(ExtractedEntity(**entity) for entity in record.get("entities", ())),
         triples=tuple(ExtractedTriple(head=h[:500], relation=r[:200], tail=t[:500], time="".join(time))
-                      for h, r, t, *time in whole),
-        malformed=tuple(json.dumps(triple, ensure_ascii=False) for triple in triples if triple not in whole)))
+                      for h, r, t, *time in well_formed),
+        malformed=tuple(json.dumps(triple, ensure_ascii=False) for triple in triples if triple not in well_formed)))

@@ -1,4 +1,4 @@
-"""Files of many documents: csv, json and jsonl, each record with its text, id and title."""
+"""Read files of records (csv, json and jsonl): each record is a document, or all together are a table."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ from .table_lines import table_lines
 
 Fields = Mapping[str, str]
 _LOOKED_AT = 20
-"""The objects that decide whether all are rows."""
+"""The number of objects at the beginning of a file that decide whether it is a table."""
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -33,12 +33,15 @@ _DECLARED = "sep="
 
 
 def is_row(value: object) -> bool:
-    """Return True if a JSON value is an object with fields, but without `text`."""
+    """Return True if a JSON value can be the row of a table: an object with fields, but without `text`."""
     return isinstance(value, dict) and bool(value) and "text" not in value
 
 
 def read_fields(value: Mapping[str, object]) -> Fields:
-    """Return the fields of an object as texts; those of an inner object have both names."""
+    """Return the fields of an object as texts, without empty ones.
+
+    A field of an inner object gets both names: `{"address": {"city": "Bern"}}` has the field "address city".
+    """
     fields: dict[str, str] = {}
     for name, item in value.items():
         if isinstance(item, dict):
@@ -49,10 +52,10 @@ def read_fields(value: Mapping[str, object]) -> Fields:
 
 
 def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
-    """Write records as rows.
+    """Return records as the lines of a table, whose columns are all their fields.
 
     Raises:
-        UnreadableError: they have too many fields, or are too large as rows.
+        UnreadableError: the records have too many different fields, or are too large as a table.
     """
     header = list(dict.fromkeys(name for record in records for name in record))
     if len(header) > limits.table_columns:
@@ -68,21 +71,27 @@ def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
 
 
 def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str:
-    """Write a whole file that is one object: its fields as a row, and each list of objects in it as a table."""
+    """Return the text of a file that is one object: each list of objects in it as a table, its other fields as a row.
+
+    Raises:
+        UnreadableError: a table has too many fields or is too large.
+    """
     tables = {name: rows for name, items in value.items() if (rows := _read_rows(items))}
-    alone = read_fields({name: item for name, item in value.items() if name not in tables})
-    parts = [record_lines([alone], title, limits)] if alone else []
+    single_fields = read_fields({name: item for name, item in value.items() if name not in tables})
+    parts = [record_lines([single_fields], title, limits)] if single_fields else []
     parts += [f"## {name}\n\n{record_lines(rows, str(name), limits)}" for name, rows in tables.items()]
     return "\n\n".join(parts)
 
 
 def _read_rows(items: object) -> list[Fields]:
-    """Return the rows of a list of objects; none of any other value."""
-    objects = [item for item in items if isinstance(item, dict) and item] if isinstance(items, list) else []
-    return list(map(read_fields, objects)) if objects == items else []
+    """Return the fields of each object in a list of objects; an empty list for any other value."""
+    if not isinstance(items, list) or not all(isinstance(item, dict) and item for item in items):
+        return []
+    return list(map(read_fields, items))
 
 
 def _text(value: object) -> str:
+    """Return a JSON value as text: the items of a list joined, an object as "name: value, ...", null as ""."""
     if isinstance(value, list):
         return LIST_MARK.join(filter(None, map(_text, value)))
     if isinstance(value, dict):
@@ -93,10 +102,12 @@ def _text(value: object) -> str:
 
 
 class Record(NamedTuple):
-    """A record: its number in the file (from 0, bad ones counted; None if it is the whole file), and its id if any."""
+    """A record of a file, which becomes a document."""
 
     number: int | None
+    """Its number in the file, from 0, bad records included; None if it is the whole file as a table."""
     id: str | None
+    """The id that the file gives it, or None."""
     title: str
     text: str
     metadata: Mapping[str, object] = {}
@@ -105,7 +116,7 @@ class Record(NamedTuple):
 
 
 class BadRecordError(ValueError):
-    """A record that is not JSON, or lacks a required field."""
+    """A record cannot be used: it is not JSON, or lacks a required field."""
 
 
 def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
@@ -133,7 +144,7 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         # strict makes an unclosed quote an error; otherwise it would swallow the rest of the file.
         rows = _CsvRows(csv.reader(stream, strict=True, delimiter=dialect.delimiter), limits, dialect.skipped)
         try:
-            header = next((row for row in rows if row), [])
+            header = next((row for row in rows if row), [])  # the first row that is not blank
             names = [name.strip() for name in header]
             if "text" in names:
                 yield from _rows(names, rows, limits, report)
@@ -145,15 +156,17 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
 
 
 class _CsvRows(Iterator[list[str]]):
-    """The rows of a `csv.reader`; `line` is the last line of the current row that is not blank."""
+    """The rows of a `csv.reader`; `line` is the number of the last line of the latest row that is not blank."""
 
     def __init__(self, rows: Any, limits: Limits, skipped: int) -> None:
+        """Iterate over a `csv.reader` that began after `skipped` lines."""
         self._rows = rows
         self._most = limits.table_columns
         self._skipped = skipped
         self.line = 0
 
     def __next__(self) -> list[str]:
+        """Return the next row; raise UnreadableError if it has too many columns."""
         row: list[str] = next(self._rows)
         if len(row) > self._most:
             raise UnreadableError(f"{len(row):,} columns in a row, at most {self._most:,} are read: split it")
@@ -163,6 +176,7 @@ class _CsvRows(Iterator[list[str]]):
 
 
 def _rows(header: list[str], rows: _CsvRows, limits: Limits, report: Report) -> Iterator[Record]:
+    """Yield each row that is not blank as a record; report bad ones with their line."""
     for number, row in enumerate(filter(None, rows)):
         try:
             yield read_record(number, _by_column(header, row), limits)
@@ -177,6 +191,11 @@ def _by_column(header: list[str], row: list[str]) -> dict[str, str]:
 
 
 def _tables(path: Path, rows: Iterable[list[str]], limits: Limits) -> Iterator[Record]:
+    """Yield all rows of a file as one record with the lines of its tables; nothing if there are no lines.
+
+    Raises:
+        UnreadableError: the lines, in which each cell has its column's name, are too large.
+    """
     lines: list[str] = []
     room = limits.file_bytes
     cells = ([cell.strip() for cell in row] for row in rows)
@@ -221,7 +240,7 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
 
 
 def _objects(path: Path, limits: Limits) -> Iterator[object]:
-    """Yield the good objects of a file; what is wrong with the other lines is reported when they are read."""
+    """Yield the objects on the lines of a file, skipping bad lines, which are reported when all lines are read."""
     for _, line in lines(path, limits):
         try:
             _check_values(line)
@@ -233,6 +252,7 @@ def _objects(path: Path, limits: Limits) -> Iterator[object]:
 
 
 def _row(value: object, limits: Limits) -> Fields:
+    """Return an object as the fields of a table's row; raise BadRecordError if it is none or nested too deeply."""
     _check_depth(value, limits)
     if not isinstance(value, dict):
         raise BadRecordError(f"a record is an object, not {_kind(value)}")
@@ -256,21 +276,21 @@ def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
 
 
 def _check_values(line: str) -> None:
-    """Raise BadRecordError for a line whose many values would take many times its length in memory."""
+    """Raise BadRecordError if a long line has too many values: parsed, they would take many times its memory."""
     if len(line) > _LONG_LINE and _TEXTS.sub("", line).count(",") > _MOST_VALUES:
         raise BadRecordError(f"more than {_MOST_VALUES:,} values in one record: write a record for each text")
 
 
 def read_listed(text: str, report: Report) -> Iterator[Record]:
-    """Yield the records that `readers.json_files` wrote, one a line.
+    """Yield the records that `readers.json_files` wrote in the reading process.
 
     Args:
-        text: the lines.
+        text: one JSON pair on each line: a record's number, and its other fields or the reason why it cannot be used.
         report: called for each record that cannot be used.
     """
     for line in text.split("\n") if text else ():
         number, value = json.loads(line)
-        if isinstance(value, str):
+        if isinstance(value, str):  # a reason
             report(f"record {number}: {value}")
         else:
             yield Record(number, *value)
@@ -310,6 +330,7 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
 
 
 def _check_depth(value: object, limits: Limits) -> None:
+    """Raise BadRecordError if a JSON value is nested too deeply."""
     try:
         check_depth(value, limits.json_depth)
     except ValueError as error:
@@ -317,6 +338,11 @@ def _check_depth(value: object, limits: Limits) -> None:
 
 
 def _name(value: dict[object, object], key: str) -> str | None:
+    """Return a record's id or title as text, or None if it is missing or empty; a number is allowed.
+
+    Raises:
+        BadRecordError: it is neither a string nor a whole number.
+    """
     name = value.get(key)
     if name is None or name == "":
         return None
@@ -343,10 +369,10 @@ class Dialect(NamedTuple):
 
 
 def detect_dialect(begin: str) -> Dialect:
-    """Return the dialect that splits the longest run of rows into equally many values.
+    """Return the dialect that a file declares in its first line, or else the one that fits its rows best.
 
     Args:
-        begin: the beginning of a file, at most `SAMPLE` characters.
+        begin: the beginning of the file, at most `SAMPLE` characters.
     """
     first = begin.partition("\n")[0]
     declared = first.strip().strip('"')
@@ -354,22 +380,28 @@ def detect_dialect(begin: str) -> Dialect:
         return Dialect(declared[-1], 1)
     if first.strip().lower() == _DECLARED and first.rstrip("\r\n").endswith("\t"):
         return Dialect("\t", 1)
-    lines = begin if len(begin) < SAMPLE else begin[:begin.rfind("\n") + 1] or begin
-    return Dialect(max(_DELIMITERS, key=lambda delimiter: _fit(lines, delimiter)))
+    is_cut = len(begin) >= SAMPLE
+    whole_lines = begin[:begin.rfind("\n") + 1] if is_cut else begin
+    return Dialect(max(_DELIMITERS, key=lambda delimiter: _fit(whole_lines or begin, delimiter)))
 
 
 def _fit(text: str, delimiter: str) -> tuple[int, int]:
-    """Return the length of the longest run of rows with equally many values, more than one, and that number."""
+    """Rate how well a delimiter fits a text: by the longest run of rows with the same number of values, above one.
+
+    Returns:
+        The number of rows in this run, and the number of values in each.
+    """
     runs = ((sum(1 for _ in run), width) for width, run in groupby(_widths(text, delimiter)) if width > 1)
     return max(runs, default=(0, 0))
 
 
 def _widths(text: str, delimiter: str) -> Iterator[int]:
+    """Yield the number of values in each of the first rows, if the text is split by a delimiter."""
     rows = csv.reader(StringIO(text, newline=""), strict=True, delimiter=delimiter)
     for _ in range(_ROWS):
         try:
             row = next(rows, None)
-        except csv.Error:  # another dialect, or a quoted value that goes on after the sample
+        except csv.Error:  # this is not the delimiter, or the sample ends inside a quoted value
             return
         if row is None:
             return

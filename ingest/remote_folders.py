@@ -1,4 +1,4 @@
-"""Copies of folders in object stores and repositories, as fsspec reaches them, which are read like other folders."""
+"""Copy folders from object stores and repositories, through fsspec, so that they are read like local folders."""
 
 import hashlib
 import shutil
@@ -21,14 +21,16 @@ def is_remote(folder: str) -> bool:
 
 
 def mirror_folder(home: Path, address: str) -> Path:
-    """Copy a folder of a store and return the copy, which has exactly the store's files; unchanged ones are kept.
+    """Bring the local copy of a store's folder up to date, and return it.
+
+    Only files that have changed are copied, and files that the store no longer has are removed.
 
     Args:
-        home: where knowledge bases are; the copies are beside them.
-        address: the folder's address.
+        home: the folder with all knowledge bases; the copies are in a folder beside these.
+        address: the address of the store's folder.
 
     Raises:
-        IngestError: the store's kind is unknown or needs a package, or the folder cannot be read; nothing of an
+        IngestError: the kind of store is unknown or needs a package, or the folder cannot be read. No file of an
             earlier copy is removed then.
     """
     kind = address.partition(_SEPARATOR)[0]
@@ -38,32 +40,40 @@ def mirror_folder(home: Path, address: str) -> Path:
     try:
         system, root = url_to_fs(address)
         files: dict[str, dict[str, Any]] = system.find(root, detail=True)
-        inside = {_inside(root, name): name for name in sorted(files)}
-        for place, name in inside.items():
-            _copy(system, name, files[name], copy / place)
+        names = {_path_inside(root, name): name for name in sorted(files)}
+        for path, name in names.items():
+            _copy(system, name, files[name], copy / path)
     except (ImportError, IngestError) as error:
         raise IngestError(f"{address}: {error}") from error
-    except Exception as error:  # each store has errors of its own
+    except Exception as error:  # each kind of store raises its own errors
         raise IngestError(f"{address} cannot be read ({type(error).__name__}: {error}): check its spelling, your "
                           "rights and the network") from error
-    _remove_others(copy, {copy / place for place in inside})
+    _remove_others(copy, {copy / path for path in names})
     return copy
 
 
-def _inside(root: str, name: str) -> str:
-    """Return a file's path in its folder.
+def _path_inside(root: str, name: str) -> str:
+    """Return a file's path relative to the store's folder.
 
     Raises:
-        IngestError: the path leads out of the folder.
+        IngestError: the path has a part that could lead out of the folder.
     """
-    place = name.lstrip("/").removeprefix(root.strip("/")).lstrip("/") or PurePosixPath(name).name
-    if not {"..", "."}.isdisjoint(PurePosixPath(place).parts):
+    path = name.lstrip("/").removeprefix(root.strip("/")).lstrip("/") or PurePosixPath(name).name
+    if not {"..", "."}.isdisjoint(PurePosixPath(path).parts):
         raise IngestError(f"{name}: a part of its path is `.` or `..`")
-    return place
+    return path
 
 
 def _copy(system: Any, name: str, about: dict[str, Any], target: Path) -> None:
-    """Copy a file unless the copy has its version: the store's tag, time or, if it has none, always again."""
+    """Copy a file, unless the local copy has the same version, which is noted in a file beside it.
+
+    Args:
+        system: the store.
+        name: the file's name in the store.
+        about: what the store says about the file. The version is its tag, checksum or time; without any of them, the
+            file is always copied.
+        target: the local copy.
+    """
     version = next((str(about[key]) for key in ("ETag", "etag", "sha", "mtime", "LastModified", "updated", "hex")
                     if about.get(key)), "")
     mark = target.with_name(f".{target.name}.version")
@@ -77,7 +87,7 @@ def _copy(system: Any, name: str, about: dict[str, Any], target: Path) -> None:
 
 
 def _remove_others(copy: Path, kept: set[Path]) -> None:
-    """Remove what is not of the store any more."""
+    """Remove the files and folders of a copy that the store no longer has; `kept` are the files that it has."""
     for entry in sorted(copy.rglob("*"), reverse=True) if copy.is_dir() else ():
         if entry.is_dir():
             if not any(file.is_relative_to(entry) for file in kept):

@@ -1,7 +1,8 @@
-"""Tables among the rows of a sheet or CSV file: where each begins, its titles, its header and its rows.
+"""Find the tables among the rows of a sheet or CSV file: where each begins, its titles, its header and its rows.
 
-A sheet may hold several tables, below and beside each other. A blank row alone does not end a table, because people
-also put blank rows between groups of its rows.
+A sheet may hold several tables, below and beside each other. It is first split into blocks: rows without a blank row
+between them. A block may be a table, or continue the one above, because people also put blank rows between groups of a
+table's rows.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -14,8 +15,9 @@ from .table_lines import TableLine, has_header, is_value, table_lines
 _HEAD = 50
 """The rows of a block that decide on its titles and its header; the rest is streamed."""
 _FAR = 2
-"""So many blank rows separate two tables of texts; those with numbers or dates differ by them."""
+"""The number of blank rows that separate two tables of texts; tables with numbers or dates are told apart by these."""
 _MOSTLY = 0.8
+"""The share of a column's cells that must be values in a column of values."""
 
 Merged = Mapping[tuple[int, int], int]
 """The number of the merged cell that covers a place, given as row and column."""
@@ -29,17 +31,23 @@ class SheetRow(NamedTuple):
 
 
 class TableBlock(NamedTuple):
-    """Rows without a blank one between them, in some columns of a sheet."""
+    """Rows without a blank one between them, in some columns of a sheet.
+
+    Attributes:
+        head: the first rows, which are in memory.
+        rest: the other rows, which are streamed.
+        columns: the columns that have any text in it.
+        blank_rows: the number of blank rows above the block.
+    """
 
     head: list[SheetRow]
     rest: Iterator[SheetRow]
     columns: Sequence[int]
     blank_rows: int
-    """The blank rows above it."""
 
 
 def stream_blocks(rows: Iterable[Sequence[str]]) -> Iterator[TableBlock]:
-    """Yield the blocks of rows in order; each one must be consumed before the next."""
+    """Yield the blocks of some rows in order; the rows of each must be read before the next block is asked for."""
     blank_rows = 0
     numbered = (SheetRow(number, cells) for number, cells in enumerate(rows))
     for has_text, group in groupby(numbered, lambda row: any(row.cells)):
@@ -53,16 +61,20 @@ def stream_blocks(rows: Iterable[Sequence[str]]) -> Iterator[TableBlock]:
 
 
 def split_blocks(rows: Sequence[SheetRow]) -> Iterator[TableBlock]:
-    """Yield the blocks of a sheet: from top to bottom, and those beside each other from left to right."""
+    """Yield the blocks of a sheet from top to bottom, and those beside each other from left to right."""
     blank_rows = 0
     for has_text, group in groupby(rows, lambda row: any(row.cells)):
-        part = list(group)
-        parts = _side_by_side(part) if has_text else []
+        block_rows = list(group)
+        if not has_text:
+            blank_rows = len(block_rows)
+            continue
+        parts = _side_by_side(block_rows)
         if len(parts) == 1:
-            yield TableBlock(part[:_HEAD], iter(part[_HEAD:]), _fill_names(part), blank_rows)
-        for beside in parts if len(parts) > 1 else ():
-            yield from (block._replace(blank_rows=max(block.blank_rows, _FAR)) for block in split_blocks(beside))
-        blank_rows = 0 if has_text else len(part)
+            yield TableBlock(block_rows[:_HEAD], iter(block_rows[_HEAD:]), _filled_columns(block_rows), blank_rows)
+        else:
+            for part in parts:  # a part never continues the table above it
+                yield from (block._replace(blank_rows=max(block.blank_rows, _FAR)) for block in split_blocks(part))
+        blank_rows = 0
 
 
 def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Iterator[str]:
@@ -70,7 +82,7 @@ def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Ite
 
     Args:
         blocks: the sheet's blocks.
-        title: the subject of a table without its own title.
+        title: the subject of tables without a title of their own; a row of one text alone is the title of the next.
         merged: the places that merged cells cover.
     """
     block, is_first = next(blocks, None), True
@@ -88,29 +100,37 @@ def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Ite
 
 def _table(block: TableBlock, blocks: Iterator[TableBlock], title: str, merged: Merged,
            ) -> Generator[str, None, TableBlock | None]:
-    """Yield the lines of the table that a block begins; return the block that begins the next one."""
+    """Yield the lines of a table; return the first block after it, or None at the end of the sheet.
+
+    Args:
+        block: the first block of the table.
+        blocks: the blocks that follow, some of which may continue the table.
+        title: the subject of the table if it has no title of its own.
+        merged: the places that merged cells cover.
+    """
     captions, header, head = _read_head(block, merged)
     yield from captions
-    following: list[TableBlock] = []
+    next_table: list[TableBlock] = []
     numeric = _numeric(block, block.head)
 
     def rows() -> Iterator[Sequence[str] | TableLine]:
+        """Yield the rows of the table; put the first block of the next one into `next_table`."""
         yield from head
         yield from (_cells(row, block.columns) for row in block.rest)
         for other in blocks:
             if _begins_table(other, block, header, numeric):
-                following.append(other)
+                next_table.append(other)
                 return
             yield from _further_rows(other, block, header)
 
     lines = table_lines(header, rows(), next(reversed(captions), title))
-    yield next(lines, "; ".join(filter(None, header)))  # names without rows below them are text
+    yield next(lines, "; ".join(filter(None, header)))  # a header without rows below it is text
     yield from lines
-    return following[0] if following else next(blocks, None)
+    return next_table[0] if next_table else next(blocks, None)
 
 
 def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -> Iterator[Sequence[str] | TableLine]:
-    """Yield the rows of a block that continues a table, without its repeated header."""
+    """Yield the rows of the block `other`, which continues the table of `block`, without a repeated header."""
     titles, rows = _split_titles(other)
     yield from (TableLine(next(filter(None, row.cells))) for row in titles)
     yield from (cells for row in chain(rows, other.rest)
@@ -118,40 +138,48 @@ def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -
 
 
 def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], numeric: frozenset[int]) -> bool:
-    """Return True if a block is a table of its own, rather than more rows of the one above it."""
+    """Return True if a block is a table of its own, and False if it continues the table above it.
+
+    Args:
+        block: the block.
+        above: the first block of the table above it.
+        header: the header of that table.
+        numeric: the columns of values in that table.
+    """
     _, rows = _split_titles(block)
-    if _is_single(block):
+    if _is_single(block):  # a single text is the title of the next table, or a heading among the rows
         return block.blank_rows >= _FAR or not header
     if not {at for row in rows for at, cell in enumerate(row.cells) if cell} <= set(above.columns):
         return True
     first = _cells(rows[0], above.columns)
     if _is_repeated(first, header) or len(rows) == 1 or not has_header([row.cells for row in rows]):
         return False
-    # A header is known by the values below it, or by texts where the table above has values.
-    return bool(_numeric(block, rows)) or any(rows[0].cells[at:at + 1] not in ([], [""]) for at in numeric) or (
-        block.blank_rows >= _FAR)
+    # The first row may be a header. It is one if values are below it, or if it has texts in columns of values.
+    has_texts_for_values = any(rows[0].cells[at:at + 1] not in ([], [""]) for at in numeric)
+    return bool(_numeric(block, rows)) or has_texts_for_values or block.blank_rows >= _FAR
 
 
 def _numeric(block: TableBlock, rows: Sequence[SheetRow]) -> frozenset[int]:
-    """Return the columns of numbers or dates below a first row with another text."""
+    """Return the columns of a block in which numbers or dates stand below a text in the first of some rows."""
     return frozenset(at for at in block.columns if _is_named(at, rows))
 
 
 def _is_named(at: int, rows: Sequence[SheetRow]) -> bool:
+    """Return True if a column has a text in its first row and mostly numbers or dates below."""
     name, *below = [row.cells[at] if at < len(row.cells) else "" for row in rows]
     values = list(map(is_value, filter(None, below)))
     return bool(name and values) and not is_value(name) and sum(values) >= _MOSTLY * len(values)
 
 
 def _cells(row: SheetRow, columns: Sequence[int]) -> list[str]:
-    """Return a row's cells in the columns of a table, as far as it has them, and what follows the last one."""
+    """Return a row's cells in the columns of a table, and any cells with text beyond the last column."""
     cells = [row.cells[at] for at in takewhile(lambda at: at < len(row.cells), columns)]
     beyond = row.cells[columns[-1] + 1:]
     return [*cells, *beyond] if any(beyond) else cells
 
 
 def _is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
-    """Return True if a row repeats a header, which may have more columns."""
+    """Return True if a row repeats a header; cells that either of them lacks count as empty."""
     return any(cells) and all(left == right for left, right in zip_longest(cells, header, fillvalue=""))
 
 
@@ -160,33 +188,41 @@ def _is_single(block: TableBlock) -> bool:
 
 
 def _split_titles(block: TableBlock) -> tuple[list[SheetRow], list[SheetRow]]:
-    """Return the rows of a single text above wider ones, and the other rows of a block's head."""
-    wide = next((at for at, row in enumerate(block.head) if len(set(row.cells) - {""}) > 1), 0)
-    return block.head[:wide], block.head[wide:]
+    """Split the head of a block into titles, which are rows with a single text above the first wider row, and the rest.
+
+    Without any wider row there are no titles.
+    """
+    first_wide = next((at for at, row in enumerate(block.head) if len(set(row.cells) - {""}) > 1), 0)
+    return block.head[:first_wide], block.head[first_wide:]
 
 
 # --- headers
 
 
 def _read_head(block: TableBlock, merged: Merged) -> GridTable:
+    """Return the captions, the header and the rows in the head of a block."""
     texts = [_cells(row, block.columns) for row in block.head]
-    if max(map(len, texts)) > 1:
-        captions, header, rows = read_grid(_grid(block, merged))
-        below = {at for row in rows if not isinstance(row, TableLine) for at, cell in enumerate(row) if cell}
-        is_used = not rows or any(name and at in below for at, name in enumerate(header))
-        return GridTable(captions, header, rows) if is_used else GridTable(captions, [], [header, *rows])
-    return GridTable([], texts[0], [*texts[1:]]) if has_header(texts) else GridTable([], [], [*texts])
+    if max(map(len, texts)) <= 1:
+        return GridTable([], texts[0], [*texts[1:]]) if has_header(texts) else GridTable([], [], [*texts])
+    captions, header, rows = read_grid(_grid(block, merged))
+    filled = {at for row in rows if not isinstance(row, TableLine) for at, cell in enumerate(row) if cell}
+    is_header = not rows or any(name and at in filled for at, name in enumerate(header))
+    if is_header:
+        return GridTable(captions, header, rows)
+    # No named column has any text below its name, so these names are a row.
+    return GridTable(captions, [], [header, *rows])
 
 
 def _grid(block: TableBlock, merged: Merged) -> list[GridRow]:
-    """Return the head of a block as a grid, in which a title spans all columns, and a name those that it covers."""
+    """Return the head of a block as a grid, in which titles and merged cells span several places."""
     titles, rows = _split_titles(block)
-    shared: dict[int, GridCell] = {}
+    merged_cells: dict[int, GridCell] = {}
 
     def cell(row: SheetRow, at: int) -> GridCell:
+        """Return the cell at a place; the same object for all places of a merged cell."""
         text = row.cells[at] if at < len(row.cells) else ""
         number = merged.get((row.number, at))
-        return GridCell(text) if number is None else shared.setdefault(number, GridCell(text))
+        return GridCell(text) if number is None else merged_cells.setdefault(number, GridCell(text))
 
     grid: list[GridRow] = [[cell(row, at) for at in block.columns] for row in rows]
     if not merged and len(grid) > _FAR:
@@ -198,9 +234,10 @@ def _grid(block: TableBlock, merged: Merged) -> list[GridRow]:
 
 
 def _spread(grid: Sequence[GridRow]) -> list[GridRow]:
-    """Return the first two rows, and let each name above blanks cover the names below them ("2023" over two columns).
+    """Return the first two rows of a grid; if both are a header, a name above several names spans their columns.
 
-    They are changed only if both are rows of names, and values are below them.
+    A header often has "2023" above only the first of two columns, and the names of both columns in the second row.
+    The rows are returned unchanged unless both consist of names and values are below them.
     """
     above, below, *rows = grid
     blanks = [at for at, cell in enumerate(above) if not cell.text]
@@ -213,7 +250,10 @@ def _spread(grid: Sequence[GridRow]) -> list[GridRow]:
         return [above, below]
     top: list[GridCell] = []
     for at, cell in enumerate(above):
-        top.append(cell if cell.text else below[at] if at == 0 else top[-1])
+        if cell.text:
+            top.append(cell)
+        else:
+            top.append(top[-1] if top else below[at])
     return [top, below]
 
 
@@ -221,8 +261,8 @@ def _spread(grid: Sequence[GridRow]) -> list[GridRow]:
 
 
 def _side_by_side(rows: Sequence[SheetRow]) -> list[list[SheetRow]]:
-    """Split rows at blank columns into tables that stand beside each other."""
-    columns = _fill_names(rows)
+    """Split rows at blank columns into tables that stand beside each other; a single part if they are one table."""
+    columns = _filled_columns(rows)
     starts = [right for left, right in pairwise(columns) if right > left + 1
               and _stand_apart([row.cells[:right] for row in rows], [row.cells[right:] for row in rows])]
     edges = [0, *starts, 1 + max(columns, default=0)]
@@ -231,20 +271,31 @@ def _side_by_side(rows: Sequence[SheetRow]) -> list[list[SheetRow]]:
 
 
 def _stand_apart(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> bool:
-    """Return True if two parts of some rows are whole tables that fill other rows or repeat names of columns."""
-    filled = [[at for at, cells in enumerate(part) if any(cells)] for part in (left, right)]
-    names = [set(filter(None, part[rows[0]])) for part, rows in zip((left, right), filled, strict=True)]
-    return (_is_whole(left, filled[0]) and _is_whole(right, filled[1])
-            and (filled[0] != filled[1] or bool(names[0] & names[1])))
+    """Return True if the parts left and right of a blank column are two tables.
+
+    Each of them has to be a complete table. And they either fill different rows, or have a column name in common.
+    """
+    left_rows, right_rows = ([at for at, cells in enumerate(part) if any(cells)] for part in (left, right))
+    left_names, right_names = (set(filter(None, part[rows[0]]))
+                               for part, rows in ((left, left_rows), (right, right_rows)))
+    return (_is_whole(left, left_rows) and _is_whole(right, right_rows)
+            and (left_rows != right_rows or bool(left_names & right_names)))
 
 
 def _is_whole(part: Sequence[Sequence[str]], filled: Sequence[int]) -> bool:
-    """Return True if a part has at least two columns and rows, and a text in the first column of each row."""
-    first = min((at for cells in part for at, cell in enumerate(cells) if cell), default=0)
-    wide = {at for cells in part for at, cell in enumerate(cells) if cell}
-    return (len(wide) > 1 and len(filled) > 1 and filled[-1] - filled[0] == len(filled) - 1
-            and all(part[at][first] for at in filled))
+    """Return True if a part is a complete table.
+
+    It has at least two columns and two adjacent rows, and a text in the first column of each row.
+
+    Args:
+        part: the cells of each row.
+        filled: the rows that have any text.
+    """
+    columns = {at for cells in part for at, cell in enumerate(cells) if cell}
+    first = min(columns, default=0)
+    has_adjacent_rows = len(filled) > 1 and filled[-1] - filled[0] == len(filled) - 1
+    return len(columns) > 1 and has_adjacent_rows and all(part[at][first] for at in filled)
 
 
-def _fill_names(rows: Sequence[SheetRow]) -> list[int]:
+def _filled_columns(rows: Sequence[SheetRow]) -> list[int]:
     return sorted({at for row in rows for at, cell in enumerate(row.cells) if cell})

@@ -1,4 +1,4 @@
-"""Subtitles (srt, vtt) as sentences, each with its time and speaker."""
+"""Read subtitles (srt, vtt) as lines of whole sentences, each with its time and speaker."""
 
 import html
 import re
@@ -15,12 +15,14 @@ _SPEAKER = re.compile(r"<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
 _ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
 _LONGEST = 600
-"""Characters from which a line ends although its sentence does not, as in subtitles without punctuation."""
+"""The length in characters from which a line ends inside a sentence, for subtitles without punctuation."""
 _PAUSE = 4.0
 """Seconds without words after which another line begins."""
 
 
 class _Cue(NamedTuple):
+    """A text that is shown for some time; times are in seconds, the speaker is "" if unknown."""
+
     start: float
     end: float
     speaker: str
@@ -30,8 +32,8 @@ class _Cue(NamedTuple):
 def read_subtitles(data: bytes, _: Limits) -> Content:
     """Read subtitles as lines such as "[00:01:02] Ida Lang: The bell rings.".
 
-    A line is a sentence or more, with the time at which it begins and with its speaker, if the file names one. Numbers,
-    notes, styles and markup are left out, and so is a line that the next cue shows again.
+    Each line has one or more whole sentences, the time at which they begin, and their speaker if the file names one.
+    Numbers, notes, styles and markup are left out. Text that a cue repeats from the one before it is left out, too.
 
     Raises:
         UnreadableError: the bytes are not text, or there is no cue with a time.
@@ -49,22 +51,22 @@ def read_subtitles(data: bytes, _: Limits) -> Content:
 
 
 def _cues(lines: Iterable[str]) -> Iterator[_Cue]:
-    """Yield the cues: the lines between one with times and the next blank line."""
-    times: re.Match[str] | None = None
+    """Yield the cues of a file: a line with times, and the lines of text up to a blank line or to further times."""
+    current_times: re.Match[str] | None = None  # None outside a cue
     words: list[str] = []
     for line in (*lines, ""):
-        cue = _CUE.match(line)
-        if times and (cue or not line.strip()):
-            yield from _split_speakers(_seconds(times["start"]), _seconds(times["end"]), words)
-            times, words = None, []
-        if cue:
-            times = cue
-        elif times:
+        times = _CUE.match(line)
+        if current_times and (times or not line.strip()):
+            yield from _split_speakers(_seconds(current_times["start"]), _seconds(current_times["end"]), words)
+            current_times, words = None, []
+        if times:
+            current_times = times
+        elif current_times:
             words.append(line)
 
 
 def _split_speakers(start: float, end: float, lines: list[str]) -> Iterator[_Cue]:
-    """Yield a cue for each speaker in it."""
+    """Yield the lines of a cue as one cue for each speaker, without markup."""
     speaker, words = "", list[str]()
     for line in lines:
         if found := _SPEAKER.match(line.strip()):
@@ -79,33 +81,37 @@ def _split_speakers(start: float, end: float, lines: list[str]) -> Iterator[_Cue
 
 
 def _sentences(cues: list[_Cue]) -> Iterator[str]:
-    begun, speaker, words, size, last = 0.0, "", list[str](), 0, 0.0
-    shown: set[str] = set()
+    """Join the texts of cues to lines, which end with a sentence, at a pause, with another speaker, or when long."""
+    start, speaker, words, size, last_end = 0.0, "", list[str](), 0, 0.0
+    previous: set[str] = set()
     for cue in cues:
-        fresh = [line for line in cue.text.split("\n") if line not in shown]
-        shown = set(cue.text.split("\n"))
-        if words and (cue.speaker != speaker or cue.start - last > _PAUSE or size > _LONGEST
+        cue_lines = cue.text.split("\n")
+        new_lines = [line for line in cue_lines if line not in previous]
+        previous = set(cue_lines)
+        if words and (cue.speaker != speaker or cue.start - last_end > _PAUSE or size > _LONGEST
                       or words[-1].endswith(_ENDS)):
-            yield _line(begun, speaker, words)
+            yield _line(start, speaker, words)
             words, size = [], 0
-        if fresh and not words:
-            begun, speaker = cue.start, cue.speaker
-        words += fresh
-        size += sum(map(len, fresh))
-        last = cue.end
+        if new_lines and not words:
+            start, speaker = cue.start, cue.speaker
+        words += new_lines
+        size += sum(map(len, new_lines))
+        last_end = cue.end
     if words:
-        yield _line(begun, speaker, words)
+        yield _line(start, speaker, words)
 
 
-def _line(begun: float, speaker: str, words: list[str]) -> str:
-    whole = int(begun)
-    time = f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
+def _line(start: float, speaker: str, words: list[str]) -> str:
+    """Return a line of the document's text, such as "[00:01:02] Ida Lang: The bell rings."."""
+    seconds = int(start)
+    time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return f"[{time}] {f'{speaker}: ' if speaker else ''}{' '.join(words)}"
 
 
 def _seconds(time: str) -> float:
-    *above, seconds = time.replace(",", ".").split(":")
+    """Return a time such as "00:01:02,500" in seconds; the hours may be missing."""
+    *hours_and_minutes, seconds = time.replace(",", ".").split(":")
     minutes = 0
-    for part in above:
+    for part in hours_and_minutes:
         minutes = minutes * 60 + int(part)
     return minutes * 60 + float(seconds)

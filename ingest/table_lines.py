@@ -1,7 +1,7 @@
-"""Tables to rows of text: which column names the row, what a header means, and which rows are not data.
+"""Write tables as lines of text: find the column that names the row, the units in headers, and rows that are no data.
 
-Every table, from any format, becomes lines in the form of `text/table_rows.py`, while the whole table is at hand. Later
-steps read the lines alone. Those of Markdown are found here, too.
+Every table, from any format, becomes lines in the form of `text/table_rows.py`, which later steps read without seeing
+the table. Tables in Markdown texts are found here, too.
 """
 
 import re
@@ -31,13 +31,13 @@ _YEAR = re.compile(r"[12]\d{3}")
 _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
 _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
                      "column 1", "序号", "编号", "名次", "排名"})
-"""Headers of columns that count rows, whatever these are of."""
+"""Headers of columns that only number the rows."""
 _TOTALS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "average", "mean", "合计",
                      "总计", "小计", "平均"})
 _DESCRIBING = frozenset({"type", "kind", "category", "status", "unit", "required", "default", "value", "description",
                          "comment", "comments", "note", "notes", "meaning", "reason", "commentary", "rationale",
                          "definition", "example", "explanation", "remarks", "类型", "状态", "备注", "说明", "单位"})
-"""Headers of columns that name nothing beside another column."""
+"""Headers of columns that describe the row; they do not name it, unless they are the first column."""
 _PROPERTY = frozenset({"", "property", "attribute", "field", "feature", "specification", "spec", "parameter", "key",
                        "characteristic", "detail", "details", "item", "参数", "属性", "项目", "字段"})
 _VALUE = frozenset({"", "value", "values", "detail", "details", "specification", "description", "data", "content",
@@ -47,7 +47,7 @@ _FIELDS = re.compile(
     r"\b(?:authors?|owners?|reviewers?|editors?|created|updated|modified|approved|submitted|dates?|status|version|revision|"
     r"title|file ?name|licen[cs]e|department|contact|e-?mail|phone|telephone|address|deadline)\b|"
     r"作者|时间|日期|版本|文件名|名称|状态|部门|负责人|联系人|电话|邮箱|地址|编号", re.IGNORECASE)
-"""Words of the fields of a form."""
+"""Words in the names of fields of a form."""
 _LONGEST_FIELD = 30
 _BAR = re.compile(r"(?<!\\)\|")
 _MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|`|"
@@ -63,18 +63,18 @@ class TableLine:
 
 
 def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine], title: str) -> Iterator[str]:
-    """Yield the lines of a table; memory holds a sample of the rows at most.
+    """Yield the lines of a table; only a sample of its rows is in memory.
 
     Args:
         header: the columns' names; empty if there are none. A table of two columns without names, or with names such
-            as "Property" and "Value", is about the title.
-        rows: the cells; short rows lack their last cells, long ones have unnamed columns. Lines between rows stay in
-            place.
+            as "Property" and "Value", lists properties of the title.
+        rows: the cells of each row. Short rows lack their last cells; cells beyond the header are in unnamed columns.
+            Lines between rows stay in place.
         title: the table's subject: the heading above it, or the file's name.
 
     Yields:
-        At least one line for each row with a cell that is not empty. A row without a name, and a row of totals, gets
-        another form, so its cells are read as text and not as facts.
+        At least one line for each row that is not empty. Rows without a name and rows of totals get another form, so
+        that later steps read their cells as text and not as facts.
     """
     stream = (row for row in map(_clean, rows) if (row.text if isinstance(row, TableLine) else any(row)))
     first = list(islice(stream, _SAMPLE))
@@ -95,7 +95,7 @@ def _clean(row: Sequence[str] | TableLine) -> list[str] | TableLine:
 
 
 def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> Iterator[str]:
-    """Yield the properties of one subject, one row for each group between two lines."""
+    """Yield the lines of a table whose rows are properties of its title: one row for each group between two lines."""
     for is_line, group in groupby(rows, lambda row: isinstance(row, TableLine)):
         if is_line:
             yield from (row.text for row in group if isinstance(row, TableLine))
@@ -107,14 +107,21 @@ def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> It
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Return True if the first row names columns: none of its cells is a number or a date.
 
-    A year may be a name unless years are below it. Another value may be a name above plain numbers ("2023 (kg)").
+    Some values can be the name of a column nevertheless; see `_may_be_name`.
     """
-    return not any(is_value(name) and not _may_be_name(name, [row[at].strip() for row in rows[1:] if at < len(row)])
-                   for at, name in enumerate(cell.strip() for cell in rows[0]))
+    for at, name in enumerate(cell.strip() for cell in rows[0]):
+        cells_below = [row[at].strip() for row in rows[1:] if at < len(row)]
+        if is_value(name) and not _may_be_name(name, cells_below):
+            return False
+    return True
 
 
 def _may_be_name(value: str, cells: Sequence[str]) -> bool:
-    """Return True if a value can be the name of the column with the given cells."""
+    """Return True if a number or a date can be the name of the column with the given cells.
+
+    A year can be a name unless all cells are years. Another value, such as "2023 (kg)", can be a name above plain
+    numbers if it is no plain number itself.
+    """
     below = list(filter(None, cells))
     if _YEAR.fullmatch(value):
         return not below or not all(map(_YEAR.fullmatch, below))
@@ -122,32 +129,42 @@ def _may_be_name(value: str, cells: Sequence[str]) -> bool:
 
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Return True if each row is a property with its value, and the table is about a single subject."""
+    """Return True if a table lists properties of its title: two columns, without header or with one that says so."""
     label, value = map(label_key, header) if len(header) == _PAIR else ("", "" if not header else "-")
     return (label in _PROPERTY and value in _VALUE and 0 < len(sample) < _SAMPLE
             and max(map(len, sample)) == _PAIR)
 
 
 def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Return True if the first column has the names of fields, such as author and date, and so has the header."""
+    """Return True if a table of two columns is a form, whose header row is a field with its value like all others.
+
+    Its first column then has distinct short names, of which the first and at least one other are typical of forms, such
+    as "Author" and "Date". The second cell of the header must not be a heading such as "Value".
+    """
     if len(header) != _PAIR or not _PAIR <= len(sample) < _SAMPLE or max(map(len, sample)) > _PAIR:
         return False
     names = [row[0] for row in (header, *sample)]
     if len(set(names)) < len(names) or not all(0 < len(name) <= _LONGEST_FIELD for name in names):
         return False
-    heads_values = label_key(header[1]) in _VALUE | _DESCRIBING or _FIELDS.search(header[1]) is not None
+    has_column_names = label_key(header[1]) in _VALUE | _DESCRIBING or _FIELDS.search(header[1]) is not None
     are_fields = [_FIELDS.search(name) is not None for name in names]
-    return not heads_values and are_fields[0] and sum(are_fields) >= _PAIR
+    return not has_column_names and are_fields[0] and sum(are_fields) >= _PAIR
 
 
 def _pair(row: Sequence[str]) -> tuple[str, str]:
+    """Return a property and its value; a unit in the property's name is moved to a plain number."""
     label, value = [*row, "", ""][:_PAIR]
     label, unit = _split_unit(label.strip().rstrip(":：").strip())
-    return (label, f"{value} {unit}" if _PLAIN_NUMBER.fullmatch(value) else value) if unit else (label, value)
+    if unit and _PLAIN_NUMBER.fullmatch(value):
+        value = f"{value} {unit}"
+    return label, value
 
 
 def _lines(cells: Sequence[Cell]) -> Iterator[str]:
-    """Write a row as statements about its first cell; as one plain line if that cell is empty, a total or too long."""
+    """Yield the lines of a row: statements about its first cell, which names the row.
+
+    If that cell is empty, a total or too long for a name, the row is one plain line instead.
+    """
     first = cells[0] if cells else Cell("", "")
     if first.value and label_key(first.value) not in _TOTALS and len(first.value) <= _LONGEST_NAME:
         yield from row_lines([cell for cell in cells if cell.value])
@@ -159,6 +176,7 @@ class _Columns:
     """The columns of a table: headers, units, and the column that names the row."""
 
     def __init__(self, header: Sequence[str], sample: Sequence[Sequence[str]]) -> None:
+        """Find out about the columns from the header and a sample of the rows."""
         width = max([len(header), *map(len, sample)])
         columns = [[row[at] for row in sample if at < len(row) and row[at]] for at in range(width)]
         self._headers: list[str] = []
@@ -170,15 +188,17 @@ class _Columns:
         self._headers = _distinct(self._headers)
         self._key = self._identifying_column(columns, len(sample))
         keys = columns[self._key] if columns else []
-        self._numbered = all(map(_PLAIN_NUMBER.fullmatch, keys)) and not all(map(_YEAR.fullmatch, keys))
+        # True if plain numbers name the rows; years do not count, because they are names by themselves.
+        self._has_numeric_names = all(map(_PLAIN_NUMBER.fullmatch, keys)) and not all(map(_YEAR.fullmatch, keys))
 
     def cells(self, row: Sequence[str]) -> list[Cell]:
-        """Return the cells of a row, beginning with the one that names it."""
+        """Return the cells of a row with headers and units, beginning with the cell that names the row."""
         cells = [Cell(self._header_at(at), self._with_unit(at, value)) for at, value in enumerate(row)]
-        cells += [Cell(self._headers[self._key], "")] if self._key >= len(cells) else []
+        if self._key >= len(cells):  # the row is too short to have a name
+            cells.append(Cell(self._headers[self._key], ""))
         key = cells.pop(min(self._key, len(cells) - 1))
-        if self._numbered and _PLAIN_NUMBER.fullmatch(key.value):
-            key = Cell(key.header, f"{key.header} {key.value}")  # a bare number is not a name: 'Flight 7'
+        if self._has_numeric_names and _PLAIN_NUMBER.fullmatch(key.value):
+            key = Cell(key.header, f"{key.header} {key.value}")  # a name such as "Flight 7" instead of "7"
         return [key, *cells]
 
     def _header_at(self, at: int) -> str:
@@ -189,7 +209,7 @@ class _Columns:
         return f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value
 
     def _identifying_column(self, columns: Sequence[Sequence[str]], rows: int) -> int:
-        """Return the index of the column that identifies a row: the first of these that exists.
+        """Return the index of the column that identifies a row: the first one in this list that the table has.
 
         1. A column of distinct texts whose header says "name".
         2. The leftmost column, if it holds serial numbers and its header says of what ("Flight", not "No.").
@@ -199,7 +219,7 @@ class _Columns:
         6. The leftmost column.
         """
         texts = [at for at, cells in enumerate(columns) if cells and not all(map(is_value, cells[:_JUDGED]))
-                 and max(map(len, cells)) <= _LONGEST_NAME and not (at and self._is_describing(at))]
+                 and max(map(len, cells)) <= _LONGEST_NAME and (at == 0 or not self._is_describing(at))]
         distinct = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
         of_texts = [at for at in distinct if at in texts]
         named = [at for at in of_texts if label_key(self._headers[at]).endswith(_NAMING)]
@@ -213,21 +233,28 @@ class _Columns:
 
 
 def _is_counted_up(cells: Sequence[str]) -> bool:
-    """Return True for whole numbers that go up by one, such as 0, 1, 2: quantities and years rarely do."""
-    return all(map(str.isdecimal, cells)) and not all(map(_YEAR.fullmatch, cells)) and [*map(int, cells)] == [
-        int(cells[0]) + place for place in range(len(cells))]
+    """Return True for whole numbers that go up by one, such as 0, 1, 2, unless they are years; quantities rarely do."""
+    if not all(map(str.isdecimal, cells)) or all(map(_YEAR.fullmatch, cells)):
+        return False
+    return [*map(int, cells)] == [int(cells[0]) + place for place in range(len(cells))]
 
 
 def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:
-    """Return a header's label, and the unit that it gives its numbers."""
+    """Return a column's name and its unit, which is "" unless most of the column's cells are values.
+
+    Args:
+        written: the header as the table has it.
+        cells: the cells below it.
+    """
     label = " ".join(written.replace("_", " ").split())
-    some = cells[:_JUDGED]
-    if some and sum(map(is_value, some)) >= _MOSTLY * len(some):
+    sample = cells[:_JUDGED]
+    if sample and sum(map(is_value, sample)) >= _MOSTLY * len(sample):
         return _split_unit(label)
     return label[:_LONGEST_HEADER], ""
 
 
 def _split_unit(header: str) -> tuple[str, str]:
+    """Split a header such as "Mass (kg)" or "Mass kg" into its name and its unit, which is "" if it has none."""
     header = header[:_LONGEST_HEADER]
     for match in (_UNIT.fullmatch(header), _LAST_WORD.fullmatch(header)):
         if match and is_unit(match["unit"]):
@@ -236,7 +263,7 @@ def _split_unit(header: str) -> tuple[str, str]:
 
 
 def _distinct(headers: Sequence[str]) -> list[str]:
-    """Return the headers, and append a number to repeated ones."""
+    """Return the headers with a number appended to those that are repeated."""
     seen: Counter[str] = Counter()
     distinct = []
     for header in headers:
@@ -264,7 +291,7 @@ def with_rows(text: str, title: str) -> str:
         title: the subject of a table that is under no heading with a subject of its own.
 
     Returns:
-        The text in which each pipe table outside fenced code is written by `table_lines`.
+        The text, in which the lines of `table_lines` replace each pipe table outside fenced code.
     """
     if "|" not in text:
         return text
@@ -272,10 +299,13 @@ def with_rows(text: str, title: str) -> str:
 
 
 def _with_row_lines(lines: Sequence[Line], title: str) -> Iterator[str]:
+    """Yield the lines of a text with its pipe tables written as rows; see `with_rows`."""
     at = 0
     while at < len(lines):
         line = lines[at]
-        if not line.is_code and "|" in line.text and at + 1 < len(lines) and _is_rule(lines[at + 1].text):
+        begins_table = (not line.is_code and "|" in line.text and at + 1 < len(lines)
+                        and _is_rule(lines[at + 1].text))
+        if begins_table:
             end = at + 2
             while end < len(lines) and "|" in lines[end].text:
                 end += 1
@@ -294,6 +324,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _cells(line: str) -> list[str]:
+    """Return the cells of a line of a pipe table, without marks for code, links and emphasis."""
     line = line.strip().removeprefix("|")
     if line.endswith("|") and not line.endswith("\\|"):
         line = line[:-1]
@@ -301,5 +332,5 @@ def _cells(line: str) -> list[str]:
 
 
 def _plain(mark: re.Match[str]) -> str:
-    """Replace a mark: code and a link by their words, a line break by a space, emphasis by nothing."""
+    """Return the replacement of a mark: the words of code, a link or emphasis; a space for a line break."""
     return mark["code"] or mark[2] or mark["strong"] or mark["words"] or (" " if mark[0].startswith("<") else "")

@@ -6,10 +6,14 @@ from huggingface_hub import snapshot_download
 
 
 def local_model(name: str, repository: str) -> Path:
-    """Return a model's folder: the one of this name, or the one in the Hugging Face cache. Nothing is downloaded.
+    """Return a model's folder. Nothing is downloaded.
+
+    Args:
+        name: a folder, which is returned if it exists.
+        repository: a Hugging Face repository, whose folder in the local cache is returned otherwise.
 
     Raises:
-        FileNotFoundError: it is in neither; says how to fetch it.
+        FileNotFoundError: neither exists; the message says how to fetch the model.
     """
     if Path(name).is_dir():
         return Path(name)

@@ -106,7 +106,7 @@ def in_words(edit: Edit) -> str:
 
 
 def edited_entity(edit: Edit) -> str:
-    """Return the id, after the edit, of the entity that the edit is about; for a fact this is its subject."""
+    """Return the id that an edited entity has after the edit; of an edited fact, the id of its head entity."""
     match edit:
         case Rename():
             return edit.entity.id
@@ -123,16 +123,25 @@ Types = Mapping[tuple[str, str], str]
 
 
 def decided_types(edits: Iterable[Edit]) -> dict[tuple[str, str], str]:
-    """Return the types that persons gave to entities; the last type of an entity counts."""
+    """Return the types that persons gave to entities, by canonical name and extracted type.
+
+    If an entity was given several types one after the other, the last one counts. Entities that ended up with their
+    extracted type are left out.
+    """
     types: dict[tuple[str, str], str] = {}
-    for edit in (edit for edit in edits if isinstance(edit, Retype)):
+    for edit in edits:
+        if not isinstance(edit, Retype):
+            continue
         for entity in edit.entities:
             name = canonical_name(entity.name)
-            types.update({key: edit.type for key, given in types.items() if (key[0], given) == (name, entity.type)})
+            # An earlier edit may have given the entity the type that this edit changes.
+            for (other, extracted), given in types.items():
+                if (other, given) == (name, entity.type):
+                    types[other, extracted] = edit.type
             types[name, entity.type] = edit.type
-    return {(name, read): given for (name, read), given in types.items() if read != given}
+    return {(name, extracted): given for (name, extracted), given in types.items() if extracted != given}
 
 
 def ids_after(types: Types) -> dict[str, str]:
     """Map the former id of each retyped entity to its new id."""
-    return {entity_id(name, read): entity_id(name, given) for (name, read), given in types.items()}
+    return {entity_id(name, extracted): entity_id(name, given) for (name, extracted), given in types.items()}

@@ -104,6 +104,7 @@ class GraphSchema(Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        """Raise ValueError unless names are unique and all types and inverses that elements name exist."""
         _check_unique("entity type", self.entity_types)
         _check_unique("relation", self.relation_types)
         _check_unique("attribute", self.attribute_types)
@@ -123,6 +124,7 @@ class GraphSchema(Frozen):
         return self
 
     def _check_inverse(self, relation: RelationType) -> None:
+        """Raise ValueError if a relation's inverse is missing, is the relation itself, or has another inverse."""
         if relation.inverse is None:
             return
         where, other = f"relation {relation.name!r}, inverse", self.relation_type(relation.inverse)
@@ -153,23 +155,25 @@ class GraphSchema(Frozen):
     def one_at_a_time(self) -> tuple[dict[str, tuple[bool, bool]], frozenset[str]]:
         """Return which relations and attributes have one value at a time.
 
-        What is said of the inverse of a relation counts for it as well.
+        What the schema says of a relation also counts for its inverse, with head and tail exchanged; for a symmetric
+        relation it counts in both directions.
 
         Returns:
-            Relations, each with whether a head has one tail and whether a tail has one head; and attributes.
+            The relations, each with whether a head has one tail at a time, and whether a tail has one head at a time;
+            and the attributes.
         """
         inverses = {r.name: r.inverse for r in self.relation_types if r.inverse}
         inverses |= {inverse: name for name, inverse in inverses.items()}
-        said = {r.name: (r.functional, r.inverse_functional) for r in self.relation_types}
-        is_single_end: dict[str, tuple[bool, bool]] = {}
+        declared = {r.name: (r.functional, r.inverse_functional) for r in self.relation_types}
+        single_ends: dict[str, tuple[bool, bool]] = {}
         for relation in self.relation_types:
-            tails, heads = said[relation.name]
-            other = said.get(inverses.get(relation.name, ""), (False, False))
-            ends = tails or other[1] or (relation.symmetric and heads), heads or other[0] or (
-                relation.symmetric and tails)
+            one_tail, one_head = declared[relation.name]
+            inverse_one_tail, inverse_one_head = declared.get(inverses.get(relation.name, ""), (False, False))
+            ends = (one_tail or inverse_one_head or (relation.symmetric and one_head),
+                    one_head or inverse_one_tail or (relation.symmetric and one_tail))
             if any(ends):
-                is_single_end[relation.name] = ends
-        return is_single_end, frozenset(a.name for a in self.attribute_types if a.functional)
+                single_ends[relation.name] = ends
+        return single_ends, frozenset(a.name for a in self.attribute_types if a.functional)
 
     def ancestors(self, type_name: str | None) -> list[str]:
         """Return the type and its parents, nearest first; a cycle ends the list."""
@@ -189,15 +193,20 @@ class GraphSchema(Frozen):
         return known is not None and self.is_a(head_type, known.domain) and self.is_a(tail_type, known.range)
 
     def might_fit(self, head_type: str, relation: str, tail_type: str) -> bool:
-        """Return True if each type that does not fit a relation's end is a more general one of what does."""
+        """Return True if a triple would be admitted if its entities had more specific types.
+
+        This is so if the type of each end is admitted, or is an ancestor of a type that is admitted.
+        """
         known = self.relation_type(relation)
-        return known is not None and all(
-            self.is_a(kind, allowed) or any(kind in self.ancestors(name) for name in allowed)
-            for kind, allowed in ((head_type, known.domain), (tail_type, known.range)))
+        if known is None:
+            return False
+        ends = (head_type, known.domain), (tail_type, known.range)
+        return all(self.is_a(kind, allowed) or any(kind in self.ancestors(name) for name in allowed)
+                   for kind, allowed in ends)
 
 
 def _chain(type_name: str | None, parents: dict[str, str | None]) -> dict[str, None]:
-    """Return a type and its parents, nearest first; a cycle ends them."""
+    """Return a type and its ancestors, nearest first, as the keys of a dict; a cycle ends the chain."""
     chain: dict[str, None] = {}
     while type_name is not None and type_name not in chain:
         chain[type_name] = None
@@ -206,6 +215,7 @@ def _chain(type_name: str | None, parents: dict[str, str | None]) -> dict[str, N
 
 
 def _check_unique(kind: str, elements: tuple[SchemaElement, ...]) -> None:
+    """Raise ValueError if two elements of a kind have the same name, ignoring case and width."""
     seen: set[str] = set()
     for element in elements:
         key = normalise(element.name)
@@ -215,6 +225,7 @@ def _check_unique(kind: str, elements: tuple[SchemaElement, ...]) -> None:
 
 
 def _check_types(where: str, names: tuple[str, ...], known: set[str]) -> None:
+    """Raise ValueError if a name is not that of a known entity type; `where` is the element for the message."""
     for name in names:
         if name not in known:
             raise ValueError(f"{where}: there is no entity type {name!r}; add it or name one of "
@@ -257,6 +268,7 @@ def diff(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
 
 def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[SchemaElement, ...],
              ) -> list[ElementChange]:
+    """Return the changes of the elements of a kind; see `diff`."""
     old, new = {e.name: e for e in before}, {e.name: e for e in after}
     changes = []
     for name, element in new.items():

@@ -51,9 +51,9 @@ class Inquiry(Frozen):
     is_last: bool = False
 
     def items(self) -> Iterator[Passage]:
-        """Yield all items in the order of their numbers, dropped ones among them."""
-        for one in self.rounds:
-            for block in one.blocks:
+        """Yield all items in the order of their numbers, including dropped ones."""
+        for lookup_round in self.rounds:
+            for block in lookup_round.blocks:
                 yield from block.items
 
 

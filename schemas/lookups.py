@@ -20,6 +20,7 @@ Texts = Annotated[tuple[Text, ...], Field(max_length=20)]
 
 
 def _check_share(text: str) -> str:
+    """Return a text if it is empty or a number from 0 to 1; raise ValueError otherwise."""
     try:
         is_share = not text or 0 <= float(text) <= 1
     except ValueError:
@@ -66,8 +67,13 @@ class TripleLookup(_Request):
 
     @property
     def most_rows(self) -> int | None:
-        """The most rows to show, None for all: an extreme's `limit` is of its values, whose rows are all shown."""
-        return None if self.do in EXTREMES and not self.by else self.limit or None
+        """The most rows to show; None for all.
+
+        For an extreme such as the largest values, `limit` is the number of values, and all rows with them are shown.
+        """
+        if self.do in EXTREMES and not self.by:
+            return None
+        return self.limit or None
 
 
 class PathLookup(_Request):
@@ -112,13 +118,18 @@ LOOKUPS: dict[Tool, type[Lookup]] = {
 
 
 def lookup_text(lookup: Lookup) -> str:
-    """Return a lookup as people read it: `triple_search: born_in, tail Warsaw`."""
-    given = ((name, "" if value == type(lookup).model_fields[name].default else
-              ", ".join(value) if isinstance(value, tuple) else str(value)) for name, value in lookup if name != "tool")
-    said = [text if number == 0 else f"{name} {text}" for number, (name, text) in enumerate(given) if text]
-    return f"{lookup.tool}: {', '.join(said) or 'everything'}"
+    """Return a lookup as people read it: `triple_search: born_in, tail Warsaw`.
+
+    Arguments with their default are left out, and the first argument is written without its name.
+    """
+    parts: list[str] = []
+    for number, (name, value) in enumerate(argument for argument in lookup if argument[0] != "tool"):
+        text = ", ".join(value) if isinstance(value, tuple) else str(value)
+        if text and value != type(lookup).model_fields[name].default:
+            parts.append(text if number == 0 else f"{name} {text}")
+    return f"{lookup.tool}: {', '.join(parts) or 'everything'}"
 
 
 def lookup_arguments(lookup: Lookup) -> dict[str, object]:
-    """Return the arguments that a lookup gives, without those left out."""
+    """Return the arguments of a lookup that differ from their defaults."""
     return lookup.model_dump(mode="json", exclude_defaults=True, exclude={"tool"})

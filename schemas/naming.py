@@ -85,11 +85,12 @@ def label_key(label: str) -> str:
 def is_readable_label(label: str) -> bool:
     """Return True if a label can name a relation, attribute or type: a few words, and no sentence, number or address.
 
-    Models also write whole sentences, values, and nothing at all.
+    This has to be checked, because models also write whole sentences, values, or nothing as labels.
     """
-    text = label.strip()
-    return (0 < len(text) <= _LONGEST_LABEL and text.isprintable() and any(map(str.isalpha, text))
-            and len(label_key(text).split()) <= _MOST_WORDS and not _NO_LABEL.search(label_key(text)))
+    text, key = label.strip(), label_key(label)
+    if not 0 < len(text) <= _LONGEST_LABEL or len(key.split()) > _MOST_WORDS:
+        return False
+    return text.isprintable() and any(map(str.isalpha, text)) and not _NO_LABEL.search(key)
 
 
 def content_id(*parts: str) -> str:
@@ -121,7 +122,10 @@ def relation_id(relation: str) -> str:
 
 
 def has_name(text: str, name: str) -> bool:
-    """Return True if a text contains a whole name, regardless of case and width; Chinese has no word boundaries."""
+    """Return True if a text contains a name as whole words, ignoring case and full-width letters.
+
+    A Chinese name may be anywhere, because Chinese has no word boundaries.
+    """
     return has_any_name(text, [name])
 
 
@@ -151,9 +155,9 @@ def _is_word_letter(character: str) -> bool:
 
 
 def is_descriptive(name: str, attribute: str, value: str) -> bool:
-    """Return False for a part of an entity's name, and for the code of the section that its row stands in.
+    """Return False for a value that only repeats a part of its entity's name, or the code of its row's section.
 
-    Such values are still found, listed and counted by those who ask for them.
+    Such values are not shown as a description of the entity, but can still be looked up, listed and counted.
 
     Args:
         name: the entity's name, such as "RFC-20: Oslo Pumps".
@@ -165,7 +169,7 @@ def is_descriptive(name: str, attribute: str, value: str) -> bool:
         return False
     if key in _NAMES:
         return _words(value) not in named
-    # Few names have the attribute in them, so that hardly any value is looked at: this runs for each of a graph.
+    # Few names contain the attribute, so the second, slower test is rare; this runs for every value of a graph.
     return _words(key) not in named or _words(f"{key} {value}") not in named
 
 

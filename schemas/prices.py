@@ -19,7 +19,7 @@ _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def batched(model: str) -> str:
-    """Return the name under which accounts and prices have the calls of a model that were answered in batches."""
+    """Return the name that accounts and price files use for calls of a model that were answered in batches."""
     return model + _BATCHED
 
 
@@ -59,8 +59,8 @@ class Prices:
             cached: the prompt tokens that came from the endpoint's cache.
 
         Returns:
-            The cost in the file's currency; None if the model's price is unknown. Without tokens the cost is 0. Calls
-            answered in batches (`batched`) cost half, unless the file has a price for them.
+            The cost in the file's currency; None if the model's price is unknown, and 0 without tokens. Calls answered
+            in batches (`batched`) cost half of the model's price, unless the file has a price for them.
         """
         if not prompt and not completion:
             return 0.0
@@ -69,8 +69,9 @@ class Prices:
             price, share = self._by_model.get(model.removesuffix(_BATCHED)), _BATCH_SHARE
         if price is None:
             return None
-        read = price.prompt if price.cached is None else price.cached
-        return share * ((prompt - cached) * price.prompt + cached * read + completion * price.completion) / PER
+        cached_price = price.prompt if price.cached is None else price.cached
+        cost = (prompt - cached) * price.prompt + cached * cached_price + completion * price.completion
+        return share * cost / PER
 
 
 def load_prices(path: Path | None) -> Prices:

@@ -85,16 +85,24 @@ class Passage(Frozen):
 
     @property
     def key(self) -> str:
-        """What equal items share: a line's statement, or a passage's chunk and how much of it is shown."""
+        """A text that is equal for equal items: the statement, or a passage's chunk and the length of its text."""
         return self.statement or f"{self.chunk_id}:{len(self.text)}"
 
     @property
     def header(self) -> str:
-        """The line above its text in a prompt: where the passage stands; a record that has a title is not numbered."""
-        alone = self.title == self.document or self.document.rpartition("#")[2].isdecimal()
-        named = self.title if alone or not self.title else f"{self.document}: {self.title}"
-        above = " > ".join(filter(None, [named or self.document, self.heading]))
-        return f"{above} ({self.about})" if self.about else above
+        """The line above the item's text in a prompt: its document, title, headings and metadata.
+
+        The document is left out if the title repeats it, or if it is a numbered record with a title.
+        """
+        is_numbered_record = self.document.rpartition("#")[2].isdecimal()
+        if not self.title:
+            name = self.document
+        elif self.title == self.document or is_numbered_record:
+            name = self.title
+        else:
+            name = f"{self.document}: {self.title}"
+        place = " > ".join(filter(None, [name, self.heading]))
+        return f"{place} ({self.about})" if self.about else place
 
 
 class Quote(BaseModel):
@@ -108,7 +116,7 @@ class Quote(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_number(cls, given: Any) -> Any:
-        """Read a mere number, which models write for an item without words."""
+        """Accept a number in place of an object: models write only the number of an item without words."""
         return {"item": given} if isinstance(given, int | str) else given
 
 

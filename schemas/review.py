@@ -56,11 +56,13 @@ class Review(Frozen):
     who: str = Field(default="reviewer", min_length=1, max_length=100)
 
     def on(self, candidates: Sequence[Candidate]) -> list[Decision]:
-        """Return the decisions, with one for each candidate that `all` covers."""
-        named = {(d.kind, d.name) for d in self.decisions}
-        rest = [Decision(kind=c.kind, name=c.name, verdict=self.all) for c in candidates
-                if self.all and (c.kind, c.name) not in named]
-        return [*self.decisions, *rest]
+        """Return all decisions: those of the review, and if `all` is set, one for each other candidate."""
+        if not self.all:
+            return [*self.decisions]
+        decided = {(d.kind, d.name) for d in self.decisions}
+        others = [Decision(kind=c.kind, name=c.name, verdict=self.all) for c in candidates
+                  if (c.kind, c.name) not in decided]
+        return [*self.decisions, *others]
 
 
 def read_review(data: object) -> Review:
@@ -79,7 +81,7 @@ def read_review(data: object) -> Review:
 
 
 def load_review(path: Path) -> Review:
-    """Read a review from a JSON or YAML file, without the `candidates` that `schema review --save` wrote.
+    """Read a review from a JSON or YAML file; its field `candidates`, which `schema review --save` wrote, is ignored.
 
     Raises:
         ReviewError: the file cannot be read, or has another form.
@@ -94,7 +96,7 @@ def load_review(path: Path) -> Review:
 
 
 def review_config() -> "ReviewConfig":
-    """Return what a person may decide on each action."""
+    """Return the decisions that a person may make on each action, in LangChain's form."""
     return {"action_name": ACTION, "allowed_decisions": ["approve", "edit", "reject"]}
 
 
@@ -106,14 +108,15 @@ def action_request(candidate: Candidate, description: str) -> "ActionRequest":
 def is_decisions(data: dict[str, Any]) -> bool:
     """Return True if an answer has LangChain's form."""
     decisions = data.get("decisions")
-    return isinstance(decisions, list) and any(isinstance(one, dict) and "type" in one for one in decisions)
+    return isinstance(decisions, list) and any(
+        isinstance(decision, dict) and "type" in decision for decision in decisions)
 
 
 def read_decisions(data: dict[str, Any], candidates: Sequence[Candidate], who: str) -> Review:
-    """Read decisions on the actions of some candidates, one for each in their order.
+    """Read decisions in LangChain's form: one for each candidate, in the candidates' order.
 
     Raises:
-        ReviewError: one cannot be read, or their number is another one; names the problem and how to answer.
+        ReviewError: a decision cannot be read, or there are too few or too many; the message says how to answer.
     """
     decisions = data["decisions"]
     if len(decisions) != len(candidates):
@@ -122,21 +125,27 @@ def read_decisions(data: dict[str, Any], candidates: Sequence[Candidate], who: s
 
 
 def _decision(given: object, candidate: Candidate) -> Decision:
+    """Return a decision in LangChain's form as the decision on a candidate.
+
+    Raises:
+        ReviewError: it cannot be read.
+    """
     kind = given.get("type") if isinstance(given, dict) else None
-    named = {"kind": candidate.kind, "name": candidate.name}
     if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
         raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
+    fields: dict[str, Any] = {"verdict": "accept"}
     if kind == "reject":
-        return Decision.model_validate({**named, "verdict": "reject", "why": str(given.get("message") or "")})
-    return Decision.model_validate({**named, **(_read_edit(given, candidate) if kind == "edit" else
-                                                {"verdict": "accept"})})
+        fields = {"verdict": "reject", "why": str(given.get("message") or "")}
+    elif kind == "edit":
+        fields = _read_edit(given, candidate)
+    return Decision.model_validate({"kind": candidate.kind, "name": candidate.name, **fields})
 
 
 def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
-    """Return what an edit changes of a candidate.
+    """Return the fields of the decision that an edited action means: merge, rename or accept, perhaps with types.
 
     Raises:
-        ReviewError: it edits another action or argument than it may.
+        ReviewError: it edits another action, an unknown argument, or the candidate's kind.
     """
     action, known = given.get("edited_action"), _arguments(candidate)
     edited = action.get("args") if isinstance(action, dict) else None
@@ -149,33 +158,41 @@ def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
         return {"verdict": "merge", "into": into}
     name = str(arguments["name"]).strip()
     bounds = {side: _names(arguments[side]) for side in _BOUNDS[candidate.kind] if arguments[side] != known[side]}
-    return {**({"verdict": "accept"} if name == candidate.name else {"verdict": "rename", "new_name": name}), **bounds}
+    if name == candidate.name:
+        return {"verdict": "accept", **bounds}
+    return {"verdict": "rename", "new_name": name, **bounds}
 
 
 def _arguments(candidate: Candidate) -> dict[str, Any]:
+    """Return the arguments of the action that adds a candidate, which a person may edit."""
     observed = {"domain": list(candidate.subject_types), "range": list(candidate.object_types)}
     return {"kind": candidate.kind, "name": candidate.name,
             **{side: observed[side] for side in _BOUNDS[candidate.kind]}, "merge_into": ""}
 
 
 def _names(value: object) -> list[str]:
-    """Return a list of types; front ends with a text field for each argument send it as text."""
+    """Return a list of types, which may be given as text: as JSON, or separated by commas, bars or semicolons.
+
+    Front ends with a text field for each argument send it as text.
+    """
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
-            value = [one.strip() for one in _LIST.split(str(value))]
-    return [str(one) for one in value if str(one)] if isinstance(value, list) else [str(value)]
+            value = [name.strip() for name in _LIST.split(str(value))]
+    if not isinstance(value, list):
+        return [str(value)]
+    return [str(name) for name in value if str(name)]
 
 
 def read_answer(reply: object, candidates: Sequence[Candidate], who: str = "reviewer") -> Review:
     """Read an answer as a review.
 
     Args:
-        reply: LangChain's `HITLResponse`; `Review` data; either also as JSON text; `accept` or `reject` for all; or
-            `accept 1, reject born_in, rename 3 to won_against`.
+        reply: LangChain's `HITLResponse`, or `Review` data, or either as JSON text; or in words: `accept` or `reject`
+            for all candidates, or `accept 1, reject born_in, rename 3 to won_against`.
         candidates: the candidates shown, numbered from 1.
-        who: the person, where the answer does not say.
+        who: the person, if the answer does not name one.
 
     Raises:
         ReviewError: the answer is unclear; the message names the problem and how to answer.
@@ -184,7 +201,8 @@ def read_answer(reply: object, candidates: Sequence[Candidate], who: str = "revi
     if isinstance(data, dict) and is_decisions(data):
         return read_decisions(data, candidates, who)
     review = _words(data, candidates) if isinstance(data, str) else read_review(data)
-    return review if isinstance(data, dict) and "who" in data else review.model_copy(update={"who": who})
+    names_person = isinstance(data, dict) and "who" in data
+    return review if names_person else review.model_copy(update={"who": who})
 
 
 def _unpack(reply: str) -> Any:
@@ -198,6 +216,11 @@ def _unpack(reply: str) -> Any:
 
 
 def _words(reply: str, candidates: Sequence[Candidate]) -> Review:
+    """Read an answer in words: one word for all candidates, or decisions separated by commas.
+
+    Raises:
+        ReviewError: it is empty or cannot be read.
+    """
     plain = reply.strip(" .!。！").casefold()
     if plain in _ALL:
         return Review.model_validate({"all": _ALL[plain]})
@@ -208,6 +231,7 @@ def _words(reply: str, candidates: Sequence[Candidate]) -> Review:
 
 
 def _decision_in_words(reply: str, candidates: Sequence[Candidate]) -> dict[str, Any]:
+    """Return the fields of one decision in words, such as "rename 3 to won_against"; see `read_answer`."""
     match = _VERDICT.match(reply)
     if not match:
         raise ReviewError(f"{_short(reply)} cannot be read: {HOW_IN_WORDS}")
@@ -219,6 +243,11 @@ def _decision_in_words(reply: str, candidates: Sequence[Candidate]) -> dict[str,
 
 
 def _candidate(reply: str, candidates: Sequence[Candidate]) -> Candidate:
+    """Return the candidate that a person means by its number, name or one of its labels.
+
+    Raises:
+        ReviewError: no candidate or several are meant.
+    """
     reply = reply.strip().strip("'\"`#")
     if reply.isdecimal() and 1 <= int(reply) <= len(candidates):
         return candidates[int(reply) - 1]

@@ -29,11 +29,12 @@ def check_url(url: str) -> str:
         return url
     try:
         parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and not re.search(r"\s", url)
+        is_valid = (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+                    and not re.search(r"\s", url))
     except ValueError:
-        sound = False
-    # The message does not repeat the URL, which may contain a password.
-    if not sound:
+        is_valid = False
+    # The messages do not repeat the URL, which may contain a password.
+    if not is_valid:
         raise ValueError("it should be the URL of a Chroma server, such as http://127.0.0.1:8000")
     if parts.username is not None or parts.password is not None:
         raise ValueError("it has a name or password in it: set BANYAN_CHROMA_TOKEN instead, which is never shown")
@@ -74,25 +75,28 @@ class ChromaServer(Frozen):
         return {self.token_header: f"Bearer {token}" if self.token_header.lower() == "authorization" else token}
 
 
-def _check(url: SecretStr) -> SecretStr:
+def _check_database_url(url: SecretStr) -> SecretStr:
+    """Return the address of a PostgreSQL database if it is empty or valid; raise ValueError otherwise."""
     text = url.get_secret_value()
     try:
-        sound = not text or (_ADDRESS.fullmatch(text) and urlsplit(text).port != 0)
+        is_valid = not text or (_ADDRESS.fullmatch(text) and urlsplit(text).port != 0)
     except ValueError:
-        sound = False
+        is_valid = False
     # The message does not repeat the URL, which may contain a password.
-    if not sound:
+    if not is_valid:
         raise ValueError("it should be the address of a PostgreSQL database, such as "
                          "postgresql+psycopg://banyan:PASSWORD@127.0.0.1/banyan, with user and password "
                          "percent-encoded (%40 for @, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %)")
     return url
 
 
-DatabaseUrl = Annotated[SecretStr, AfterValidator(_check)]
+DatabaseUrl = Annotated[SecretStr, AfterValidator(_check_database_url)]
 
 
 def check_endpoint(url: str) -> str:
-    """Return an endpoint's address without surrounding blanks; it is shown and logged, so it must not contain secrets.
+    """Check an endpoint's address and return it without surrounding blanks.
+
+    The address is shown and logged, so it must not contain secrets.
 
     Raises:
         ValueError: the address contains a name or password, or is not an address.
@@ -100,10 +104,10 @@ def check_endpoint(url: str) -> str:
     url = url.strip()
     try:
         parts = urlsplit(url)
-        secret = "@" in parts.netloc
+        has_login = "@" in parts.netloc
     except ValueError:
         raise ValueError("it is not an address: use one such as http://127.0.0.1:11434/v1") from None
-    if secret:
+    if has_login:
         raise ValueError("it has a name or password in it: set the key in its own setting, such as "
                          "BANYAN_LLM_API_KEY, which is never shown")
     return url
@@ -113,17 +117,22 @@ EndpointUrl = Annotated[str, AfterValidator(check_endpoint)]
 
 
 def is_trustworthy(url: str) -> bool:
-    """Return True if the content of an address cannot be changed in transit: it uses https, or is on this machine."""
+    """Return True if nobody can change what comes from an address on its way: it uses https, or is on this machine.
+
+    Addresses with a name, a password or white space are not trustworthy.
+    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return False
-    plain = parts.username is None and parts.password is None and port != 0 and not re.search(r"\s", url)
-    return bool(host) and plain and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
+    is_plain = parts.username is None and parts.password is None and port != 0 and not re.search(r"\s", url)
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
+    return bool(host) and is_plain and is_safe
 
 
 def _is_loopback(host: str) -> bool:
+    """Return True if a host is this machine."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -131,6 +140,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _check_issuer(url: str) -> str:
+    """Return an issuer's URL if it is empty or trustworthy and has no query; raise ValueError otherwise."""
     parts = urlsplit(url) if is_trustworthy(url) else None
     if url and (parts is None or parts.query or parts.fragment):
         raise ValueError("it should be the issuer's URL as its tokens have it, by https (or http on this machine), "
@@ -146,7 +156,7 @@ def _read_body(given: Any) -> dict[str, Any]:
     """Return the fields of a JSON object, given as text or as a dict.
 
     Raises:
-        ValueError: it is no JSON object, or sets a field that is Banyan's own.
+        ValueError: it is no JSON object, or sets a field that only Banyan may set.
     """
     if isinstance(given, str):
         try:
@@ -162,16 +172,19 @@ def _read_body(given: Any) -> dict[str, Any]:
 
 
 def effort_of(efforts: str, step: str) -> str:
-    """Return the effort of a step: its own if `efforts` names the step, else the one for all; "" if there is none."""
+    """Return the effort of a step from a setting such as "extract=low,answer=medium" or "low".
+
+    It is the one that the setting has for this step, or else the one for all steps, or else "".
+    """
     by_step = dict(_read_efforts(efforts))
     return by_step.get(step, by_step.get("", ""))
 
 
 def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:
-    """Check that efforts are known and name only steps that there are.
+    """Check the efforts in a setting, and the steps for which they are.
 
     Raises:
-        ValueError: they do not.
+        ValueError: an effort is unknown, or a step does not exist.
     """
     for step, effort in _read_efforts(efforts):
         if step and step not in steps:
@@ -182,10 +195,13 @@ def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:
 
 
 def _read_efforts(efforts: str) -> list[tuple[str, str]]:
-    """Return (step, effort) for each part; the step is "" where the effort is for all steps."""
-    parts = (part.strip() for part in efforts.lower().split(","))
-    return [(step.strip(), effort.strip()) for step, _, effort in
-            (part.partition("=") if "=" in part else ("", "", part) for part in parts if part)]
+    """Return the parts of a setting as (step, effort); the step is "" for an effort that is for all steps."""
+    pairs = []
+    for part in efforts.lower().split(","):
+        step, _, effort = part.partition("=") if "=" in part else ("", "", part)
+        if part.strip():
+            pairs.append((step.strip(), effort.strip()))
+    return pairs
 
 
 ExtraBody = Annotated[dict[str, Any], BeforeValidator(_read_body)]

@@ -31,7 +31,8 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
 
     Args:
         resources: models and open knowledge bases; None means those of the environment.
-        hosted: whether LangGraph's own server mounts the app; that server has its own metrics.
+        hosted: whether LangGraph's own server mounts the app. That server has its own `/metrics` and `/docs`, so the
+            app then serves neither.
         hosts: the host names that the server accepts; None accepts any.
         needs_keys: whether every request needs a key, even while no key exists.
         workers: the number of processes that serve, including this one.
@@ -39,16 +40,18 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     service = Service(resources or default_resources(), workers)
     settings = service.resources.settings
 
-    # Without sessions, any worker can answer any request. The gate has already checked its host and origin.
+    # `stateless_http`: without sessions, any worker can answer any request. The MCP library's own check of host names
+    # is off, because the gate below checks host and origin of every request.
     mcp = mcp_server(
-        service.resources, decides=True, permits=lambda request, access: access in request.state.scopes,
-        sees=lambda request, name: request.state.bases.hold(name),
+        service.resources, decides=True, permits=lambda request, scope: scope in request.state.scopes,
+        sees=lambda request, name: request.state.bases.covers(name),
         turn=lambda request: service.questions.turn(request.state.client)).streamable_http_app(
             stateless_http=True, max_request_body_size=MAX_BODY,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        """Run the service's background tasks and the MCP app while the server runs."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(service.running())
             await stack.enter_async_context(mcp.router.lifespan_context(mcp))
@@ -60,7 +63,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     add_error_handlers(app)
     for routes in _ROUTES:
         app.include_router(routes.router)
-    if not hosted:  # LangGraph's server has a route of that name
+    if not hosted:  # LangGraph's server already has a route `/metrics`
         app.include_router(base_routes.metrics_router)
     count_calls()
     add_chat_routes(app, service)
@@ -75,9 +78,9 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
 class _Assets(StaticFiles):
     """Files that a browser caches and revalidates; they contain no user data."""
 
-    def file_response(self, *given: Any, **named: Any) -> Response:
-        """See Starlette."""
-        response = super().file_response(*given, **named)
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Return the file, with a header that makes browsers ask whether their copy is current before they use it."""
+        response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "no-cache"
         return response
 

@@ -108,37 +108,43 @@ _TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeErro
 
 
 def status_of(error: BaseException) -> int:
-    """Return the HTTP status of an error: that of the nearest class that has one."""
+    """Return the HTTP status of an error: that of its class or nearest base class in `_STATUS`, otherwise 500."""
     if isinstance(error, RefusedError):
         return error.status
     return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
 
 
 def detail_of(error: BaseException, settings: Settings, request_id: str = "") -> ErrorDetail:
-    """Describe an error to a client, without paths of the server and without the text of a defect."""
-    status = status_of(error)
-    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+    """Describe an error to a client.
+
+    The description reveals no path of the server: the home folder is written as BANYAN_HOME. Of an internal error
+    (status 500) it reveals only the request's id, which finds the error in the log.
+    """
+    if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
         return ErrorDetail(type="InternalError", request_id=request_id,
                            message="an internal error; search the server's log for this request_id")
-    message = "the server could not read or write a file; see its log" if not isinstance(error, BanyanError) else (
-        str(error).replace(str(settings.home.resolve()), "BANYAN_HOME")
-        .replace(str(settings.home), "BANYAN_HOME"))
+    message = "the server could not read or write a file; see its log"
+    if isinstance(error, BanyanError):
+        message = str(error)
+        for home in (settings.home.resolve(), settings.home):
+            message = message.replace(str(home), "BANYAN_HOME")
     return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
 
 
 def _headers_of(error: Exception) -> dict[str, str] | None:
+    """Return the headers to send with an error, such as `Retry-After`; None if it has none."""
     if isinstance(error, AllowanceSpent):
         return {"Retry-After": str(error.seconds)}
     return error.headers if isinstance(error, RefusedError) else None
 
 
 def printable(text: str) -> str:
-    """Replace lone surrogates, which cannot be encoded."""
+    """Replace each lone surrogate of a text by a question mark, because UTF-8 cannot encode it."""
     return text.encode(errors="replace").decode()
 
 
 def error_response(status: int, detail: ErrorDetail, headers: dict[str, str] | None = None) -> JSONResponse:
-    """Return an error as a response."""
+    """Return the response with this status that tells a client about an error."""
     return JSONResponse(ErrorBody(error=detail).model_dump(), status, headers)
 
 
@@ -147,8 +153,8 @@ def request_id(request: Request) -> str:
     return str(getattr(request.state, "request_id", ""))
 
 
-def error_told(error: Exception, request: Request) -> ErrorDetail:
-    """Return the detail of an error that ended a request, after logging errors that are not the client's."""
+def log_and_describe(error: Exception, request: Request) -> ErrorDetail:
+    """Log an error that ended a request, unless the client caused it, and return its description for the client."""
     if not isinstance(error, BanyanError):
         _LOG.error("request %s failed", request_id(request), exc_info=error)
     elif isinstance(error, ReasonerError | DatabaseError):
@@ -159,28 +165,34 @@ def error_told(error: Exception, request: Request) -> ErrorDetail:
 def add_error_handlers(app: FastAPI) -> None:
     """Answer every error of the app in the same form."""
 
-    def refusal(request: Request, error: Exception) -> JSONResponse:
-        return error_response(status_of(error), error_told(error, request), _headers_of(error))
+    def answer_error(request: Request, error: Exception) -> JSONResponse:
+        """Log an error, and return the response for it."""
+        return error_response(status_of(error), log_and_describe(error, request), _headers_of(error))
 
-    def invalid(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)  # noqa: S101  (what it is registered for)
-        detail = ErrorDetail(type="ValidationError", message=_problem(error.errors()), request_id=request_id(request))
-        return error_response(422, detail)
+    def answer_invalid_request(request: Request, error: Exception) -> JSONResponse:
+        """Return the response to a request with an invalid field."""
+        assert isinstance(error, RequestValidationError)  # noqa: S101  (this handler is registered for no other)
+        problem = _first_problem(error.errors())
+        return error_response(422, ErrorDetail(type="ValidationError", message=problem, request_id=request_id(request)))
 
-    def of_http(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, HTTPException)  # noqa: S101
+    def answer_http_error(request: Request, error: Exception) -> JSONResponse:
+        """Return the response for an error of Starlette, such as an unknown path or method."""
+        assert isinstance(error, HTTPException)  # noqa: S101  (as above)
         detail = ErrorDetail(type=_TYPES.get(error.status_code, "RequestError"), message=printable(str(error.detail)),
                              request_id=request_id(request))
         return error_response(error.status_code, detail, dict(error.headers or {}))
 
     for kind in (BanyanError, sqlite3.OperationalError, OSError, Exception):
-        app.add_exception_handler(kind, refusal)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, of_http)
+        app.add_exception_handler(kind, answer_error)
+    app.add_exception_handler(RequestValidationError, answer_invalid_request)
+    app.add_exception_handler(HTTPException, answer_http_error)
 
 
-def _problem(errors: Any) -> str:
-    """Return the first invalid field of a request and the reason, without the value, which may contain anything."""
+def _first_problem(errors: Any) -> str:
+    """Return the name of a request's first invalid field and what is wrong with it.
+
+    The field's value is left out, because the client may have put anything there.
+    """
     first = errors[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return printable(f"{where}: {first['msg']}")[:1000]
+    field = ".".join(str(part) for part in first["loc"])
+    return printable(f"{field}: {first['msg']}")[:1000]

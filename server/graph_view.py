@@ -18,13 +18,18 @@ from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import link_by_sentences, prose_sentences
 from .responses import Edge, Node, Subgraph, Together
 
-_READ = 40
-"""The most chunks that are read for an entity."""
-_SHOWN = 20
+_MOST_CHUNKS_READ = 40
+"""The most chunks in whose sentences other entities are looked for."""
+_MOST_SHOWN = 20
+"""The most entities to return that sentences name together with one entity."""
 
 
 class GraphView:
-    """A snapshot of a knowledge base, read from its index: the cost depends on what is shown, hardly on the size."""
+    """A snapshot of a knowledge base for browsing, read from its index.
+
+    The cost of a method depends on how much it returns, hardly on the size of the knowledge base. A row is the number
+    of an entity in the index.
+    """
 
     def __init__(self, index: RetrievalIndex) -> None:
         """Wrap an index; only the list of entities is built here."""
@@ -50,7 +55,7 @@ class GraphView:
         return None if row is None else self._node(row)
 
     def find(self, ids: Iterable[str]) -> Sequence[Node]:
-        """Return the given entities that exist, most important first."""
+        """Return the entities with these ids, most important first; ids without an entity are skipped."""
         return self._nodes(self._by_rank(self._rows(ids)))
 
     def search(self, words: str, kind: str, limit: int) -> Sequence[Node]:
@@ -58,20 +63,26 @@ class GraphView:
         return self._nodes(self._browsing.holding(words, kind))[:limit]
 
     def find_by_name(self, names: Sequence[str]) -> list[Node]:
-        """Return the entities with these names, in the order of the names."""
-        return [self._node(row) for row in dict.fromkeys(
-            row for name in names for row in self._browsing.called(name).tolist())]
+        """Return the entities with these names, each once, in the order of the names."""
+        rows = [row for name in names for row in self._browsing.called(name).tolist()]
+        return [self._node(row) for row in dict.fromkeys(rows)]
 
     def neighbours(self, entity: str) -> Sequence[Node]:
         """Return the entities that share a fact with this one, most important first."""
-        ends = distinct(self.index.triples[self.index.incident(entity)][:, [0, 2]].reshape(-1))
+        facts = self.index.triples[self.index.incident(entity)]
+        ends = distinct(facts[:, [0, 2]].reshape(-1))  # heads and tails
         return self._nodes(self._by_rank(ends[ends != self.index.entity_at(entity)]))
 
     def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
                  words: str = "") -> Sequence[Node]:
-        """Return the entities of a type, with a fact of a relation, named in chunks, among members, named by words.
+        """Return the entities that meet all conditions, most important first.
 
-        The most important come first; a condition that is empty or None is met by any.
+        Args:
+            kind: their entity type; empty means any.
+            relation: a relation of which they have a fact; empty means any.
+            chunks: ids of chunks, at least one of which mentions them; None means any.
+            members: ids of the only entities to consider; None means all.
+            words: words that one of their names contains; empty means any.
         """
         fitting = np.ones(len(self.nodes), bool)
         if kind:
@@ -88,56 +99,71 @@ class GraphView:
         return self._nodes(ranked[fitting[ranked]])
 
     def path(self, start: str, end: str) -> list[Node]:
-        """Return the entities on a shortest path between two entities, ignoring directions; empty if there is none.
+        """Return the entities on a shortest path between two entities, in order; empty if no path exists.
 
-        Of several shortest paths, return the one whose facts come first in the order of their keys, from the start on.
+        A path may follow facts in both directions. Of several shortest paths, the one whose facts come first in the
+        order of their keys is returned. The search is breadth-first.
         """
         first, last = self._rows([start, end]).tolist()
-        before = np.full(len(self.nodes), -1, np.int32)
-        before[first] = first
-        here: Rows = np.array([first])
-        while before[last] < 0 and len(here):
-            ends = self.index.triples[self.index.incident_of(here)]
-            ends = np.concatenate([ends[:, [0, 2]], ends[:, [2, 0]]])
-            ends = ends[(before[ends[:, 0]] >= 0) & (before[ends[:, 1]] < 0)]
-            before[ends[::-1, 1]] = ends[::-1, 0]  # reversed, so the first of several is written last
-            here = distinct(ends[:, 1]).astype(np.intp)
-        if before[last] < 0:
+        previous = np.full(len(self.nodes), -1, np.int32)  # each entity's predecessor on its path; -1: not reached
+        previous[first] = first
+        frontier: Rows = np.array([first])
+        while previous[last] < 0 and len(frontier):
+            facts = self.index.triples[self.index.incident_of(frontier)]
+            steps = np.concatenate([facts[:, [0, 2]], facts[:, [2, 0]]])  # (from, to), in both directions
+            steps = steps[(previous[steps[:, 0]] >= 0) & (previous[steps[:, 1]] < 0)]  # from reached to new entities
+            previous[steps[::-1, 1]] = steps[::-1, 0]  # reversed, so the first step to an entity overwrites later ones
+            frontier = distinct(steps[:, 1]).astype(np.intp)
+        if previous[last] < 0:
             return []
-        way = [last]
-        while way[-1] != first:
-            way.append(int(before[way[-1]]))
-        return [self._node(row) for row in reversed(way)]
+        path = [last]
+        while path[-1] != first:
+            path.append(int(previous[path[-1]]))
+        return [self._node(row) for row in reversed(path)]
 
     def among(self, nodes: Sequence[Node], relation: str = "") -> list[Edge]:
-        """Return the facts between the given entities, optionally only those of one relation."""
+        """Return the facts whose head and tail are both among these entities, optionally only those of one relation."""
         rows = distinct(self._rows(node.id for node in nodes))
         triples = self.index.incident_of(rows)
-        keys = [self.index.edges[row] for row in triples[np.isin(self.index.triples[triples][:, [0, 2]], rows).all(1)]]
+        has_both_ends = np.isin(self.index.triples[triples][:, [0, 2]], rows).all(1)
+        keys = [self.index.edges[triple] for triple in triples[has_both_ends]]
         return [self.edge(key) for key in keys if relation in {"", key[1]}]
 
     def edge(self, key: EdgeKey) -> Edge:
-        """Return a fact as it is drawn, with the dates between which it holds."""
+        """Return a fact as an edge of a drawing, with the dates between which it holds."""
         head, relation, tail = key
         start, end = self.index.graph.validity(key).bounds()
         return Edge(id=triple_id(*key), source=head, target=tail, relation=relation, start=start, end=end)
 
-    def drawn(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
-        """Return what is drawn: entities, facts, and with `linked` the links by sentences, with communities' names."""
+    def subgraph(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
+        """Return entities and facts as a drawing, with the names of the entities' communities.
+
+        Args:
+            nodes: the entities to draw.
+            edges: the facts to draw.
+            total: the number of entities on all pages, of which `nodes` may be one.
+            linked: whether to add an edge between two entities that share no fact but are named in one sentence.
+        """
         links = link_by_sentences(self.index, [node.id for node in nodes]) if linked else ()
-        rows = {one: row for one in sorted({node.community or "" for node in nodes})
-                if (row := self.index.community_row.get(one)) is not None}
-        return Subgraph(nodes=nodes, total=total,
-            communities={one: self.index.community(row).name for one, row in rows.items()},
-            edges=[*edges, *(Edge(id=f"{link.one} {link.other}", source=link.one, target=link.other, relation="",
-                                  kind="sentence") for link in links)])
+        link_edges = [Edge(id=f"{link.one} {link.other}", source=link.one, target=link.other, relation="",
+                           kind="sentence") for link in links]
+        names: dict[str, str] = {}
+        for community in sorted({node.community or "" for node in nodes}):
+            row = self.index.community_row.get(community)
+            if row is not None:
+                names[community] = self.index.community(row).name
+        return Subgraph(nodes=nodes, total=total, communities=names, edges=[*edges, *link_edges])
 
     def aliases(self, entity: str) -> list[str]:
         """Return the other names of an entity, sorted."""
-        return self.index.about(self.index.entity_row[entity])[2:]
+        _name, _type, *others = self.index.about(self.index.entity_row[entity])
+        return others
 
     def facts(self, entity: str, at: str = "") -> Sequence[EdgeKey]:
-        """Return the facts in which an entity is head or tail, sorted; with a date only those that hold at it."""
+        """Return the facts in which an entity is head or tail, sorted.
+
+        With a date `at`, return only the facts that hold on that date.
+        """
         rows = self.index.incident(entity)
         if at:
             day = read_day(at)
@@ -145,15 +171,19 @@ class GraphView:
         return LazySequence(len(rows), lambda place: self.index.edges[int(rows[place])])
 
     def support(self, fact: EdgeKey) -> dict[str, tuple[int, int]]:
-        """Return the chunks that state a fact, each with its position there; empty if there is no such fact."""
+        """Return the ids of the chunks that state a fact, each with the fact's start and end in that chunk.
+
+        The result is empty if there is no such fact.
+        """
         row = self.index.graph.find_triple(fact)
         return {} if row is None else {chunk: (start, end) for chunk, start, end in self.index.spans(row)}
 
     def _node(self, row: int) -> Node:
+        """Return the entity of a row, with its degree and the number of documents that mention it."""
         name, kind, *_ = self.index.about(row)
-        ends = self.index.triples[self.index.incident_at(row)]
-        # A fact between an entity and itself counts twice there.
-        degree = int(np.count_nonzero(ends[:, [0, 2]] == row))
+        facts = self.index.triples[self.index.incident_at(row)]
+        # A fact between an entity and itself counts twice, because the entity is both its head and its tail.
+        degree = int(np.count_nonzero(facts[:, [0, 2]] == row))
         return Node(id=self.index.entity_row.at(row), name=name, type=kind, degree=degree,
                     support=int(self._browsing.documents[row]), community=self._browsing.community(row))
 
@@ -162,50 +192,55 @@ class GraphView:
         return LazySequence(len(rows), lambda place: self._node(int(rows[place])))
 
     def _rows(self, ids: Iterable[str]) -> Rows:
-        """Return the rows of the given entities that exist."""
+        """Return the rows of the entities with these ids; ids without an entity are skipped."""
         return np.array([row for row in map(self.index.entity_at, ids) if row is not None], np.intp)
 
     def _by_rank(self, rows: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Sort rows by rank, most important first."""
-        ranked: NDArray[np.int32] = self._browsing.ranked[np.sort(self._browsing.ranks[rows])]
+        """Sort rows by the importance of their entities, most important first."""
+        ranks = np.sort(self._browsing.ranks[rows])
+        ranked: NDArray[np.int32] = self._browsing.ranked[ranks]
         return ranked
 
     def _mask(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return a mask over all rows that is True for the given ones."""
-        marked = np.zeros(len(self.nodes), bool)
-        marked[rows] = True
-        return marked
+        """Return a mask over the rows of all entities that is True for the given ones."""
+        mask = np.zeros(len(self.nodes), bool)
+        mask[rows] = True
+        return mask
 
 
 def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
                        others: Sequence[Node] = ()) -> list[Together]:
-    """Return the entities that a sentence names with an entity and that share no fact with it, the most frequent first.
+    """Return the entities that a sentence names together with `entity`, although no fact links the two.
 
-    That is a link, which is shown with the sentence, and no fact.
+    The entities that the most sentences name come first. Each has those sentences as its evidence.
 
     Args:
         view: the graph.
         entity: one of its entities.
         chunks: the chunks that mention the entity.
-        others: only these; by default all that the chunks mention.
+        others: the only entities to look for; empty means all that the chunks mention.
     """
-    known = {entity.id, *(node.id for node in view.neighbours(entity.id))}
-    names, read = [entity.name, *view.aliases(entity.id)], chunks[:_READ]
-    others = [node for node in others or view.matching("", "", {chunk.id for chunk in read}, None)
-              if node.id not in known]
-    places: dict[str, list[tuple[str, int, int]]] = {}
-    for chunk, start, end in _sentences(read, names):
+    linked_by_facts = {entity.id, *(node.id for node in view.neighbours(entity.id))}
+    names, read = [entity.name, *view.aliases(entity.id)], chunks[:_MOST_CHUNKS_READ]
+    mentioned = others or view.matching("", "", {chunk.id for chunk in read}, None)
+    others = [node for node in mentioned if node.id not in linked_by_facts]
+    sentences: dict[str, list[tuple[str, int, int]]] = {}  # by entity: (chunk, start, end)
+    for chunk, start, end in _sentences_naming(read, names):
         for other in others:
             if has_name(chunk.text[start:end], other.name):
-                places.setdefault(other.id, []).append((chunk.id, start, end))
+                sentences.setdefault(other.id, []).append((chunk.id, start, end))
     sources = Sources(read)
-    ranked = sorted((node for node in others if node.id in places), key=lambda node: -len(places[node.id]))
-    return [Together(entity=node, evidence=[Source(**one) for chunk, start, end in places[node.id]
-                                            for one in sources.of({chunk: (start, end)})]) for node in ranked[:_SHOWN]]
+    together = []
+    named = [node for node in others if node.id in sentences]
+    for node in sorted(named, key=lambda node: -len(sentences[node.id]))[:_MOST_SHOWN]:
+        evidence = [Source(**source) for chunk_id, start, end in sentences[node.id]
+                    for source in sources.of({chunk_id: (start, end)})]
+        together.append(Together(entity=node, evidence=evidence))
+    return together
 
 
-def _sentences(chunks: Sequence[Chunk], names: Sequence[str]) -> Iterator[tuple[Chunk, int, int]]:
-    """Yield the sentences that have one of the names."""
+def _sentences_naming(chunks: Sequence[Chunk], names: Sequence[str]) -> Iterator[tuple[Chunk, int, int]]:
+    """Yield each sentence that contains one of the names, as its chunk with the sentence's start and end there."""
     for chunk in chunks:
         for start, end in prose_sentences(chunk):
             if has_any_name(chunk.text[start:end], names):

@@ -42,59 +42,68 @@ _IN_PROCESS = "/noauth"
 LISTINGS = ("/assistants/search", "/assistants/count")
 _NAMESPACE = UUID("b7b3f1a5-0e9c-4c0b-9f0e-6d1c2f3a4b5c")
 _MARK = {"created_by": "banyan"}
-_MOST = 1000
+_MOST_LISTED = 1000
 
 
-def is_ours(scope: Scope) -> bool:
-    """Return True if a request is for the app."""
+def is_for_app(scope: Scope) -> bool:
+    """Return True if a request is for one of the app's paths rather than for LangGraph's own routes."""
     path = scope["path"]
-    return scope["type"] == "http" and (path in {"/", _MCP} or _below(path, PREFIXES))
+    return scope["type"] == "http" and (path in {"/", _MCP} or _is_below(path, PREFIXES))
 
 
-def _below(path: str, prefixes: tuple[str, ...]) -> bool:
+def _is_below(path: str, prefixes: tuple[str, ...]) -> bool:
+    """Return True if a path lies below one of the prefixes, as `/api/health` does below `/api`."""
     return any(path.startswith(f"{prefix}/") for prefix in prefixes)
 
 
-class Within(BaseRoute):
+class AppRoute(BaseRoute):
     """A route that passes requests for the app's paths to the app unchanged."""
 
     def __init__(self, app: FastAPI) -> None:
         self.app = app
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match requests for the app."""
-        return (Match.FULL if is_ours(scope) else Match.NONE), {}
+        """Match the requests that are for the app; no parameters are taken from their paths."""
+        return (Match.FULL if is_for_app(scope) else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
+        """Pass a request on to the app, unchanged."""
         await self.app(scope, receive, send)
 
 
 class LangGraphGate:
-    """The same gate as for our routes, for LangGraph's own routes; it also requires JSON.
+    """Middleware that puts the app's gate before LangGraph's own routes; bodies sent there must be declared as JSON.
 
-    Studio's origins, the `cors` origins in langgraph.json, may send requests as our own page may.
+    Pages of Studio may send changes, as our own page may. Their origins are the `cors` origins in langgraph.json.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts, needs_keys: bool) -> None:
+        """Wrap LangGraph's app, which passes the `http` settings of langgraph.json on in LANGGRAPH_HTTP."""
         http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
+        origins = (http.get("cors") or {}).get("allow_origins", ())
         self._app = app
         self._gate = Gate(self._pass_on, settings=settings, clients=clients, hosts=hosts, needs_keys=needs_keys,
-                          json_only=True,
-                          origins=frozenset((http.get("cors") or {}).get("allow_origins", ())))
+                          json_only=True, origins=frozenset(origins))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
-        if scope["type"] == "lifespan" or is_ours(scope) or scope.get("root_path", "").startswith(_IN_PROCESS):
+        """Pass a request on at once, refuse a closed path with 404, or let the gate check the request.
+
+        Requests for the app are passed on because the app has a gate of its own, and requests of the server to itself
+        because they need no key.
+        """
+        if scope["type"] == "lifespan" or is_for_app(scope) or scope.get("root_path", "").startswith(_IN_PROCESS):
             await self._app(scope, receive, send)
-        elif scope["type"] == "http" and _below(f"{scope['path']}/", CLOSED):
+        elif scope["type"] == "http" and _is_below(f"{scope['path']}/", CLOSED):
             await error_response(404, ErrorDetail(type="NotFoundError", message="this path is not available here"))(
                 scope, receive, send)
         else:
             await self._gate(scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on that the gate has admitted; upstream asks for no scope where it checks no key."""
+        """Pass on a request that the gate has admitted, but `/metrics` only if the key has the scope `metrics`.
+
+        LangGraph's server checks no scope for `/metrics`, because it checks no key there.
+        """
         if scope["path"] == _METRICS and "metrics" not in scope["state"]["scopes"]:
             await error_response(403, ErrorDetail(type="ForbiddenError", message=(
                 "the key lacks the scope 'metrics': ask for another key")))(scope, receive, send)
@@ -103,47 +112,52 @@ class LangGraphGate:
 
 
 class OfferedAssistants:
-    """Offers an assistant for each knowledge base to Studio and other front ends, before they list assistants."""
+    """Middleware that keeps one LangGraph assistant for each knowledge base, so front ends such as Studio offer it.
+
+    The assistants are updated whenever a client is about to list them.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings
-        self._alone = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
-        if scope["type"] == "http" and scope["path"] in LISTINGS and not scope.get("root_path"):
-            async with self._alone:
+        """Update the assistants if a client lists them, then pass the request on."""
+        is_from_client = not scope.get("root_path")  # the server's requests to itself have one
+        if scope["type"] == "http" and scope["path"] in LISTINGS and is_from_client:
+            async with self._lock:
                 await self._update()
         await self._app(scope, receive, send)
 
     async def _update(self) -> None:
+        """Create an assistant for each new knowledge base, and delete those of dropped ones."""
         names = set(await asyncio.to_thread(knowledge_bases, self._settings))
         # A client within this process: it needs no key.
         async with get_client() as client:
             offered = {(assistant["metadata"] or {}).get("knowledge_base"): assistant["assistant_id"]
-                       for assistant in await client.assistants.search(metadata=_MARK, limit=_MOST)}
+                       for assistant in await client.assistants.search(metadata=_MARK, limit=_MOST_LISTED)}
             for name in sorted(names - offered.keys()):
                 await client.assistants.create(
                     "retrieval", context={"knowledge_base": name}, metadata={**_MARK, "knowledge_base": name},
                     assistant_id=str(uuid5(_NAMESPACE, name)), name=name, if_exists="do_nothing",
                     description=f"Answers questions from the documents of the knowledge base {name!r}, with citations "
                                 "that were checked, or says that the documents do not answer.")
-            for gone in offered.keys() - names:
-                with suppress(NotFoundError):  # another process may do the same
-                    await client.assistants.delete(offered[gone])
+            for dropped in offered.keys() - names:
+                with suppress(NotFoundError):  # another process may have deleted it meanwhile
+                    await client.assistants.delete(offered[dropped])
 
 
 def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:
-    """Wrap an app in another one that only serves it, with its lifespan.
+    """Return the app that LangGraph's server mounts: it passes requests on to `app`, and runs its lifespan.
+
+    If BANYAN_SERVER_HOSTS names this server for other machines, every request needs a key.
 
     Args:
         app: the app for `/` and the prefixes.
         settings: limits.
         clients: the clients with a key or a token; if no key is needed, only this machine is served.
         hosts: the host names that LangGraph's routes accept.
-
-    If BANYAN_SERVER_HOSTS names this server for other machines, every request needs a key.
     """
 
     @asynccontextmanager
@@ -151,20 +165,22 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
         async with app.router.lifespan_context(app):
             yield
 
-    return Starlette(routes=[Within(app)], lifespan=lifespan,
+    return Starlette(routes=[AppRoute(app)], lifespan=lifespan,
                      middleware=[Middleware(LangGraphGate, settings, clients, hosts,
                                             is_for_others(settings.server_hosts)),
                                  Middleware(OfferedAssistants, settings)])
 
 
 def _app() -> Starlette:
+    """Create the app from the environment's settings."""
     settings = default_resources().settings
-    # Whoever started the server chose its address. A page's name is never an IP address.
+    # The address that LangGraph's server listens on is not known here, so every IP address is accepted as host name.
+    # That is safe: a page that attacks by DNS rebinding has a domain name, never an IP address.
     hosts = Hosts.bound("0.0.0.0", settings.server_hosts)  # noqa: S104
-    ours = create_app(hosted=True, hosts=hosts, needs_keys=is_for_others(settings.server_hosts))
-    service = ours.state.service
+    banyan_app = create_app(hosted=True, hosts=hosts, needs_keys=is_for_others(settings.server_hosts))
+    service = banyan_app.state.service
     service.resources.allowance_of = service.allowances.of
-    return mount(ours, settings, service.clients, hosts)
+    return mount(banyan_app, settings, service.clients, hosts)
 
 
 app = _app()

@@ -24,7 +24,7 @@ from ..runtime.telemetry import mark_failed, span
 from ..runtime.threads import once
 from .responses import Build
 
-_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _NO_FAILURES = {"ok", "CancelledError"}
 _STATES = ("queued", "running", "waiting")
@@ -41,11 +41,11 @@ _tokens = Counter("banyan_llm_tokens", "Tokens of answered calls; cached ones ar
                   ["step", "kind"])
 
 _PROPAGATOR = TraceContextTextMapPropagator()
-_SENDER = ("traceparent", "tracestate")
+_TRACE_HEADERS = ("traceparent", "tracestate")
 
 
 def route_of(scope: Scope) -> str:
-    """Return the template of a matched request's route; empty if there is none."""
+    """Return the template of the route that a request matched, such as `/api/builds/{build}`; empty if none matched."""
     return getattr(scope.get("route"), "path", "") or ""
 
 
@@ -69,9 +69,9 @@ def count_request(scope: Scope, status: int, seconds: float) -> None:
 
 @contextmanager
 def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
-    """Open a span for a request, with the route's template but without path, query or the client's name.
+    """Open a telemetry span for a request, as a child of the sender's span if the headers name one (W3C Trace Context).
 
-    It is a child of the sender's span (W3C Trace Context) if the request's headers name one.
+    The span has the route's template, but neither path and query nor the client's name, which may be private.
 
     Args:
         scope: ASGI's scope.
@@ -80,14 +80,17 @@ def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
         A function to call with the response's status when the response has ended, including streams.
     """
     headers = Headers(scope=scope)
-    sender = _PROPAGATOR.extract({name: headers[name] for name in _SENDER if name in headers})
+    sender = _PROPAGATOR.extract({name: headers[name] for name in _TRACE_HEADERS if name in headers})
     method = method_of(scope)
     with span(method, {"http.request.method": method}, SpanKind.SERVER, within=sender) as current:
 
         def finish(status: int) -> None:
+            """Complete the span with the response's status, and with the route, which is known only after routing."""
             route = route_of(scope)
             current.update_name(f"{method} {route}".strip())
-            current.set_attributes({"http.response.status_code": status, **({"http.route": route} if route else {}),
+            if route:
+                current.set_attributes({"http.route": route})
+            current.set_attributes({"http.response.status_code": status,
                                     "banyan.request": str(scope["state"]["request_id"])})
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 mark_failed(current, str(status))
@@ -97,11 +100,12 @@ def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
 
 @once
 def count_calls() -> None:
-    """Count this process's model calls from now on."""
+    """Start to count this process's model calls; later calls of this function do nothing."""
     observing.watch(_count_call)
 
 
 def _count_call(fields: Mapping[str, Any]) -> None:
+    """Count a model call, whether it failed, and its tokens."""
     step = fields["step"] or "other"
     _calls.labels(step).inc()
     if fields["outcome"] not in _NO_FAILURES:
@@ -117,24 +121,25 @@ def exposition(builds: Iterable[Build]) -> bytes:
         builds: the server's builds.
     """
     registry = REGISTRY
-    if folder := os.environ.get(_FOLDER):
+    if folder := os.environ.get(_FOLDER_VARIABLE):
         _forget_dead(Path(folder))
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it adds itself
     states: list[str] = [build.state for build in builds]
-    # From the records of all processes, because gauges must not be added up.
+    # The builds are counted here rather than in a gauge of each process. Every process sees all builds, so the sum of
+    # the gauges would count each build several times.
     lines = ["# HELP banyan_builds Builds that are not over.", "# TYPE banyan_builds gauge",
              *(f'banyan_builds{{state="{state}"}} {states.count(state)}.0' for state in _STATES)]
     return generate_latest(registry) + "\n".join(lines).encode() + b"\n"
 
 
 def _forget_dead(folder: Path) -> None:
-    """Remove the live gauges of processes that no longer run: a killed process answers nothing."""
+    """Remove the gauges of processes that no longer run: a killed process is answering no question any more."""
     for file in folder.glob("gauge_live*_*.db"):
         process = int(file.stem.rpartition("_")[2])
         try:
-            os.kill(process, 0)
+            os.kill(process, 0)  # signal 0 only checks that the process exists
         except ProcessLookupError:
             mark_process_dead(process)  # type: ignore[no-untyped-call]
-        except PermissionError:  # it runs as another user
+        except PermissionError:  # the process exists, but runs as another user
             continue

@@ -349,10 +349,10 @@ TypeName = Annotated[str, Query(alias="type", max_length=200, description="only 
 
 
 def _check_date(text: str) -> str:
-    """Return a text that is empty or names a date.
+    """Return the text unchanged after checking that it is empty or a date.
 
     Raises:
-        ValueError: it does neither.
+        ValueError: the text is neither empty nor a date.
     """
     if text:
         read_day(text)
@@ -369,16 +369,16 @@ _ALWAYS = (400, 401, 403, 422, 429, 503)
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the description of a route's errors.
+    """Return the descriptions of a route's errors for the API's description, by HTTP status.
 
     Args:
-        statuses: the statuses of the route, besides those of every route.
+        statuses: the statuses that this route has besides those that every route has.
     """
     return {status: {"model": ErrorBody, "description": _MEANING[status]} for status in sorted({*_ALWAYS, *statuses})}
 
 
 def event(name: str, data: Any) -> ServerSentEvent:
-    """Return an event with JSON data."""
+    """Return a server-sent event whose data is a value as JSON."""
     return ServerSentEvent(json.dumps(data, ensure_ascii=False), event=name)
 
 
@@ -387,8 +387,10 @@ def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None
 
     Args:
         events: the events; the iterator is closed when the client disconnects.
-        stop: called when the server stops, so the events end soon by themselves; None means they are cut off.
+        stop: called when the server stops, to make the events end by themselves within `_FAREWELL` seconds. None means
+            that the stream is cut off at once.
     """
-    return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT,
-                               shutdown_event=cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None,
+    # The library sets an event when the server stops; an object whose `set` calls `stop` takes the event's place.
+    shutdown_event = cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None
+    return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_event=shutdown_event,
                                shutdown_grace_period=_FAREWELL if stop else 0)

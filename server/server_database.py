@@ -48,9 +48,9 @@ _TIMEOUT = 30.0
 """Seconds that a transaction waits for others."""
 _CONNECTIONS, _MORE_CONNECTIONS = 5, 20
 """Connections to PostgreSQL that stay open, and as many more during bursts of requests."""
-_MAKING = 0x62616E79616E
+_CREATION_LOCK = 0x62616E79616E
 """The advisory lock to hold while creating the tables."""
-_READING = "banyan_reading"
+_READ_ONLY = "banyan_reading"
 METADATA = MetaData()
 
 
@@ -88,7 +88,7 @@ class ServerDatabase:
     """A pool of connections to the server's database, for the threads of this process."""
 
     def __init__(self, place: Path | SecretStr) -> None:
-        """Create missing tables.
+        """Connect to the database, and create its missing tables.
 
         Args:
             place: an SQLite file, or the address of a PostgreSQL database.
@@ -102,15 +102,15 @@ class ServerDatabase:
             place.parent.mkdir(parents=True, exist_ok=True)
             make_private(place)
             self._engine = create_engine(f"sqlite:///{place}", connect_args={"timeout": _TIMEOUT})
-            event.listen(self._engine, "connect", _prepare_file)
-            event.listen(self._engine, "begin", _begin_in_file)
+            event.listen(self._engine, "connect", _prepare_connection)
+            event.listen(self._engine, "begin", _begin_transaction)
         else:
-            # Replace connections that a restart of PostgreSQL has ended, without an error.
+            # `pool_pre_ping` replaces connections that a restart of PostgreSQL has ended, so no query fails for them.
             self._engine = engine(place, f"{SESSION} -c lock_timeout={int(_TIMEOUT)}s", pool_pre_ping=True,
                                   pool_size=_CONNECTIONS, max_overflow=_MORE_CONNECTIONS)
         with self.transaction() as connection:
-            if self.is_shared:
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MAKING})")
+            if self.is_shared:  # several servers may start at once, and only one may create tables at a time
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})")
                 connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             METADATA.create_all(connection)
 
@@ -121,14 +121,15 @@ class ServerDatabase:
 
     @property
     def is_shared(self) -> bool:
-        """Whether servers on several machines may share it."""
+        """Whether servers on several machines may share the database: True for PostgreSQL, False for a file."""
         return not isinstance(self.place, Path)
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """Open a connection for changes, which are committed together at the end of the block.
 
-        In SQLite one transaction writes at a time; in PostgreSQL each sees what others have committed meanwhile.
+        In SQLite, transactions that write wait for each other. In PostgreSQL they run side by side, and each statement
+        sees what other transactions have committed before it.
 
         Raises:
             DatabaseError: PostgreSQL cannot be reached, or refuses.
@@ -139,26 +140,31 @@ class ServerDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open a connection for reading, which never waits in SQLite.
+        """Open a connection for reading; in SQLite it never waits for a transaction that writes.
 
         Raises:
-            as `transaction`.
+            DatabaseError: PostgreSQL cannot be reached, or refuses.
+            sqlite3.Error: SQLite refuses.
         """
         with self._translate_errors(), self._connect() as connection:
-            yield connection.execution_options(**{_READING: True})
+            yield connection.execution_options(**{_READ_ONLY: True})
 
     def empty_log(self) -> None:
-        """Have what was deleted leave SQLite's write-ahead log, as far as no other connection needs it."""
+        """Remove deleted data from SQLite's write-ahead log too, as far as no other connection still reads it there.
+
+        PostgreSQL needs no such step.
+        """
         if not self.is_shared:
             with self._translate_errors(), closing(self._engine.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def _connect(self) -> Iterator[Connection]:
+        """Lend a connection of the pool; if PostgreSQL cannot be reached, raise an error that says so."""
         try:
             connection = self._engine.connect()
         except SQLAlchemyError as error:
-            if isinstance(self.place, Path):
+            if isinstance(self.place, Path):  # an error of SQLite, which `_translate_errors` handles
                 raise
             raise unreachable(error, self.place) from None
         with connection:
@@ -166,28 +172,35 @@ class ServerDatabase:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
+        """Turn SQLAlchemy's errors into a DatabaseError for PostgreSQL, and into sqlite3's own errors for SQLite."""
         try:
             yield
         except DatabaseError:
             raise
         except SQLAlchemyError as error:
             if not isinstance(self.place, Path):
-                lost = isinstance(error, DBAPIError) and error.connection_invalidated
-                raise explain_error(error, self.place, lost=lost) from None
-            raise (error.orig if isinstance(error, DBAPIError) else None) or error from None
+                is_lost = isinstance(error, DBAPIError) and error.connection_invalidated
+                raise explain_error(error, self.place, lost=is_lost) from None
+            sqlite_error = error.orig if isinstance(error, DBAPIError) else None
+            raise sqlite_error or error from None
 
     def close(self) -> None:
         """Close the idle connections."""
         self._engine.dispose()
 
 
-def _prepare_file(connection: sqlite3.Connection, _record: Any) -> None:
-    connection.isolation_level = None  # `_begin_in_file` begins transactions
+def _prepare_connection(connection: sqlite3.Connection, _record: Any) -> None:
+    """Set up a new connection to SQLite: explicit transactions, secure deletion, and a write-ahead log."""
+    connection.isolation_level = None  # Python is not to begin transactions: `_begin_transaction` does
     connection.execute("PRAGMA secure_delete=ON")  # a system's SQLite may be built without it
     write_ahead(connection)
 
 
-def _begin_in_file(connection: Connection) -> None:
-    # A transaction that writes after reading would fail, rather than wait, if another one had written in between.
-    reading = connection.get_execution_options().get(_READING, False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+def _begin_transaction(connection: Connection) -> None:
+    """Begin a transaction in SQLite, with the write lock from the start unless the connection only reads.
+
+    A plain BEGIN takes the write lock at the first write. If another transaction had written after this one had read,
+    that write would fail instead of waiting.
+    """
+    only_reads = connection.get_execution_options().get(_READ_ONLY, False)
+    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")

@@ -29,9 +29,9 @@ _LOG = logging.getLogger("banyan.server")
 _BUILDS_END_IN = 5.0
 """Seconds that builds have to end when the server stops. A slower build ends with the process, and loses its current
 step."""
-_FOLLOWED = 2.0
+_CHECK_SECONDS = 2.0
 """Seconds between checks for new data."""
-_SWEPT = 30
+_CHECKS_PER_SWEEP = 30
 """Checks for new data between two checks for dropped knowledge bases."""
 
 
@@ -39,6 +39,7 @@ class Service:
     """The resources of the process, and the questions, builds and conversations that use them."""
 
     def __init__(self, resources: Resources, workers: int) -> None:
+        """Open the server's database; `workers` is the number of processes that serve."""
         self.resources = resources
         self.workers = workers
         self.ready = False
@@ -57,41 +58,50 @@ class Service:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the background tasks within the block, for the lifetime of the server."""
-        await anyio.to_thread.run_sync(self._begin)
+        """Run the background tasks within the block, which lasts as long as the server.
+
+        At the end, stop the builds of this process. If one has not ended after `_BUILDS_END_IN` seconds, the database
+        stays open for it.
+        """
+        await anyio.to_thread.run_sync(self._clean_up)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._warm_up)
-            tasks.start_soon(self.builds.attend)
-            tasks.start_soon(self._follow)
+            tasks.start_soon(self.builds.take_jobs)
+            tasks.start_soon(self._check_for_new_data)
             yield
             tasks.cancel_scope.cancel()
         self.builds.stop()
         self.idle = await self.builds.wait_for_end(_BUILDS_END_IN)
-        await anyio.to_thread.run_sync(self._leave)
+        await anyio.to_thread.run_sync(self._hand_over_builds)
         if self.idle:
             self.database.close()
         else:
             _LOG.warning("a build was interrupted in its current step; the next build resumes there")
 
-    def _begin(self) -> None:
+    def _clean_up(self) -> None:
+        """Remove what killed processes and dropped knowledge bases have left behind."""
         self.builds.begin()
         sweep(self.resources.settings)
         self.conversations.sweep(knowledge_bases(self.resources.settings))
 
-    def _leave(self) -> None:
+    def _hand_over_builds(self) -> None:
+        """Queue the builds of this process again, so other processes resume them; log a warning if that fails."""
         try:
             self.builds.jobs.leave()
         except (sqlite3.OperationalError, DatabaseError) as error:
             _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s",
                          getattr(error, "here", error))
 
-    async def _follow(self) -> None:
-        """Update open knowledge bases with the changes of builds and other servers."""
-        for beat in count(1):
-            await anyio.sleep(_FOLLOWED)
+    async def _check_for_new_data(self) -> None:
+        """Keep open knowledge bases up to date with what builds and other servers write, until cancelled.
+
+        Less often, also remove the files of dropped knowledge bases.
+        """
+        for check in count(1):
+            await anyio.sleep(_CHECK_SECONDS)
             try:
                 await anyio.to_thread.run_sync(self.resources.snapshots.follow)
-                if beat % _SWEPT == 0:
+                if check % _CHECKS_PER_SWEEP == 0:
                     await anyio.to_thread.run_sync(sweep, self.resources.settings)
             except (BanyanError, OSError) as error:
                 _LOG.warning("new data cannot be seen for now: %s", getattr(error, "here", error))
@@ -101,7 +111,7 @@ class Service:
         try:
             await anyio.to_thread.run_sync(lambda: self.resources.embedder.encode(["ready"]))
         except BanyanError:
-            # The server stays up, so /api/ready can report this.
+            # The server goes on, so `/api/ready` can report that it is not ready.
             _LOG.exception("the embedding model cannot be loaded")
         else:
             self.ready = True
@@ -115,10 +125,10 @@ def service_of(request: Request) -> Service:
 Serving = Annotated[Service, Depends(service_of)]
 
 
-def _lease(kb: KbName, service: Serving) -> Iterator[Snapshot]:
+def _lease_snapshot(kb: KbName, service: Serving) -> Iterator[Snapshot]:
     with service.resources.snapshot(kb) as snapshot:
         yield snapshot
 
 
-Reading = Annotated[Snapshot, Depends(_lease)]
+Reading = Annotated[Snapshot, Depends(_lease_snapshot)]
 """The newest snapshot of the request's knowledge base, leased while the request is answered."""

@@ -103,24 +103,24 @@ def _fit_blocks(blocks: Iterable[Block], tokens: int, min_passages: int, describ
         described: the documents whose metadata was shown; those that a block shows are added.
     """
     for block in blocks:
-        items = [_describe_once(item, described) for item in block.items]
+        items = list(_describe_once(block.items, described))
         are_passages = bool(items) and items[0].kind == "passage"
         at_least = min_passages if are_passages else 1
         shown, left = fit_lines(items, tokens, at_least) if tokens > 0 else ([], len(items))
         tokens -= sum(map(item_cost, shown))
+        described.update(item.document for item in shown if item.about)
         more = f"{left} more passages: the same query shows them" if are_passages else f"{left} more lines: narrow it"
         note = "; ".join(filter(None, [block.note, more if left else ""]))
         yield block.model_copy(update={"items": tuple(shown), "note": note})
 
 
-def _describe_once(item: Passage, described: set[str]) -> Passage:
-    """Return an item without its document's metadata if that was shown before; else note that it now is."""
-    if not item.about:
-        return item
-    if item.document in described:
-        return item.model_copy(update={"about": ""})
-    described.add(item.document)
-    return item
+def _describe_once(items: Iterable[Passage], described: Collection[str]) -> Iterator[Passage]:
+    """Yield items, each without its document's metadata if that was shown before or is with an earlier item."""
+    known = set(described)
+    for item in items:
+        yield item.model_copy(update={"about": ""}) if item.document in known else item
+        if item.about:
+            known.add(item.document)
 
 
 def dropped_numbers(rounds: Sequence[Round], kept: Collection[int], dropped: Collection[int], tokens: int) -> list[int]:

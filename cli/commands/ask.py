@@ -22,7 +22,7 @@ app = typer.Typer()
 _LONGEST_LINE = 100
 _INFERRED = "[yellow]Inferred: the documents do not state every link of this answer.[/yellow]"
 _WITHDRAWN = "[yellow]The lines above are withdrawn; the answer follows.[/yellow]"
-Instructed = Annotated[str, typer.Option("--instructions", help="How a model is to word the answer: tone, length, "
+Instructions = Annotated[str, typer.Option("--instructions", help="How a model is to word the answer: tone, length, "
                                                             "format, language.")]
 
 
@@ -36,7 +36,7 @@ def ask(  # noqa: PLR0913  (its options)
     where: Where = None,
     no_agent: NoAgent = False,
     no_decompose: NoDecompose = False,
-    instructions: Instructed = "",
+    instructions: Instructions = "",
     trace: Annotated[bool, typer.Option("--trace", help="Show every step: each lookup with what it found, and the "
                                                         "thoughts that led to it.")] = False,
     as_json: AsJson = False,
@@ -58,7 +58,7 @@ def ask(  # noqa: PLR0913  (its options)
 
 @app.command()
 def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, where: Where = None,
-         instructions: Instructed = "") -> None:
+         instructions: Instructions = "") -> None:
     """Ask one question after another, including follow-ups. End with an empty line, Ctrl-C or Ctrl-D."""
     messages: list[tuple[str, str]] = []
     context = AskContext(mode=mode, instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
@@ -79,114 +79,128 @@ def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, wh
 
 def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tuple[str, str]], *,
          shows_claims: bool) -> tuple[dict[str, Any], list[str]]:
-    """Return the answer, and its lines that were printed already because the model was still writing."""
+    """Ask a question, with the current step shown on the terminal; return the answer, and its lines already printed.
+
+    With `shows_claims`, each line of the answer is printed as soon as its citations are checked, while the model still
+    writes the next one.
+    """
     answer: dict[str, Any] = {}
     shown: list[str] = []
     with err.status("thinking") as status:
-        graph, given = build_graph(resources), cast("Any", {"knowledge_base": kb, "messages": messages})
-        wanted = ["answer", "abstained", "short", "confidence", "grade", "citations", "sub_queries", "iterations",
-                  *(["trace"] if context.trace else [])]
-        for kind, event in iterate(lambda: graph.astream(given, context=context, stream_mode=["custom", "values"],
-                                                         output_keys=wanted)):
+        graph, graph_input = build_graph(resources), cast("Any", {"knowledge_base": kb, "messages": messages})
+        output_keys = ["answer", "abstained", "short", "confidence", "grade", "citations", "sub_queries", "iterations",
+                       *(["trace"] if context.trace else [])]
+        for kind, event in iterate(lambda: graph.astream(graph_input, context=context, output_keys=output_keys,
+                                                         stream_mode=["custom", "values"])):
             progress = cast("dict[str, Any]", event)
             if kind == "values":
                 answer = progress
             elif progress["step"] not in {"claim", "withdrawn"}:
                 status.update(on_a_line(f"{progress['step']}: {'; '.join(progress['found'])}"[:err.width - 4]))
             elif shows_claims:
-                status.stop()  # it would be drawn into the text
+                status.stop()  # otherwise the status line would be drawn into the printed text
                 shown = _show_claim(progress, shown)
     return answer, shown
 
 
 def _show_claim(event: dict[str, Any], shown: list[str]) -> list[str]:
-    """Print a line of the answer, or that the lines so far are withdrawn; return the lines that remain."""
+    """Print a further line of the answer, or that all lines so far are withdrawn; return the lines that are valid.
+
+    Args:
+        event: the line as a "claim", or "withdrawn".
+        shown: the lines that were printed before and are valid.
+    """
     if event["step"] == "withdrawn":
         out.print(_WITHDRAWN)
         return []
     (line,) = event["found"]
-    out.print(escape(line), width=_width())
+    out.print(escape(line), width=_answer_width())
     return [*shown, line]
 
 
 def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
+    """Print an answer without its lines in `shown`, which are printed already, and then its citations."""
     lines = answer["answer"].split("\n")
     if lines[:len(shown)] == list(shown):
         lines = lines[len(shown):]
-    else:  # a document was changed or deleted meanwhile
+    else:  # a document was changed or deleted meanwhile, so the final answer differs from the printed lines
         out.print(_WITHDRAWN)
     if lines:
-        out.print(_highlight("\n".join(lines), answer["short"]), width=_width())
+        out.print(_highlight("\n".join(lines), answer["short"]), width=_answer_width())
     if answer["grade"] == "inferred":
         out.print(_INFERRED)
     for citation in answer["citations"]:
         number = f"\\[{citation['id']}]"
         page = f", page {citation['page']}" if citation["page"] else ""
         place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
-        # Omit quotes that the answer itself contains.
-        index = citation["id"]
-        quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{index}\]$", answer["answer"], re.MULTILINE)
-        said = f"[dim]{place}[/dim]" if quoted else (
-            f"[dim]{place}:[/dim] {on_a_line(' '.join(citation['quote'].split()))}")
+        # A line of the answer may itself be the quote, as in “...” — document [1]. It is then not printed again.
+        is_quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{citation['id']}\]$", answer["answer"], re.MULTILINE)
+        quote = on_a_line(" ".join(citation["quote"].split()))
+        source = f"[dim]{place}[/dim]" if is_quoted else f"[dim]{place}:[/dim] {quote}"
         if out.is_terminal:
             # A grid indents continuation lines below the text rather than below its number.
             line = Table.grid(padding=(0, 1))
-            line.add_row(f"  [dim]{number}[/dim]", said)
-            out.print(line, width=_width())
+            line.add_row(f"  [dim]{number}[/dim]", source)
+            out.print(line, width=_answer_width())
         else:
-            out.print(f"  [dim]{number}[/dim] {said}")
+            out.print(f"  [dim]{number}[/dim] {source}")
 
 
 def _highlight(text: str, short: str) -> str:
-    """Return the answer as markup, with the short answer in bold where a quote contains it."""
+    """Return the answer as markup; on a terminal, the short answer is bold wherever it occurs in the text."""
     marked = escape(text)
     return marked.replace(escape(short), f"[bold]{escape(short)}[/bold]") if short and out.is_terminal else marked
 
 
-def _width() -> int:
-    """Return the width of an answer: long lines are hard to read, but output to a file or program is not wrapped."""
+def _answer_width() -> int:
+    """Return the width to which an answer is wrapped.
+
+    On a wide terminal it is `_LONGEST_LINE`, because longer lines are hard to read. Output to a file is not wrapped.
+    """
     return min(out.width, _LONGEST_LINE) if out.is_terminal else out.width
 
 
 def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
-    """Print a trace up to the answer."""
+    """Print the steps of a trace as trees: the question, each round of lookups, and the answer."""
     for tree in _trees([TraceStep(**data) for data in steps]):
         console.print(tree)
 
 
 def _trees(steps: Iterable[TraceStep]) -> list[Tree]:
-    """Return a tree for the question, one for each round, and one for the answer.
+    """Return a tree for the question, one for each round of lookups, and one for the answer.
 
-    A thought is in the round whose lookups it asks for, or in the answer.
+    A thought of the model belongs to the next round if it asks for lookups there, and otherwise to the answer.
     """
-    head, answer = Tree("[bold]question[/bold]"), Tree("[bold]answer[/bold]", guide_style="dim")
+    question, answer = Tree("[bold]question[/bold]"), Tree("[bold]answer[/bold]", guide_style="dim")
     rounds: dict[int, Tree] = {}
 
-    def of(number: int) -> Tree:
+    def round_tree(number: int) -> Tree:
         title = "first look" if number == 1 else f"round {number}"
         return rounds.setdefault(number, Tree(f"[bold]{title}[/bold]", guide_style="dim"))
 
     for step in steps:
         match step.step:
             case "question":
-                head = Tree(f"[bold]question[/bold] {on_a_line(step.text)}")
+                question = Tree(f"[bold]question[/bold] {on_a_line(step.text)}")
             case "first_look" | "search":
-                _add_findings(of(step.round), step)
+                _add_findings(round_tree(step.round), step)
             case "decompose" | "reflect":
-                _add_thought(of(step.round + 1) if step.lookups else answer, step)
+                _add_thought(round_tree(step.round + 1) if step.lookups else answer, step)
             case "answer":
                 answer.label = f"[bold]answer[/bold] [dim]{step.grade or 'none'}[/dim]"
-    return [head, *rounds.values(), answer]
+    return [question, *rounds.values(), answer]
 
 
 def _add_findings(tree: Tree, step: TraceStep) -> None:
+    """Add a lookup to a tree, with what it found, each finding with its documents."""
     title = f"[cyan]{on_a_line(step.text)}[/cyan] " if step.text else ""
     branch = tree.add(f"{title}[dim]{step.total} found[/dim]")
     for item in step.found:
-        # Lines of the graph name their documents themselves.
-        others = ", ".join(document for document in item.documents if document not in item.text)
-        branch.add(on_a_line(item.text) + (f" [dim]\\[{on_a_line(others)}][/dim]" if others else ""))
-    if step.total > len(step.found) > 0:
+        # Some findings name their documents in their own text.
+        other_documents = ", ".join(document for document in item.documents if document not in item.text)
+        note = f" [dim]\\[{on_a_line(other_documents)}][/dim]" if other_documents else ""
+        branch.add(on_a_line(item.text) + note)
+    if step.total > len(step.found) > 0:  # the trace has only the first findings
         branch.add("[dim]…[/dim]")
     _add_notes(branch, step)
 

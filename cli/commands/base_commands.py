@@ -25,7 +25,7 @@ from ..session import AsJson, Kb, NewKb, open_resources
 app = typer.Typer()
 
 _SHOWN_DOCUMENTS, _SHOWN_SENTENCES = 20, 3
-"""What is shown before the question; the rest is counted."""
+"""How many documents, and sentences of each, `forget` shows before it asks; the rest is counted."""
 _STANDARD_OUTPUT = Path("-")
 
 
@@ -97,17 +97,18 @@ def instructions(
     call. Documents already read stay as they are until you read them again.
     """
     with open_resources(reasons=False) as resources:
-        changed = text is not None or clear
-        if changed:
+        changes = text is not None or clear
+        if changes:
             resources.instruct(kb, text or "", purpose)
         with resources.snapshot(kb) as snapshot:
             stored = snapshot.kb
-            current = (stored.instructions if purpose == "answers" else stored.extraction_instructions).get()
+            table = stored.instructions if purpose == "answers" else stored.extraction_instructions
+            current = table.get()
             documents, is_read = stored.documents.count_documents(), stored.documents.count_status("done") > 0
     out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)
-    if changed and not documents:
+    if changes and not documents:
         err.print(f"{on_a_line(kb)} has no documents yet: add some with `banyan build`")
-    elif changed and purpose == "extraction" and is_read:
+    elif changes and purpose == "extraction" and is_read:
         command = f"banyan build PATH --kb {shlex.quote(kb)} --reread"
         err.print("Documents already read stay as they are. To have a model read them again: "
                   f"{on_a_line(command)} (add --dry-run to see the cost first)", soft_wrap=True)
@@ -127,7 +128,7 @@ def forget(
         if as_json:
             print_json({"kb": kb, "entity": mentions.name, "documents": mentions.sentences, "deleted": not dry_run})
         else:
-            _show(mentions)
+            _show_mentions(mentions)
         if dry_run:
             return
         number = format_count(len(mentions.sentences), "document")
@@ -138,7 +139,8 @@ def forget(
               "of the same files brings it back.", soft_wrap=True)
 
 
-def _show(mentions: EntityMentions) -> None:
+def _show_mentions(mentions: EntityMentions) -> None:
+    """Print the documents that mention an entity, with the first sentences that do."""
     root = Tree(f"[bold]{on_a_line(mentions.name)}[/bold] is mentioned in "
                 f"{format_count(len(mentions.sentences), 'document')}")
     for document, sentences in list(mentions.sentences.items())[:_SHOWN_DOCUMENTS]:
@@ -211,7 +213,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
         layout = Layout.by(resources.settings, kb)
         with track(err, "restoring") as progress:
             manifest = restore_ledger(file, layout, resources.embedder, progress, force=force)
-        fix = _derive(resources, kb)
+        fix = _build_graph_and_vectors(resources, kb)
     if as_json:
         print_json({"kb": kb, **manifest.model_dump(exclude={"name"}), "derived": not fix})
     else:
@@ -221,10 +223,14 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
         err.print(f"[yellow]the vectors are not built yet:[/yellow] {on_a_line(fix)}", soft_wrap=True)
 
 
-def _derive(resources: Resources, kb: str) -> str:
-    """Build graph and vectors; return how to build them later if this is not possible now."""
+def _build_graph_and_vectors(resources: Resources, kb: str) -> str:
+    """Build the graph and the vectors of a restored knowledge base.
+
+    Return an empty text, or how to build them later if that is not possible now, for example because another embedding
+    model is in use. The ledger is restored in any case.
+    """
     try:
-        with err.status("embedding"), resources.snapshot(kb) as snapshot:
+        with err.status("embedding"), resources.snapshot(kb) as snapshot:  # opening it builds what is missing
             return snapshot.kb.unwritten
-    except (StoreError, OSError) as error:  # the ledger is restored, and another model is in use
+    except (StoreError, OSError) as error:
         return str(error)

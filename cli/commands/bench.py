@@ -75,20 +75,24 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
 
 
 def settings_for(top_k: int) -> Settings:
-    """Return the environment's settings, with `top_k` passages for naive RAG."""
+    """Return the environment's settings, changed so that naive RAG reads `top_k` passages."""
     settings = Settings()
     return settings.model_copy(update={"context_passages": top_k, "top_k": max(settings.top_k, top_k)})
 
 
 def judge_of(named: str, settings: Settings) -> str | None:
-    """Return the judge's model: the named one, else the model that answers; None for "none" or without a model.
+    """Return the model that judges answers: the named one, or by default the model that answers.
+
+    None means that nothing judges, because `named` is "none", or no model is set and none is named.
 
     Raises:
-        CommandError: a judge is named, and no model is set.
+        CommandError: a judge is named, but no model is set.
     """
     if not settings.uses_llm and named not in ("", "none"):
         raise CommandError("judging needs a model: set BANYAN_LLM_BASE_URL, or omit --judge")
-    return None if named == "none" or not settings.uses_llm else named or settings.llm_model
+    if named == "none" or not settings.uses_llm:
+        return None
+    return named or settings.llm_model
 
 
 def measure(resources: Resources, dataset: Dataset, plan: Plan, output: Path) -> BenchReport:
@@ -104,13 +108,13 @@ def measure(resources: Resources, dataset: Dataset, plan: Plan, output: Path) ->
 
 
 def finish(report: BenchReport, output: Path, *, as_json: bool) -> None:
-    """Print a report; exit with 1 if it is not complete."""
+    """Print a report and what failed; exit with 1 if the report is not complete."""
     if as_json:
         print_json(report.model_dump())
     else:
         out.print(escape(headline(report)), soft_wrap=True)
-        for made in tables(report):
-            out.print(table_of(made.head, made.rows, title=escape(made.title), box=box.SIMPLE))
+        for table in tables(report):
+            out.print(table_of(table.head, table.rows, title=escape(table.title), box=box.SIMPLE))
         out.print(f"written: {escape(str(output))}/report.md, report.json", soft_wrap=True)
     if report.failures:
         err.print(f"[red]{len(report.failures)} failed[/red], the first: {on_a_line(report.failures[0])}; run the same "
@@ -121,15 +125,16 @@ def finish(report: BenchReport, output: Path, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _print_estimate(amount: BenchEstimate, *, as_json: bool) -> None:
+def _print_estimate(estimated: BenchEstimate, *, as_json: bool) -> None:
+    """Print the estimated calls and tokens of a benchmark, in total and for each of its parts."""
     if as_json:
-        print_json(amount.model_dump())
+        print_json(estimated.model_dump())
         return
-    out.print(f"{amount.questions} questions over {amount.documents} documents: at most about {amount.calls} calls and "
-              f"{amount.tokens} tokens, without what an earlier run has paid")
-    for what, tokens in (*((f"building ({schema})", count) for schema, count in amount.building.items()),
-                         *amount.asking.items(), ("judging", amount.judging)):
-        out.print(f"  {escape(what)}: {tokens} tokens")
+    out.print(f"{estimated.questions} questions over {estimated.documents} documents: at most about {estimated.calls} "
+              f"calls and {estimated.tokens} tokens, without what an earlier run has paid")
+    building = [(f"building ({schema})", tokens) for schema, tokens in estimated.building.items()]
+    for part, tokens in (*building, *estimated.asking.items(), ("judging", estimated.judging)):
+        out.print(f"  {escape(part)}: {tokens} tokens")
 
 
 @app.command(name="anonymise")
@@ -151,43 +156,51 @@ def anonymise_texts(  # noqa: PLR0913  (its options)
     Every name of an entity becomes the same id. The result consists of texts.json and questions.json, which
     `banyan bench anonyrag` reads, and of the texts themselves.
     """
-    texts = _read(paths)
+    texts = _read_texts(paths)
     if back:
-        _revert(texts, output, key)
+        _revert_texts(texts, output, key)
         return
     if key.resolve().is_relative_to(output.resolve()):
         raise CommandError(f"the key {key} would be in {output}, which is to be handed on: name another place (--key)")
-    own = [validate_record(where, row, Task, CommandError) for where, row in json_records(questions, CommandError)
-           ] if questions else []
+    records = json_records(questions, CommandError) if questions else ()
+    own_questions = [validate_record(place, row, Task, CommandError) for place, row in records]
     with open_resources() as resources:
-        corpus = anonymise(resources, texts, _names(types), schema=schema, questions=own, max_tokens=max_tokens)
-    _write(corpus, output, key)
-    said = {"texts": len(corpus.texts), "ids": len(corpus.key.entities),
-            "places": sum(map(len, corpus.key.places.values())), "tasks": len(corpus.tasks), "leaks": len(corpus.leaks)}
+        corpus = anonymise(resources, texts, _split_names(types), schema=schema, questions=own_questions,
+                           max_tokens=max_tokens)
+    _write_corpus(corpus, output, key)
+    counts = {"texts": len(corpus.texts), "ids": len(corpus.key.entities),
+              "places": sum(map(len, corpus.key.places.values())), "tasks": len(corpus.tasks),
+              "leaks": len(corpus.leaks)}
     if as_json:
-        print_json(said)
+        print_json(counts)
     else:
-        out.print(", ".join(f"{count} {what}" for what, count in said.items()))
+        out.print(", ".join(f"{count} {what}" for what, count in counts.items()))
     if corpus.leaks:
         err.print(f"[red]names are left[/red], the first: {on_a_line(corpus.leaks[0])}", soft_wrap=True)
         raise typer.Exit(1)
 
 
-def _names(types: str) -> frozenset[str]:
+def _split_names(types: str) -> frozenset[str]:
     return frozenset(name for part in types.split(",") if (name := part.strip()))
 
 
-def _read(paths: list[Path]) -> dict[str, str]:
-    """Return the texts by name: the path within the given folder, or the file's name."""
+def _read_texts(paths: list[Path]) -> dict[str, str]:
+    """Return the texts of files and folders by name: the path below a given folder, or the name of a given file.
+
+    Raises:
+        CommandError: two texts have the same name, one is not UTF-8, or there is none.
+    """
     texts: dict[str, str] = {}
     for path in paths:
-        files = sorted(file for file in path.rglob("*") if file.suffix in _ENDINGS) if path.is_dir() else [path]
+        files = [path]
+        if path.is_dir():
+            files = sorted(file for file in path.rglob("*") if file.suffix in _ENDINGS)
         for file in files:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             if name in texts:
                 raise CommandError(f"two texts are named {name}: rename one, or anonymise them separately")
             try:
-                texts[name] = file.read_bytes().decode()  # line ends stay as they are, so reverting is exact
+                texts[name] = file.read_bytes().decode()  # unlike `read_text`, this keeps line ends as they are
             except UnicodeDecodeError as error:
                 raise CommandError(f"{file} is not UTF-8 text ({error}): save it as UTF-8") from error
     if not texts:
@@ -195,11 +208,12 @@ def _read(paths: list[Path]) -> dict[str, str]:
     return texts
 
 
-def _write(corpus: Corpus, output: Path, key: Path) -> None:
+def _write_corpus(corpus: Corpus, output: Path, key: Path) -> None:
+    """Write anonymised texts and questions to a folder, and the key to a file that only its owner can read."""
     for name, text in corpus.texts.items():
         (output / name).parent.mkdir(parents=True, exist_ok=True)
         write_file(output / name, [text])
-    rows = [{"title": name, "text": text} for name, text in corpus.texts.items()]  # as AnonyRAG's chunks
+    rows = [{"title": name, "text": text} for name, text in corpus.texts.items()]  # the form of AnonyRAG's chunks
     write_file(output / "texts.json", [_json(rows)])
     write_file(output / "questions.json", [_json([task.model_dump() for task in (*corpus.questions, *corpus.tasks)])])
     write_file(key, [_json(corpus.key.model_dump())])
@@ -210,7 +224,12 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
-def _revert(texts: dict[str, str], output: Path, key: Path) -> None:
+def _revert_texts(texts: dict[str, str], output: Path, key: Path) -> None:
+    """Replace the ids in anonymised texts by the names that the key file has for them, and write the texts.
+
+    Raises:
+        CommandError: the file is no key.
+    """
     try:
         known = validate_record(str(key), parse_json(key.read_text("utf-8")), AnonymityKey, CommandError)
     except ValueError as error:

@@ -45,25 +45,25 @@ Schema = Annotated[str, typer.Option(help="`auto` (a model infers it, the defaul
                                           "build.")]
 _SHOWN_PARTLY_READ = 20
 _SHOWN = 10
-"""The most files of a kind that are named before a sync; of more, their number is."""
-_QUIET_MILLISECONDS = 2000
+"""The most new files, and the most deleted ones, that `sync` lists by name; of the others it prints how many."""
+_REST_MILLISECONDS = 2000
 """How long a watched folder must rest before it is read: editors and copies write in several steps."""
-_LOOK_MILLISECONDS = _QUIET_MILLISECONDS // 2
+_LOOK_MILLISECONDS = _REST_MILLISECONDS // 2
 """Time between two looks for changes."""
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
 NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name as a separate entity.")]
 
 
 class _Build(TyperCommand):
-    """A command that takes `--ray` with and without an address, which Typer does not support."""
+    """A command whose option `--ray` may have an address or none; Typer options always need a value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; see Click."""
-        following = [*args, ""][1:]
-        bare = [argument == "--ray" and not _ADDRESS.fullmatch(after)
-                for argument, after in zip(args, following, strict=True)]
-        return list(super().parse_args(ctx, [f"--ray={LOCAL}" if alone else argument
-                                             for argument, alone in zip(args, bare, strict=True)]))
+        """Parse the arguments after giving each `--ray` without an address the value for this machine."""
+        parsed: list[str] = []
+        for argument, following in zip(args, [*args, ""][1:], strict=True):
+            lacks_address = argument == "--ray" and not _ADDRESS.fullmatch(following)
+            parsed.append(f"--ray={LOCAL}" if lacks_address else argument)
+        return list(super().parse_args(ctx, parsed))
 
 
 @app.command(cls=_Build)
@@ -100,7 +100,7 @@ def build(  # noqa: PLR0913  (its options)
         if not paths:
             Layout.by(resources.settings, kb).require()  # a build would create a missing one
         if dry_run:
-            _dry_run(resources, kb, named_sources(paths), schema, reread=reread, as_json=as_json)
+            _print_estimate(resources, kb, named_sources(paths), schema, reread=reread, as_json=as_json)
         else:
             context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve, reread=reread,
                                    retry_failed=retry_failed, batch=batch, max_tokens=max_tokens, max_cost=max_cost)
@@ -135,10 +135,12 @@ def import_triples(
 
 def run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
     """Run the construction graph with progress bars, and ask the user when it interrupts."""
-    # Checkpoints serve only interrupts within this process: the ledger stores what was paid for.
+    # Checkpoints in memory are enough: only an interrupt needs one, and it is answered within this process. All that is
+    # paid for is in the ledger.
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
 
     async def build(step: Any) -> Any:
+        """Run the graph up to its end or its next interrupt, and return its state."""
         with build_progress(err) as show:
             async for event in graph.astream(step, config, context=context, stream_mode="custom", durability="exit"):
                 show(cast("dict[str, Any]", event))
@@ -148,7 +150,7 @@ def run_build(resources: Resources, given: BuildInput, context: BuildContext) ->
     while True:
         state = run(build, step)
         if not state.interrupts:
-            if state.values["total"] == 0 and not _failed_files(state.values["files_failed"]):
+            if state.values["total"] == 0 and not _unreadable_files(state.values["files_failed"]):
                 err.print("Nothing new: no document has changed since it was last read.")
             return cast("BuildReport", state.values["report"])
         step = Command(resume=resume_value(state.interrupts[0].value))
@@ -159,7 +161,7 @@ def show_report(report: BuildReport, *, as_json: bool) -> None:
     if as_json:
         print_json(report)
         return
-    # The same word as in `status` and on the page.
+    # Triples are called facts, as in `banyan status` and on the page.
     headings = ("facts" if name == "triples" else name for name in _COLUMNS)
     table = Table(*headings, title=f"Knowledge base {escape(report['kb'])}")
     table.add_row(*(str(dict(report)[name]) for name in _COLUMNS))
@@ -172,15 +174,16 @@ def show_report(report: BuildReport, *, as_json: bool) -> None:
 
 
 def _suggest_reread(estimate: RereadEstimate, paths: Sequence[str], kb: str) -> None:
-    """Say what the model would read otherwise now, and how to have it read again."""
-    read = ", ".join(f"{format_count(number, 'chunk')} {'was' if number == 1 else 'were'} read by "
-                     f"{'the rules' if name == RULES else on_a_line(name)}"
-                     f"{' with other instructions or beside a deleted document' if name == estimate.model else ''}"
-                     for name, number in estimate.read_by.items())
+    """Print which chunks were read by the rules, another model or under other conditions, and how to reread them."""
+    parts: list[str] = []
+    for name, number in estimate.read_by.items():
+        reader = "the rules" if name == RULES else on_a_line(name)
+        conditions = " with other instructions or beside a deleted document" if name == estimate.model else ""
+        parts.append(f"{format_count(number, 'chunk')} {'was' if number == 1 else 'were'} read by {reader}{conditions}")
     command = shlex.join(["banyan", "build", *paths, "--kb", kb, "--reread"])
     cost = "" if estimate.cost is None else f", cost {money(estimate.cost)}"
     tokens = estimate.prompt_tokens + estimate.completion_tokens
-    err.print(f"{read}; read them with {on_a_line(estimate.model)}: {on_a_line(command)} "
+    err.print(f"{', '.join(parts)}; read them with {on_a_line(estimate.model)}: {on_a_line(command)} "
               f"(about {format_count(estimate.calls, 'call')}, {tokens:,} tokens{cost})", soft_wrap=True)
 
 
@@ -205,28 +208,32 @@ def report_failures(report: BuildReport, *, reread: bool = False) -> None:
                   f"then build again with {'--reread ' if reread else ''}--retry-failed")
     if report["stopped"]:
         err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
-    if _failed_files(report["files_failed"]) or report["chunks_failed"] or report["stopped"]:
+    if _unreadable_files(report["files_failed"]) or report["chunks_failed"] or report["stopped"]:
         raise typer.Exit(1)
 
 
-def _failed_files(lines: Sequence[str]) -> list[str]:
-    """Return the files that could not be read, without what is left out because it is no document."""
+def _unreadable_files(lines: Sequence[str]) -> list[str]:
+    """Return the lines about files that could not be read, without those about files that are no documents."""
     return [line for line in lines if f": {LEFT_OUT}" not in line]
 
 
-def _how_sure(estimate: BuildEstimate) -> str:
-    later, most, learnt = estimate.later, estimate.later_at_most, estimate.learnt_from
-    known = (f"scaled by what {learnt} chunks of this knowledge base took" if learnt
-             else "a guess at the model's tokens and answers, until it has been paid for some chunks here")
-    fitting = estimate.fitting
-    fit = f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit the schema. "
-    return (f"{fit if fitting.calls else ''}Of these, resolving names and describing communities: {later.calls} "
+def _describe_certainty(estimate: BuildEstimate) -> str:
+    """Return sentences that say how certain an estimate is: what it depends on, and what it is based on."""
+    later, most = estimate.later, estimate.later_at_most
+    basis = "a guess at the model's tokens and answers, until it has been paid for some chunks here"
+    if estimate.learnt_from:
+        basis = f"scaled by what {estimate.learnt_from} chunks of this knowledge base took"
+    fitting, fit = estimate.fitting, ""
+    if fitting.calls:
+        fit = f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit the schema. "
+    return (f"{fit}Of these, resolving names and describing communities: {later.calls} "
             f"calls, {later.prompt_tokens} and {later.completion_tokens} tokens, at most {most.calls}, "
-            f"{most.prompt_tokens} and {most.completion_tokens}, as it depends on what is found. This is {known}.")
+            f"{most.prompt_tokens} and {most.completion_tokens}, as it depends on what is found. This is {basis}.")
 
 
-def _dry_run(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, reread: bool,
-             as_json: bool) -> None:
+def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, reread: bool,
+                    as_json: bool) -> None:
+    """Print the estimated calls, tokens and cost of a build, and how certain they are."""
     estimate = estimate_build(resources, kb, paths, schema, reread=reread)
     if as_json:
         print_json(estimate.model_dump())
@@ -238,7 +245,7 @@ def _dry_run(resources: Resources, kb: str, paths: Sequence[Path | Address], sch
             halved = "" if estimate.batch_cost is None else f": {money(estimate.batch_cost)} in all"
             out.print(f"With --batch, for endpoints that have batches, extraction costs half{halved}.")
         if estimate.calls:
-            out.print(_how_sure(estimate))
+            out.print(_describe_certainty(estimate))
 
 
 @app.command()
@@ -259,40 +266,55 @@ def sync(  # noqa: PLR0913  (its options)
         raise CommandError("--watch is for folders of this machine, without --dry-run")
     context = BuildContext(max_tokens=max_tokens, max_cost=max_cost)
     with open_resources() as resources:
-        place = mirror_folder(resources.settings.home, folder) if is_remote(folder) else Path(folder).expanduser()
-        for number, _ in enumerate(_changes_in(place, resources.settings.home) if watch else [()]):
-            build_input: BuildInput = {"knowledge_base": kb, "paths": [str(place)], "schema": "" if number else schema}
-            _sync(resources, place, build_input, context, dry_run=dry_run, yes=yes or watch, as_json=as_json)
+        home = resources.settings.home
+        local_folder = mirror_folder(home, folder) if is_remote(folder) else Path(folder).expanduser()
+        occasions = _changes_in(local_folder, home) if watch else [()]  # without --watch, sync once
+        for number, _ in enumerate(occasions):
+            build_input: BuildInput = {"knowledge_base": kb, "paths": [str(local_folder)],
+                                       "schema": "" if number else schema}  # a schema is only for the first build
+            _sync(resources, local_folder, build_input, context, dry_run=dry_run, yes=yes or watch, as_json=as_json)
             if watch and not number:
                 err.print(f"Watching {on_a_line(folder)}; Ctrl-C ends it.")
 
 
 def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
-    """Yield once the folder is watched, then whenever its files changed.
+    """Yield each time a folder is to be synchronised: once as soon as it is watched, and then after each change.
 
-    So the first sync misses nothing that happens meanwhile.
+    Because watching begins before the first sync, a change during that sync is noticed too.
 
     Args:
         folder: the folder.
-        home: where knowledge bases are, whose files change with each sync.
+        home: the folder of the knowledge bases, whose files change with each sync; changes in it are ignored.
     """
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: name one that is there")
-    # Without changes the watch yields an empty set after each timeout: the first one tells that it has begun.
-    changes = watch_files(folder, watch_filter=_outside(home), yield_on_timeout=True, rust_timeout=_LOOK_MILLISECONDS,
-                          debounce=_QUIET_MILLISECONDS, step=_LOOK_MILLISECONDS)
+    # When nothing has changed, the watch yields an empty set after each timeout. The first set that it yields, empty or
+    # not, means that watching has begun; later empty ones are skipped.
+    changes = watch_files(folder, watch_filter=_changes_filter(home), yield_on_timeout=True,
+                          rust_timeout=_LOOK_MILLISECONDS, debounce=_REST_MILLISECONDS, step=_LOOK_MILLISECONDS)
     yield next(changes)
     yield from filter(None, changes)
 
 
-def _outside(home: Path) -> Callable[[Change, str], bool]:
-    """Return a filter of the changes that count: not those of temporary files, nor of files in the home folder."""
-    is_watched, own = DefaultFilter(), home.absolute()
-    return lambda kind, path: is_watched(kind, path) and not Path(path).is_relative_to(own)
+def _changes_filter(home: Path) -> Callable[[Change, str], bool]:
+    """Return a filter that ignores changes of temporary files and of files in the home folder."""
+    is_relevant, ignored_folder = DefaultFilter(), home.absolute()
+    return lambda kind, path: is_relevant(kind, path) and not Path(path).is_relative_to(ignored_folder)
 
 
 def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildContext, *, dry_run: bool, yes: bool,
           as_json: bool) -> None:
+    """Print how a folder differs from its knowledge base, ask before deleting documents, and synchronise the two.
+
+    Args:
+        resources: models and open knowledge bases.
+        folder: the folder.
+        given: the input of the build that reads the folder.
+        context: the options of that build.
+        dry_run: whether only to print the differences.
+        yes: whether to delete documents without asking.
+        as_json: whether to print one JSON object instead of text.
+    """
     kb = given["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:
@@ -300,7 +322,7 @@ def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildC
     if changes.gone and not (yes or dry_run) and not typer.confirm(
             f"Delete {format_count(len(changes.gone), 'document')} from {kb}?"):
         raise typer.Abort
-    report = None if dry_run else _carry_out(resources, given, context, changes)
+    report = None if dry_run else _read_and_delete(resources, given, context, changes)
     if as_json:
         print_json({"kb": kb, **changes._asdict(), "report": report})
     elif report:
@@ -309,9 +331,12 @@ def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildC
         report_failures({**report, "files_moved": []})
 
 
-def _carry_out(resources: Resources, given: BuildInput, context: BuildContext, changes: FolderChanges,
+def _read_and_delete(resources: Resources, given: BuildInput, context: BuildContext, changes: FolderChanges,
                ) -> BuildReport | None:
-    """Read the folder, then delete what is gone: a build that fails has deleted nothing."""
+    """Read the folder's files, then delete the documents whose files are gone; return the build's report, if any.
+
+    Documents are deleted last, so a build that fails has deleted nothing.
+    """
     report = run_build(resources, given, context) if changes.new or changes.known else None
     if changes.gone:
         resources.delete_documents(given["knowledge_base"], changes.gone)
@@ -319,24 +344,26 @@ def _carry_out(resources: Resources, given: BuildInput, context: BuildContext, c
 
 
 def _show_changes(changes: FolderChanges) -> None:
+    """Print how a folder differs from its knowledge base."""
     err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
     err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
     err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
 
 
 def _list_names(names: Sequence[str]) -> str:
+    """Return the first names after a colon, and how many more there are; empty if there are no names."""
     shown = ", ".join(map(on_a_line, names[:_SHOWN]))
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return f": {shown}{more}" if names else ""
 
 
 def introduce_in_terminal(resources: Resources, kb: str) -> Introduction:
-    """Return the introduction to a knowledge base, whose example questions are tried unless they were before."""
+    """Return the introduction to a knowledge base. Its example questions are asked now, unless they were before."""
     return introduce(resources, kb, partial(TriedQuestions(resources).answer, kb))
 
 
 def note_introduction(resources: Resources, kb: str) -> Introduction:
-    """Return the introduction to a knowledge base that was built just now, and store its examples."""
+    """Return the introduction to a knowledge base that was just built, after storing its example questions there."""
     introduction = introduce_in_terminal(resources, kb)
     with resources.writers.single_step(kb) as written:
         note_examples(written, introduction.examples)
@@ -344,9 +371,9 @@ def note_introduction(resources: Resources, kb: str) -> Introduction:
 
 
 def introduction_table(introduction: Introduction) -> Table:
-    """Return what a knowledge base is about as lines with their names."""
+    """Return an introduction as a table of two columns: the name of a part, and its lines of text."""
     table = Table.grid(padding=(0, 2))
-    for name, said in introduction.lines():
-        for number, line in enumerate(said.split("\n")):
+    for name, text in introduction.lines():
+        for number, line in enumerate(text.split("\n")):  # only the first line has the name beside it
             table.add_row(f"  [dim]{'' if number else name}[/dim]", on_a_line(line))
     return table

@@ -38,7 +38,7 @@ def key(
     settings = Settings()
     keys = Keys.of(settings)
     if not name:
-        out.print(_table(settings, keys))
+        out.print(_keys_table(settings, keys))
     elif revoke:
         keys.revoke(name)
         err.print(f"revoked: {name}" if keys.all() else f"revoked: {name}; no key is left, so the server accepts no "
@@ -56,7 +56,8 @@ def key(
         out.print(secret, soft_wrap=True)
 
 
-def _table(settings: Settings, keys: Keys) -> Table:
+def _keys_table(settings: Settings, keys: Keys) -> Table:
+    """Return the keys as a table; what was spent today is shown for keys with a daily limit."""
     spent = spent_today(settings) if any(known.tokens_per_day for known in keys.all()) else {}
     return table_of(("client", "scopes", "knowledge bases", "a minute", "tokens a day", "spent today", "created"), (
         (known.name, ", ".join(known.scopes),
@@ -78,7 +79,7 @@ def mcp(
     with open_resources() as resources:
         server = mcp_server(resources, knowledge_base=kb, writes=not read_only, decides=decisions and not read_only,
                             sees=(lambda _, name: name == kb) if kb else None)
-        # A thread that reads standard input cannot be woken, so Ctrl-C ends the process at once, as SIGTERM does.
-        # The ledger survives this, as it survives any kill.
+        # A thread that waits for standard input cannot be stopped, so Ctrl-C is to end the process at once, as SIGTERM
+        # does. That is safe, because the ledger survives any kill.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         asyncio.run(server.run_stdio_async())

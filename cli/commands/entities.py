@@ -31,9 +31,9 @@ Why = Annotated[str, typer.Option(help="The reason, for others to read.")]
 Relation = Annotated[str, typer.Argument(help="The fact's relation, or the attribute of a value.")]
 Object = Annotated[str, typer.Argument(help="The entity at the fact's other end, or the value.")]
 
-_Done = TypeVar("_Done")
+_Result = TypeVar("_Result")
 _SHOWN = 50
-_SHOWN_CHARACTERS = 40
+_CONTEXT_CHARACTERS = 40
 
 
 @entities_app.callback(invoke_without_command=True)
@@ -57,41 +57,43 @@ def entities(
             if as_json:
                 print_json([entity._asdict() for entity in listed])
             else:
-                out.print(entity_table(listed) if listed else f"no name contains {on_a_line(search)!r}" if search
-                          else "there are no entities yet")
+                nothing = f"no name contains {on_a_line(search)!r}" if search else "there are no entities yet"
+                out.print(entity_table(listed) if listed else nothing)
                 if left := left_out(total - len(listed)):
                     out.print(left)
             return
-        wanted = canonical_name(search)
+        words = canonical_name(search)
         groups = [group for group in snapshot.kb.graph.groups()
-                  if any(wanted in canonical_name(name) for name in (group.name, *(a.name for a in group.aliases)))]
+                  if any(words in canonical_name(name)
+                         for name in (group.name, *(alias.name for alias in group.aliases)))]
         if as_json:
             print_json([group.model_dump() for group in groups[:limit]])
         else:
-            _show(snapshot.kb, groups, limit or _SHOWN)
+            _show_merged(snapshot.kb, groups, limit or _SHOWN)
 
 
-def _show(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
+def _show_merged(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
+    """Print the first entities that have several names, each with its names, and why each name was merged."""
+    is_outdated = knowledge_base.entities.resolved_state() is None
     root = Tree(f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} entities with several names"
-                + (" [yellow](facts have changed since: build again)[/yellow]"
-                   if knowledge_base.entities.resolved_state() is None else ""))
+                + (" [yellow](facts have changed since: build again)[/yellow]" if is_outdated else ""))
     for group in groups[:limit]:
         branch = root.add(f"[bold]{on_a_line(group.name)}[/bold] [dim]{on_a_line(group.type)}[/dim]")
         for alias in group.aliases:
             branch.add(f"{on_a_line(alias.name)} [dim]{alias.rule.replace('_', ' ')}, {alias.score:.2f}: "
-                       f"{on_a_line(_words(knowledge_base, alias))}[/dim]")
+                       f"{on_a_line(_first_evidence(knowledge_base, alias))}[/dim]")
     if left := left_out(len(groups) - limit):
         root.add(left)
     out.print(root)
 
 
-def _words(knowledge_base: KnowledgeBase, alias: Alias) -> str:
-    """Return the words of the first passage that supports an alias."""
+def _first_evidence(knowledge_base: KnowledgeBase, alias: Alias) -> str:
+    """Return the first passage that supports an alias, with its document and some characters around it."""
     span = alias.evidence[0]
     chunk = next(iter(knowledge_base.documents.chunks([span.chunk])), None)
     if chunk is None:
         return "its passage no longer exists: build again"
-    start, end = max(span.start - _SHOWN_CHARACTERS, 0), span.end + _SHOWN_CHARACTERS
+    start, end = max(span.start - _CONTEXT_CHARACTERS, 0), span.end + _CONTEXT_CHARACTERS
     return f"{chunk.document_id}: …{chunk.text[start:end]}…"
 
 
@@ -108,6 +110,7 @@ def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
 
 
 def _decide(kb: str, verdict: Literal["merge", "split"], first: str, second: str, why: str) -> None:
+    """Merge or split two entities, and print that."""
     with open_resources(reasons=False) as resources, err.status("resolving"):
         resources.decide_entities(kb, verdict, (first, second), getpass.getuser(), why)
     out.print(f"{'merged' if verdict == 'merge' else 'split'}: {on_a_line(first)}, {on_a_line(second)}")
@@ -133,7 +136,7 @@ def facts(entity: Name, kb: Kb, at: At = "", *, as_json: AsJson = False) -> None
 
 
 def print_facts(kb: str, entity: str, at: str = "", limit: int | None = None, *, as_json: bool = False) -> None:
-    """Print an entity's facts and values, those that hold at a date or all.
+    """Print an entity's facts and values; with a date `at`, only those that hold on that date.
 
     Raises:
         CommandError: `at` is no date.
@@ -141,26 +144,27 @@ def print_facts(kb: str, entity: str, at: str = "", limit: int | None = None, *,
     """
     day = day_of(at)
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        said = [(fact, validity) for fact, validity in _facts(snapshot.kb, entity)
-                if day is None or validity.holds(*day)]
+        facts = [(fact, validity) for fact, validity in _facts_of(snapshot.kb, entity)
+                 if day is None or validity.holds(*day)]
+    shown = facts[:limit]
     if as_json:
-        print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in said[:limit]])
+        print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in shown])
         return
-    for fact, validity in said[:limit]:
-        note = validity.note()
-        out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + (f" [dim]({on_a_line(note)})[/dim]" if note else ""),
-                  soft_wrap=True)
-    if left := left_out(len(said) - len(said[:limit])):
+    for fact, validity in shown:
+        time = f" [dim]({on_a_line(validity.note())})[/dim]" if validity.note() else ""
+        out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + time, soft_wrap=True)
+    if left := left_out(len(facts) - len(shown)):
         out.print(left)
 
 
-def _facts(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, Validity]]:
+def _facts_of(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, Validity]]:
+    """Yield an entity's values, then its facts, each with the time in which it holds."""
     graph = knowledge_base.graph
     node = match_node(graph, entity)
-    dated = graph.validities(node)
+    validities = graph.validities(node)  # by attribute and value; values without a time are not in it
     for name, values in graph.told(node).items():
         for value in values:
-            yield Said(graph.name(node), name, value), dated.get(name, {}).get(value, Validity())
+            yield Said(graph.name(node), name, value), validities.get(name, {}).get(value, Validity())
     for edge in graph.incident(node):
         head, relation, tail = edge
         yield Said(graph.name(head), relation, graph.name(tail)), graph.validity(edge)
@@ -169,8 +173,8 @@ def _facts(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, V
 @entities_app.command()
 def reject(subject: Name, relation: Relation, object_: Object, kb: Kb, why: Why = "") -> None:
     """Mark a fact as wrong, even if a document states it."""
-    said = Said(subject, relation, object_)
-    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(said, None, getpass.getuser(), why)))
+    wrong = Said(subject, relation, object_)
+    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(wrong, None, getpass.getuser(), why)))
 
 
 @entities_app.command()
@@ -182,9 +186,9 @@ def correct(
     why: Why = "",
 ) -> None:
     """Replace a wrong fact with another; its source stays the same."""
-    said = Said(subject, relation, object_)
-    instead = Said(new_subject or subject, new_relation or relation, new_object or object_)
-    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(said, instead, getpass.getuser(), why)))
+    wrong = Said(subject, relation, object_)
+    right = Said(new_subject or subject, new_relation or relation, new_object or object_)
+    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(wrong, right, getpass.getuser(), why)))
 
 
 @entities_app.command()
@@ -222,7 +226,8 @@ def _reason(why: str) -> str:
     return f" ({on_a_line(why)})" if why else ""
 
 
-def _carry_out(kb: str, change: Callable[[GraphEditor], _Done]) -> _Done:
+def _carry_out(kb: str, change: Callable[[GraphEditor], _Result]) -> _Result:
+    """Make a change of the graph, and return its result."""
     with open_resources(reasons=False) as resources, err.status("updating the graph"):
         return resources.edit(kb, change)
 
@@ -244,7 +249,7 @@ class ListedEntity(NamedTuple):
 
 def list_entities(index: RetrievalIndex, type_name: str, words: str, limit: int | None,
                   ) -> tuple[list[ListedEntity], int]:
-    """Return entities, most connected first, and how many there are.
+    """Return the first entities that fit, those that most documents mention first, and how many fit in all.
 
     Args:
         index: the knowledge base.
@@ -255,16 +260,25 @@ def list_entities(index: RetrievalIndex, type_name: str, words: str, limit: int 
     Raises:
         CommandError: no entity has that type; the message names the types that there are.
     """
-    browsing, kind = index.browsing, _find_type(index, type_name) if type_name else ""
-    rows = (browsing.ranked[browsing.of_type(kind)[browsing.ranked]] if kind else browsing.ranked).tolist()
+    browsing = index.browsing
+    kind = _find_type(index, type_name) if type_name else ""
+    ranked = browsing.ranked
+    if kind:
+        ranked = ranked[browsing.of_type(kind)[ranked]]
+    rows = ranked.tolist()
     if words:
-        fitting = set(browsing.holding(words, kind).tolist())
-        rows = [row for row in rows if row in fitting]
+        has_words = set(browsing.holding(words, kind).tolist())
+        rows = [row for row in rows if row in has_words]
     document_of = index.store.documents.of_chunks()
     return [_list_entity(index, row, document_of) for row in rows[:limit]], len(rows)
 
 
 def _find_type(index: RetrievalIndex, name: str) -> str:
+    """Return the entity type with this name, label or alias.
+
+    Raises:
+        CommandError: no entity has that type; the message names the types that there are.
+    """
     if kind := find_type(index, index.store.schemas.current(), name):
         return kind
     known = ", ".join(index.browsing.types)
@@ -273,6 +287,7 @@ def _find_type(index: RetrievalIndex, name: str) -> str:
 
 
 def _list_entity(index: RetrievalIndex, row: int, document_of: dict[str, str]) -> ListedEntity:
+    """Return the entity in a row of the index with its counts; `document_of` maps chunks to documents."""
     entity, (name, kind, *_) = index.entity_row.at(row), index.about(row)
     documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
     return ListedEntity(id=entity, name=name, type=kind, facts=len(index.incident_at(row)),

@@ -68,8 +68,8 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
 
     Brackets show 95 % bootstrap intervals over the questions.
     """
-    ks = _cut_offs(k)
-    switches = Switches(routes=_routes(routes), dense=not no_dense, lexical=not no_lexical,
+    ks = _parse_cut_offs(k)
+    switches = Switches(routes=_parse_routes(routes), dense=not no_dense, lexical=not no_lexical,
                         spreading=not no_spreading, beta=beta)
     loaded = load_questions(questions, form)
     _check_writable(records)
@@ -87,13 +87,17 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
 
 
 def _check_writable(records: Path | None) -> None:
-    """Raise CommandError if the records could not be written, before anything is measured."""
+    """Check that the file of records can be written, before anything is measured; None means no file.
+
+    Raises:
+        CommandError: it is a folder, or its folder does not exist.
+    """
     if records is not None and (records.is_dir() or not records.resolve().parent.is_dir()):
         raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
 
 
 def _write_output(report: RetrievalReport | agent_answers.AnswerReport, records: Path | None, *, as_json: bool) -> bool:
-    """Write the records and print the JSON if requested; return True if nothing else is to be printed."""
+    """Write the records to their file, if one is named, and print the report if JSON is wanted; return `as_json`."""
     if records is not None:
         write_file(records, (record.model_dump_json() + "\n" for record in report.records))
     if as_json:
@@ -101,14 +105,24 @@ def _write_output(report: RetrievalReport | agent_answers.AnswerReport, records:
     return as_json
 
 
-def _cut_offs(text: str) -> list[int]:
+def _parse_cut_offs(text: str) -> list[int]:
+    """Return the sorted numbers in a list such as "2,5,10".
+
+    Raises:
+        CommandError: it contains anything but positive numbers.
+    """
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {text!r}")
     return sorted({int(part) for part in parts})
 
 
-def _routes(text: str) -> tuple[Route, ...]:
+def _parse_routes(text: str) -> tuple[Route, ...]:
+    """Return the routes that a comma-separated list names, in the order of `ROUTES`.
+
+    Raises:
+        CommandError: there is no route of a name.
+    """
     wanted = {part.strip() for part in text.split(",") if part.strip()}
     unknown = sorted(wanted - set(ROUTES))
     if unknown:
@@ -117,15 +131,20 @@ def _routes(text: str) -> tuple[Route, ...]:
 
 
 def _print_tables(report: RetrievalReport) -> None:
-    """Print recall for all questions and by type, recall and change by row if there are several, and times."""
-    recall, latency = _table("Recall in %", report), Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
+    """Print a report of retrieval as tables.
+
+    The first table has the recall for all questions and for each type of question. If several settings were measured,
+    two more have the recall of each, and its change against the default, which is the first. The last has the times.
+    """
+    recall, latency = _recall_table("Recall in %", report), Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
     groups: dict[str, Group] = {"all": report, **report.by_type}
     for name, group in groups.items():
         recall.add_row(f"{on_a_line(name)} ({group.questions})", *_with_intervals(group.recall, group.interval))
         latency.add_row(on_a_line(name), *(f"{value:.1f}" for value in group.latency_ms.values()))
     out.print(recall)
     if report.rows:
-        rows, changes = _table("Recall in % by setting", report), _table("Change against the default", report)
+        rows = _recall_table("Recall in % by setting", report)
+        changes = _recall_table("Change against the default", report)
         for row in report.rows:
             rows.add_row(row.name, *_with_intervals(row.recall, row.interval))
         for row in report.rows[1:]:
@@ -134,12 +153,15 @@ def _print_tables(report: RetrievalReport) -> None:
     out.print(latency)
 
 
-def _table(title: str, report: RetrievalReport) -> Table:
+def _recall_table(title: str, report: RetrievalReport) -> Table:
     return Table("", *(f"@{cut}" for cut in report.recall), title=title, box=box.SIMPLE)
 
 
 def _with_intervals(values: Percent, intervals: Interval, *, signed: bool = False) -> list[str]:
-    """Return each value with its interval; the interval has no space, so a narrow terminal wraps it whole."""
+    """Return each value with its interval as text.
+
+    The interval contains no space, so a narrow terminal does not break it into two lines.
+    """
     sign = "+" if signed else ""
     return [f"{value:{sign}.1f} \\[{intervals[cut][0]:{sign}.1f},{intervals[cut][1]:{sign}.1f}]"
             for cut, value in values.items()]
@@ -170,6 +192,10 @@ def eval_qa(  # noqa: PLR0913  (its options)
 
 
 def _print_answers(report: agent_answers.AnswerReport) -> None:
+    """Print a report of answers: their quality, and what abstaining below each confidence would change.
+
+    An asterisk marks the threshold that is in use.
+    """
     table = Table("questions", "unanswerable", "answered", "exact match", "F1", "correct", "citation recall",
                   "citation precision", "all gold cited")
     table.add_row(*map(str, (report.questions, report.unanswerable, report.answered)),
@@ -203,14 +229,20 @@ def eval_extraction(
         read = _read_sentences(schema, cases, max_tokens)
         _print_scores({"": score(schema, cases, read)}, as_json=as_json)
         return
-    given = load_recorded(recorded)
-    _note_other_sentences(cases, given, recorded)
+    answers = load_recorded(recorded)
+    _note_other_sentences(cases, answers, recorded)
     with open_resources(reasons=False) as resources:
-        bounded = bounded_answers(resources.bounds(schema), cases, given)
-    _print_scores({"recorded": score(schema, cases, given), "bounded": score(schema, cases, bounded)}, as_json=as_json)
+        bounded = bounded_answers(resources.bounds(schema), cases, answers)
+    scores = {"recorded": score(schema, cases, answers), "bounded": score(schema, cases, bounded)}
+    _print_scores(scores, as_json=as_json)
 
 
 def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: int | None) -> Answers:
+    """Let the configured model extract facts from the sentences of the gold cases, and print how many failed.
+
+    Raises:
+        CommandError: no model is configured.
+    """
     failed: list[str] = []
     with open_resources() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
         if type(reasoner) is RulesReasoner:
@@ -226,24 +258,30 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: 
 
 
 def _note_unknown_relations(schema: GraphSchema, cases: Sequence[GoldCase]) -> None:
+    """Print the relations of gold triples that the schema does not have."""
     unknown = unknown_relations(schema, cases)
     if unknown:
         err.print(f"[yellow]the gold triples have relations that the ontology lacks:[/yellow] "
                   f"{escape(', '.join(unknown))}; they cannot be found, and count as missed", soft_wrap=True)
 
 
-def _note_other_sentences(cases: Sequence[GoldCase], given: Answers, recorded: Path) -> None:
-    known = {case.id for case in cases}
-    if not known & set(given):
+def _note_other_sentences(cases: Sequence[GoldCase], answers: Answers, recorded: Path) -> None:
+    """Print how many recorded answers belong to no gold sentence, and how many gold sentences have no answer.
+
+    Raises:
+        CommandError: no gold sentence has a recorded answer.
+    """
+    gold, answered = {case.id for case in cases}, set(answers)
+    if not gold & answered:
         raise CommandError(f"{recorded} has no answer to any of the gold sentences: name the files of one ontology")
-    if set(given) - known:
-        err.print(f"[yellow]recorded answers to no gold sentence:[/yellow] {len(set(given) - known)}; they are ignored")
-    if known - set(given):
-        err.print(f"[yellow]gold sentences without a recorded answer:[/yellow] {len(known - set(given))}; they score 0")
+    if answered - gold:
+        err.print(f"[yellow]recorded answers to no gold sentence:[/yellow] {len(answered - gold)}; they are ignored")
+    if gold - answered:
+        err.print(f"[yellow]gold sentences without a recorded answer:[/yellow] {len(gold - answered)}; they score 0")
 
 
 def _print_scores(scores: Mapping[str, ExtractionScores], *, as_json: bool) -> None:
-    """Print one row per name; scores under the empty name are printed alone."""
+    """Print the scores, one row for each name. As JSON, scores under the empty name are printed without a name."""
     if as_json:
         dumped = {name: values.model_dump() for name, values in scores.items()}
         print_json(dumped.get("", dumped))
@@ -251,8 +289,8 @@ def _print_scores(scores: Mapping[str, ExtractionScores], *, as_json: bool) -> N
     table = Table("", "P", "R", "F1", "conformance", "subject", "relation", "object",
                   caption="subject, relation, object: hallucinated")
     for name, values in scores.items():
-        made_up = values.hallucination
+        hallucinated = values.hallucination
         table.add_row(name, *(f"{value:.2f}" for value in (
-            values.precision, values.recall, values.f1, values.conformance, made_up.subject, made_up.relation,
-            made_up.object)))
+            values.precision, values.recall, values.f1, values.conformance, hallucinated.subject,
+            hallucinated.relation, hallucinated.object)))
     out.print(table)

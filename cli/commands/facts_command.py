@@ -20,10 +20,10 @@ from .entities import print_facts
 app = typer.Typer()
 
 _SHOWN = 50
-_NUMBERS = {"count", "distinct", "sum", "mean"}
+_NUMBER_CALCULATIONS = {"count", "distinct", "sum", "mean"}
 """Calculations whose result is a number without rows of its own."""
-_OPTIONS = {"head": "of"}
-"""The option of each argument of a lookup that has another name."""
+_OPTION_NAMES = {"head": "of"}
+"""Options by the arguments of a lookup, where the two have different names."""
 
 
 @app.command("facts")
@@ -59,11 +59,14 @@ def facts(  # noqa: PLR0913  (its options)
         raise CommandError("--json and --csv exclude each other: use one of them")
     do = "count" if count else do
     is_extreme = do in EXTREMES and not by
-    most = (None if is_extreme else limit) or (None if as_json or as_csv else _SHOWN)
+    # How many rows to print; None means all. For an extreme, `--limit` says instead how many values to compute.
+    most = None if is_extreme else limit
+    if most is None and not (as_json or as_csv):
+        most = _SHOWN
     if not relation:
-        given = {"--tail": tail, "--where": where, "--by": by, "--count or --do": do != "list", "--show": show,
-                 "--document": document, "--csv": as_csv, "--at": at and not of}
-        _require_relation([name for name, value in given.items() if value])
+        need_relation = {"--tail": tail, "--where": where, "--by": by, "--count or --do": do != "list", "--show": show,
+                         "--document": document, "--csv": as_csv, "--at": at and not of}
+        _require_relation([option for option, value in need_relation.items() if value])
         if of:
             print_facts(kb, of, at, most, as_json=as_json)
         else:
@@ -71,12 +74,12 @@ def facts(  # noqa: PLR0913  (its options)
         return
     if by and show:
         raise CommandError("--show adds fields to rows, and --by makes groups of them: use one of them")
-    if as_csv and not by and do in _NUMBERS:
+    if as_csv and not by and do in _NUMBER_CALCULATIONS:
         raise CommandError(f"--csv prints rows or groups, and --do {do} gives one number: add --by, or use --json")
-    day_of(at)
-    table = _compute(kb, _lookup(relation=relation, head=of, tail=tail, where=where or (), by=by, do=do,
-                                 show=show or (), at=at, document=document,
-                                 limit=limit or 0 if is_extreme else max(most or 0, MOST_ROWS)))
+    day_of(at)  # raises an error if it is no date
+    computed_limit = (limit or 0) if is_extreme else max(most or 0, MOST_ROWS)
+    table = _compute(kb, _validate_lookup(relation=relation, head=of, tail=tail, where=where or (), by=by, do=do,
+                                          show=show or (), at=at, document=document, limit=computed_limit))
     if as_json or as_csv:
         shown = table.model_copy(update={"rows": table.rows[:most], "groups": table.groups[:most]})
         if as_json:
@@ -88,18 +91,21 @@ def facts(  # noqa: PLR0913  (its options)
 
 
 def _require_relation(options: Sequence[str]) -> None:
-    """Refuse options that would be ignored.
+    """Refuse options that have no effect without `--relation`.
+
+    Args:
+        options: those of them that were given.
 
     Raises:
-        CommandError: some were given.
+        CommandError: there are any.
     """
     if options:
         raise CommandError(f"{', '.join(options)} {'needs' if len(options) == 1 else 'need'} --relation: name a "
                            "relation or attribute; `banyan facts` without options lists them")
 
 
-def _lookup(**arguments: object) -> TripleLookup:
-    """Return the lookup of some arguments.
+def _validate_lookup(**arguments: object) -> TripleLookup:
+    """Return a lookup with these arguments, after checking them.
 
     Raises:
         CommandError: an argument is too long, or there are too many.
@@ -108,8 +114,8 @@ def _lookup(**arguments: object) -> TripleLookup:
         return TripleLookup.model_validate(arguments)
     except ValidationError as error:
         first = error.errors()[0]
-        name = str(first["loc"][0])
-        raise CommandError(f"--{_OPTIONS.get(name, name)}: {first['msg']}") from error
+        argument = str(first["loc"][0])
+        raise CommandError(f"--{_OPTION_NAMES.get(argument, argument)}: {first['msg']}") from error
 
 
 def _compute(kb: str, lookup: TripleLookup) -> ComputedTable:
@@ -141,17 +147,29 @@ def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
 
 
 def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int | None) -> None:
-    """Print a number on a line, else a heading with the groups or rows, then the notes."""
+    """Print a computed table.
+
+    A result that is one number is printed on a line. Otherwise a heading is printed, and below it the groups if the
+    table is grouped (`by`), or else the rows. Notes come last.
+
+    Args:
+        table: the table.
+        by: the key of the groups; empty means that there are none.
+        show: the fields to show in each row.
+        limit: the most groups or rows to print; None means all.
+    """
     name, left = on_a_line(table.relation), 0
     number = "" if table.value is None else f"{shown_number(table.value)} {table.unit}".strip()
-    if not by and table.do in _NUMBERS:
+    if not by and table.do in _NUMBER_CALCULATIONS:
         out.print(f"[bold]{name}[/bold], {table.do}: {on_a_line(number) or 'no row has a number'}", soft_wrap=True)
     else:
-        said = f", {table.do}: {on_a_line(number)}" if number else ""
-        out.print(f"[bold]{name}[/bold]{said} [dim]({format_count(table.total, 'row')})[/dim]", soft_wrap=True)
-        shown = (table_of((by, "count" if table.do == "list" else table.do), (
-            (group.key, group.said) for group in table.groups[:limit]), box=box.SIMPLE) if by
-                 else _rows(table, show, limit))
+        result = f", {table.do}: {on_a_line(number)}" if number else ""
+        out.print(f"[bold]{name}[/bold]{result} [dim]({format_count(table.total, 'row')})[/dim]", soft_wrap=True)
+        if by:
+            shown = table_of((by, "count" if table.do == "list" else table.do),
+                             ((group.key, group.said) for group in table.groups[:limit]), box=box.SIMPLE)
+        else:
+            shown = _rows_table(table, show, limit)
         left = len(table.groups if by else table.rows) - shown.row_count
         if shown.row_count:
             out.print(shown)
@@ -161,19 +179,24 @@ def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int 
 
 
 def _shared_time(rows: Sequence[TableRow]) -> str:
-    """Return what several rows all hold with, which is shown once below them."""
+    """Return the time in which several rows all hold, which is printed once below them; empty if they differ."""
     times = {row.time for row in rows}
-    return times.pop() if len(rows) > 1 == len(times) else ""
+    return times.pop() if len(rows) > 1 and len(times) == 1 else ""
 
 
-def _rows(table: ComputedTable, show: Sequence[str], limit: int | None) -> Table:
+def _rows_table(table: ComputedTable, show: Sequence[str], limit: int | None) -> Table:
+    """Return rows with the fields to show; a column for their times is added only if the times differ."""
     rows = table.rows[:limit]
-    dated = any(row.time for row in rows) and not _shared_time(rows)
-    return table_of(("subject", table.relation, *show, *(["when"] if dated else []), "document"), (
+    has_times = any(row.time for row in rows) and not _shared_time(rows)
+    columns = ("subject", table.relation, *show, *(["when"] if has_times else []), "document")
+    return table_of(columns, (
         (row.head, row.tail, *("; ".join(row.fields.get(field, ())) for field in show),
-         *([row.time] if dated else []), row.document) for row in rows), box=box.SIMPLE)
+         *([row.time] if has_times else []), row.document) for row in rows), box=box.SIMPLE)
 
 
 def _print_notes(left: int, notes: Sequence[str] = ()) -> None:
-    for note in filter(None, [left_out(left), *(f"[dim]{on_a_line(note)}[/dim]" for note in notes if note)]):
-        out.print(note, soft_wrap=True)
+    """Print how many items `--limit` left out, if any, and the notes that are not empty."""
+    if left > 0:
+        out.print(left_out(left), soft_wrap=True)
+    for note in filter(None, notes):
+        out.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)

@@ -37,14 +37,16 @@ def list_bases(*, as_json: AsJson = False) -> None:
         return
     table = Table("knowledge base", "documents", "chunks")
     for entry in listed:
-        table.add_row(on_a_line(entry["kb"]), *(("?", f"[red]{on_a_line(entry['problem'])}[/red]") if entry["problem"]
-                                                else (str(entry["documents"]), str(entry["chunks"]))))
+        counts = str(entry["documents"]), str(entry["chunks"])
+        if entry["problem"]:  # the counts are not known
+            counts = "?", f"[red]{on_a_line(entry['problem'])}[/red]"
+        table.add_row(on_a_line(entry["kb"]), *counts)
     out.print(table)
     out.print(f"[dim]in {on_a_line(str(home.absolute()))}[/dim]", soft_wrap=True)
 
 
 def _entry(settings: Settings, name: str) -> dict[str, Any]:
-    """Return the counts of a knowledge base, or the reason why it cannot be read."""
+    """Return a knowledge base's counts of documents and chunks; `problem` is why it cannot be read, or empty."""
     try:
         with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
             documents = Documents(database)
@@ -93,6 +95,7 @@ def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this kno
 
 
 def _move_conversations(settings: Settings, old: str, new: str = "") -> None:
+    """Move a server's conversations about a renamed knowledge base; delete those about a dropped one."""
     # Importing this takes half a second, and only two commands need it.
     from ...server.runs.conversations import move_conversations  # noqa: PLC0415
 

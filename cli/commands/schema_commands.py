@@ -50,7 +50,7 @@ def show(
     if diff is not None:
         _show_diff(kb, *diff, as_json=as_json)
         return
-    linked: dict[str, int] = {}
+    link_counts: dict[str, int] = {}
     if schema:
         shown = load_schema(schema)
     else:
@@ -58,20 +58,23 @@ def show(
             history = snapshot.kb.schemas
             shown = history.get(version or history.version())
             if not version and not shown.open:
-                linked = _links(snapshot.index.relation_counts, shown)
+                link_counts = _count_links(snapshot.index.relation_counts, shown)
     if output is not None:
-        _write(shown, output, form)
+        _write_schema(shown, output, form)
     elif as_json or form:
         out.file.write(dump_schema(shown, form or "json"))
     else:
         _print_schema(shown)
-        for name, count in linked.items():
+        for name, count in link_counts.items():
             out.print(f"link {on_a_line(name)}: {count} values are keys of other entities (keep them as values: "
                       f"banyan schema unlink {escape(name)} --kb {escape(kb)})", soft_wrap=True)
 
 
-def _links(counts: Mapping[str, int], schema: GraphSchema) -> dict[str, int]:
-    """Return the relations that the data declares, not the schema, with how many triples they have."""
+def _count_links(counts: Mapping[str, int], schema: GraphSchema) -> dict[str, int]:
+    """Return the relations that the schema does not have, with their numbers of triples.
+
+    They are fields of the data whose values are keys of other entities.
+    """
     return {name: count for name, count in sorted(counts.items()) if count and schema.relation_type(name) is None}
 
 
@@ -87,6 +90,11 @@ def unlink(
 
 
 def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
+    """Print the changes between two versions of a knowledge base's schema.
+
+    Raises:
+        CommandError: no knowledge base is named.
+    """
     if not kb:
         raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
@@ -96,28 +104,35 @@ def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
         print_json([change.model_dump() for change in changes])
         return
     for change in changes:
-        out.print(_line(change), soft_wrap=True)
+        out.print(_change_line(change), soft_wrap=True)
     if not changes:
         out.print("no difference")
 
 
-def _line(change: ElementChange) -> str:
-    fields = ", ".join(f"{f.field}: {_value(f.before)} -> {_value(f.after)}" if change.change == "changed" else
-                       f"{f.field}: {_value(f.after)}" for f in change.fields)
-    return f"{_MARKS[change.change]} {change.kind} {on_a_line(change.name)}  [dim]{on_a_line(fields)}[/dim]"
+def _change_line(change: ElementChange) -> str:
+    """Return a change of the schema as a line: a mark, the element, and its fields, with old values if it changed."""
+    parts: list[str] = []
+    for field in change.fields:
+        old_value = f"{_value_text(field.before)} -> " if change.change == "changed" else ""
+        parts.append(f"{field.field}: {old_value}{_value_text(field.after)}")
+    fields = on_a_line(", ".join(parts))
+    return f"{_MARKS[change.change]} {change.kind} {on_a_line(change.name)}  [dim]{fields}[/dim]"
 
 
-def _value(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return "|".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _write(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None) -> None:
-    written = form or ("yaml" if path.suffix.lower() in YAML_SUFFIXES else "json")
-    path.write_text(dump_schema(schema, written), "utf-8")
+def _write_schema(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None) -> None:
+    """Write a schema to a file in the given format; without one, the file's ending decides."""
+    if form is None:
+        form = "yaml" if path.suffix.lower() in YAML_SUFFIXES else "json"
+    path.write_text(dump_schema(schema, form), "utf-8")
     err.print(f"written to {escape(str(path))}", soft_wrap=True)
 
 
 def _print_schema(schema: GraphSchema) -> None:
+    """Print a schema as a table of its entity types, relations and attributes."""
     out.print(f"[bold]{escape(schema.name)}[/bold] {escape(schema.description)}"
               + (" (open: allows everything)" if schema.open else ""), soft_wrap=True)
     rows: list[tuple[str, str, str, SchemaElement]] = [
@@ -133,8 +148,9 @@ def _print_schema(schema: GraphSchema) -> None:
 
 
 def _one_at_a_time(relation: RelationType) -> str:
-    """Return which end of a relation has one other end at a time."""
-    ends = [end for end, only in (("tail", relation.functional), ("head", relation.inverse_functional)) if only]
+    """Return a note on a relation that may have only one tail or one head at a time; empty if it may have several."""
+    is_limited = {"tail": relation.functional, "head": relation.inverse_functional}
+    ends = [end for end, limited in is_limited.items() if limited]
     return f", one {' and one '.join(ends)} at a time" if ends else ""
 
 
@@ -172,7 +188,7 @@ def set_schema(
         with resources.snapshot(kb) as snapshot:
             current = snapshot.kb.schemas.current()
         for change in differences(current, wanted):
-            out.print(_line(change), soft_wrap=True)
+            out.print(_change_line(change), soft_wrap=True)
         if dry_run:
             return
         with err.status("bounding the facts again"):
@@ -212,6 +228,7 @@ def review(
 
 
 def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
+    """Return the schema candidates on which nobody has decided, at most this many; None means all."""
     with resources.snapshot(kb) as snapshot:
         return snapshot.kb.schema_control.waiting(support_in(snapshot.kb, resources.settings), most)
 
@@ -222,24 +239,31 @@ def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:
 
 
 def _review_at_once(resources: Resources, kb: str, file: Path | None, everything: Verdict | None, who: str) -> None:
+    """Apply the decisions in a file, or without one the same decision to every candidate."""
     answers = load_review(file) if file is not None else read_review({"all": everything})
-    taken = answers.on(_waiting(resources, kb, None))
-    changed = resources.decide(kb, taken, answers.who if answers.who != "reviewer" else who)
-    out.print(f"{len(taken)} decisions; ", end="")
+    decisions = answers.on(_waiting(resources, kb, None))
+    decider = answers.who if answers.who != "reviewer" else who  # "reviewer" is the default of a file that names nobody
+    changed = resources.decide(kb, decisions, decider)
+    out.print(f"{len(decisions)} decisions; ", end="")
     _print_version(resources, kb, changed=changed)
 
 
 def _review_one_by_one(resources: Resources, kb: str, who: str) -> None:
-    passed: set[tuple[str, str]] = set()
+    """Ask for a decision on each candidate, page by page, until none is left or the person stops.
+
+    Candidates are read again for each page, because a decision may bring up new ones.
+    """
+    shown_before: set[tuple[str, str]] = set()
     while True:
-        page = [c for c in _waiting(resources, kb, len(passed) + REVIEWED_AT_ONCE) if (c.kind, c.name) not in passed]
+        candidates = _waiting(resources, kb, len(shown_before) + REVIEWED_AT_ONCE)
+        page = [candidate for candidate in candidates if (candidate.kind, candidate.name) not in shown_before]
         if not page:
             out.print("nothing else is pending")
             return
-        passed |= {(c.kind, c.name) for c in page}
-        # Entity types first: relations between them become visible once their types are known.
-        for decision in ask_decisions(sorted(page, key=lambda c: c.kind)):
-            if decision is None:
+        shown_before |= {(candidate.kind, candidate.name) for candidate in page}
+        # In the order of their kinds, entity types come before relations, which may need them.
+        for decision in ask_decisions(sorted(page, key=lambda candidate: candidate.kind)):
+            if decision is None:  # the person stops
                 return
             resources.decide(kb, [decision], who)
 
@@ -269,6 +293,6 @@ def infer(
               f"{len(schema.attribute_types)} attributes; "
               f"{after.calls - before.calls} calls, {tokens} tokens", soft_wrap=True)
     if output is not None:
-        _write(schema, output, form)
+        _write_schema(schema, output, form)
     else:
         out.file.write(dump_schema(schema, form or "yaml"))

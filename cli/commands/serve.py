@@ -14,7 +14,7 @@ import typer
 from ...config import Settings
 from ...server.security.hosts import Hosts, is_for_others, is_loopback
 from ...server.security.keys import Keys
-from ..console import CommandError, err, tell_reasoner
+from ..console import CommandError, err, note_missing_model
 from ..serving import WorkerSupervisor, serve_alone
 
 app = typer.Typer()
@@ -39,19 +39,20 @@ def serve(
 ) -> None:
     """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
     settings = Settings()
-    named = is_for_others(settings.server_hosts)
-    beyond = named or not is_loopback(host)
-    if beyond and not settings.oidc_issuer and not Keys.of(settings).all():
+    has_public_names = is_for_others(settings.server_hosts)
+    is_reachable = has_public_names or not is_loopback(host)
+    if is_reachable and not settings.oidc_issuer and not Keys.of(settings).all():
         reached = (f"{host} can be reached from other machines" if not is_loopback(host) else
                    f"BANYAN_SERVER_HOSTS names this server for others ({settings.server_hosts})")
+        cause = "BANYAN_SERVER_HOSTS" if has_public_names else "--host"
         raise CommandError(f"{reached}, and no API key is set: make one with `banyan key NAME --scope read --scope "
-                           f"ask`, set BANYAN_OIDC_ISSUER, or omit {'--host' if not named else 'BANYAN_SERVER_HOSTS'}")
+                           f"ask`, set BANYAN_OIDC_ISSUER, or omit {cause}")
     hosts, address = Hosts.bound(host, settings.server_hosts), f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
     _check_free(host, port)
 
     def listening() -> None:
-        _listening(address, browser=not (no_browser or beyond))
+        _announce(address, browser=not (no_browser or is_reachable))
 
     # Unlike httptools, h11 limits the head. Addresses that proxies claim are not trusted: rate limits count by address.
     options: dict[str, Any] = {
@@ -59,21 +60,21 @@ def serve(
         "proxy_headers": False, "http": "h11", "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
         "timeout_graceful_shutdown": _GRACE, "limit_concurrency": MOST_CONNECTIONS}
     if workers > 1:
-        supervisor = WorkerSupervisor(settings, workers, hosts, listening, needs_keys=beyond, **options)
-        tell_reasoner(settings)
+        supervisor = WorkerSupervisor(settings, workers, hosts, listening, needs_keys=is_reachable, **options)
+        note_missing_model(settings)
         with tempfile.TemporaryDirectory(prefix="banyan-metrics-") as folder:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # for the workers' shared counters (server/metrics.py)
             supervisor.run()
         started = supervisor.started
     else:
-        tell_reasoner(settings)
-        started = serve_alone(settings, hosts, listening, needs_keys=beyond, options=options)
+        note_missing_model(settings)
+        started = serve_alone(settings, hosts, listening, needs_keys=is_reachable, options=options)
     if not started:
         raise typer.Exit(1)
 
 
 def _check_free(host: str, port: int) -> None:
-    """Check that the port is free, before any models are loaded.
+    """Check that no other program uses the port; called before models are loaded, which takes long.
 
     Raises:
         CommandError: the port cannot be used.
@@ -91,14 +92,17 @@ def _check_free(host: str, port: int) -> None:
                            "with --host or --port") from error
 
 
-def _listening(address: str, *, browser: bool) -> None:
-    """Print the server's address, and open the page if a person at this machine started the server."""
+def _announce(address: str, *, browser: bool) -> None:
+    """Print the server's address; with `browser`, also open the page there if a person started the server.
+
+    A person is at the machine if input and output are a terminal, and the browser can open a window.
+    """
     err.print(f"Banyan is at {address} (Ctrl-C ends it)", soft_wrap=True)
-    if browser and sys.stdin.isatty() and sys.stderr.isatty() and _has_windows():
+    if browser and sys.stdin.isatty() and sys.stderr.isatty() and _opens_windows():
         # In a thread, because a browser that starts slowly must not block the server.
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _has_windows() -> bool:
-    """Return True if a browser would open a window; without a display it would take over the terminal."""
+def _opens_windows() -> bool:
+    """Return True if a browser opens a window here. Without a display, a text browser would take over the terminal."""
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _DISPLAYS)

@@ -19,21 +19,24 @@ _SHOWN_FAILURES = 10
 _REPAIRS = {"swapped": "with subject and object exchanged", "mapped_label": "with the schema's label for the same",
             "lifted_type": "with a more general type", "inferred_type": "without a type, inferred from the text",
             "normalised_value": "values in one form", "dropped_time": "without a time that the text does not state"}
-"""Number of the most frequent reasons to print."""
-_WHY = {"unknown_entity_type": "of a type that the schema does not have", "unknown_relation": "by a relation that the "
-        "schema does not have", "unknown_attribute": "of an attribute that the schema does not have",
-        "domain_range": "between other types than the schema has it", "ungrounded": "with a name or value that is not "
-        "in the text", "undeclared_entity": "of something without a type", "self_loop": "of a thing with itself",
-        "malformed": "not complete", "type_as_name": "with a type as a name", "wrong_kind": "with a value of another "
-        "kind"}
-"""Why facts are not admitted, as text for people."""
+"""How facts were repaired, as text for people, by the kind of repair."""
+_REASONS = {"unknown_entity_type": "of a type that the schema does not have",
+            "unknown_relation": "by a relation that the schema does not have",
+            "unknown_attribute": "of an attribute that the schema does not have",
+            "domain_range": "between other types than the schema has it",
+            "ungrounded": "with a name or value that is not in the text",
+            "undeclared_entity": "of something without a type", "self_loop": "of a thing with itself",
+            "malformed": "not complete", "type_as_name": "with a type as a name",
+            "wrong_kind": "with a value of another kind"}
+"""Why facts are not admitted, as text for people, by the reason's name."""
 
 _READERS = {RULES: "the rules", IMPORTED: "imported triples"}
 
-_WEAK = 0.4
-"""The share of passages found by their own sentences, below which people are warned; --json has all shares.
+_WEAK_SHARE = 0.4
+"""An embedding model is reported as weak for a script if it finds a smaller share of passages there.
 
-MiniLM finds 20 to 38 % of Chinese reports (benchmarks/README.md): it is the case to warn of."""
+The share is that of passages which the model finds by one of their own sentences; --json prints all shares. MiniLM
+finds 20 to 38 % of Chinese reports (benchmarks/README.md), which is a case to warn of."""
 
 
 @app.command()
@@ -47,8 +50,8 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
         print_json(report.model_dump())
         return
     table = Table.grid(padding=(0, 2))
-    for name, said in _lines(report):
-        table.add_row(f"  [dim]{name}[/dim]", said)
+    for name, text in _status_lines(report):
+        table.add_row(f"  [dim]{name}[/dim]", text)
     out.print(f"[bold]{escape(kb)}[/bold]")
     if introduction:
         out.print(introduction)
@@ -62,23 +65,24 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     if report.chunks_failed:
         out.print(f"  [yellow]banyan build --kb {escape(kb)} --retry-failed[/yellow] reads what failed", soft_wrap=True)
     if report.spent.calls:
-        out.print(_spending(report))
+        out.print(_spending_table(report))
 
 
 def _introduction(resources: Resources, kb: str) -> Table:
-    # Trying examples takes the retrieval graph, which is slow to import: --json is quick without it.
+    """Return what the knowledge base is about as a table."""
+    # Imported here, because it needs the retrieval graph, which is slow to import. So `--json` stays quick.
     from .build import introduce_in_terminal, introduction_table  # noqa: PLC0415
 
     return introduction_table(introduce_in_terminal(resources, kb))
 
 
-def _lines(report: Status) -> Iterator[tuple[str, str]]:
-    """Return the lines of every status, as pairs of name and value."""
-    left = [f"{number:,} {name}" for name, number in (("waiting", report.chunks_waiting),
-                                                     ("failed", report.chunks_failed)) if number]
+def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a status as pairs of a name and a text; lines that do not apply are left out."""
+    not_read = [f"{number:,} {name}" for name, number in (("waiting", report.chunks_waiting),
+                                                         ("failed", report.chunks_failed)) if number]
     partly = f"; {format_count(len(report.partly_read), 'document')} only in part" if report.partly_read else ""
     yield "documents", (f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}"
-                        + (f", of which {' and '.join(left)}" if left else ", all read") + partly)
+                        + (f", of which {' and '.join(not_read)}" if not_read else ", all read") + partly)
     if report.read_by:
         yield "read by", ", ".join(f"{_READERS.get(reader) or on_a_line(reader)}: {format_count(number, 'chunk')}"
                                    for reader, number in report.read_by.items())
@@ -86,6 +90,7 @@ def _lines(report: Status) -> Iterator[tuple[str, str]]:
         format_count(report.entities, "entity", "entities"), format_count(report.triples, "fact"),
         format_count(report.attributes, "attribute"), format_count(report.communities, "community", "communities")))
     if "rules" in report.read_by:
+        # The rules are said to find few facts if they found less than one for each chunk that they read.
         few = report.from_sentences_by.get("rules", 0) < report.read_by["rules"] and report.chunks > 0
         yield "sentences", f"{format_count(report.from_sentences, 'fact')} and values" + (
             "; rules read few, a model reads more (set one, then: banyan build PATH --reread)" if few else "")
@@ -95,19 +100,20 @@ def _lines(report: Status) -> Iterator[tuple[str, str]]:
                      + (waiting if report.candidates_waiting else ""))
     if report.facts_not_admitted:
         yield "not admitted", (f"{format_count(sum(report.facts_not_admitted.values()), 'fact')}: " + ", ".join(
-            f"{number:,} {_WHY.get(reason, reason)}" for reason, number in sorted(
+            f"{number:,} {_REASONS.get(reason, reason)}" for reason, number in sorted(
                 report.facts_not_admitted.items(), key=lambda item: (-item[1], item[0]))))
     if report.repaired:
         yield "repaired", ", ".join(f"{number:,} {_REPAIRS[kind]}" for kind, number in sorted(
             report.repaired.items(), key=lambda item: (-item[1], item[0])))
-    weak = ", ".join(on_a_line(script) for script, share in sorted(report.vectors_trusted.items()) if share < _WEAK)
-    yield "embedding", on_a_line(report.embedding_model) + (
-        f"; it finds little in these scripts: {weak} (another model: BANYAN_EMBEDDING_MODEL, then banyan reindex)"
-        if weak else "")
+    shares = sorted(report.vectors_trusted.items())
+    weak_scripts = ", ".join(on_a_line(script) for script, share in shares if share < _WEAK_SHARE)
+    warning = (f"; it finds little in these scripts: {weak_scripts} "
+               "(another model: BANYAN_EMBEDDING_MODEL, then banyan reindex)")
+    yield "embedding", on_a_line(report.embedding_model) + (warning if weak_scripts else "")
 
 
-def _spending(status: Status) -> Table:
-    """Return a table of spending by step, by the latest builds, and for the most expensive documents."""
+def _spending_table(status: Status) -> Table:
+    """Return a table of what was spent on each step, on the latest builds, on the dearest documents, and in all."""
     table = Table("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost", title="Spent")
 
     def add(name: str, spent: Spent) -> None:

@@ -22,10 +22,10 @@ from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
 
-_FACTS = 3
-_TOKENS = 20_000
-"""More than a survey of any field that has groups: what does not fit is counted."""
-_ATTRIBUTES = 3
+_FACTS_SHOWN = 3
+_SURVEY_TOKENS = 20_000
+"""The most tokens of a survey, which is enough for any field that has groups; what does not fit is counted."""
+_ATTRIBUTES_SHOWN = 3
 
 
 @app.command()
@@ -66,12 +66,13 @@ def tree(  # noqa: PLR0913  (its options)
             if by or along:
                 _show_survey(snapshot.index, lookup, as_json=as_json)
             else:
-                _show(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
+                _show_communities(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
 
 
 def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit: int, *, as_json: bool) -> None:
+    """Print how many calls and tokens it takes to describe the groups of a field, or all communities."""
     with resources.snapshot(kb) as snapshot:
-        estimate = estimate_summaries(resources, _undescribed(snapshot, lookup, limit))
+        estimate = estimate_summaries(resources, _groups_to_describe(snapshot, lookup, limit))
     if as_json:
         print_json(estimate.model_dump())
     else:
@@ -79,21 +80,27 @@ def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit
                   f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens")
 
 
-def _undescribed(snapshot: Snapshot, lookup: CommunityLookup, limit: int) -> list[CommunityDigest]:
-    """Return what a model would be told of the groups that have no report, or of all communities."""
+def _groups_to_describe(snapshot: Snapshot, lookup: CommunityLookup, limit: int) -> list[CommunityDigest]:
+    """Return the digests that a model would describe: of all communities, or of a field's groups without a report.
+
+    A digest is what the model is given of a community or group. At most `limit` groups are described.
+    """
     kb = snapshot.kb
     if not lookup.by:
         return digests(kb.graph, kb.communities.all(level=None))
-    known = kb.communities.group_reports()
+    described = kb.communities.group_reports()  # by the ids of groups
     groups = described_groups(snapshot.index, kb.schemas.current(), lookup.by, lookup.weight,
                               min(limit, MOST_DESCRIBED))
-    return digests(snapshot.index.graph, [group for group in groups if group.id not in known])
+    return digests(snapshot.index.graph, [group for group in groups if group.id not in described])
 
 
 def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
+    """Print the groups of a field, or with a path in the lookup what relations reach from an entity along it."""
     schema = index.store.schemas.current()
-    (block,) = (survey_along(index, schema, lookup.theme, lookup.along, _TOKENS) if lookup.along
-                else survey_by(index, schema, lookup.by, _TOKENS, lookup.weight))
+    if lookup.along:
+        (block,) = survey_along(index, schema, lookup.theme, lookup.along, _SURVEY_TOKENS)
+    else:
+        (block,) = survey_by(index, schema, lookup.by, _SURVEY_TOKENS, lookup.weight)
     if as_json:
         print_json({"title": block.title, "note": block.note, "groups": [
             {"text": item.statement, "document": item.document, "quote": item.text} for item in block.items]})
@@ -106,26 +113,32 @@ def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: boo
     out.print(root)
 
 
-def _show(knowledge_base: KnowledgeBase, communities: Sequence[TreeCommunity], limit: int, *, as_json: bool) -> None:
+def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeCommunity], limit: int, *,
+                      as_json: bool) -> None:
+    """Print communities as a tree, large and cohesive ones first, at most `limit` of them; as JSON all."""
     graph = knowledge_base.graph
     if as_json:
         print_json([{**community.model_dump(exclude={"keywords"}),
                      "keywords": [graph.entity(keyword).name for keyword in community.keywords]}
                     for community in communities])
         return
-    # By size alone, large communities with little cohesion would come first.
+    # Sorted by size times cohesion: by size alone, large communities with little cohesion would come first.
     largest = sorted(communities, key=lambda c: (-len(c.members) * max(c.cohesion, 0.0), -len(c.members), c.id))
     root = Tree(f"{knowledge_base.layout.name}: {len(communities)} communities of {len(graph.entity_ids())} entities"
                 + (" [yellow](the tree is out of date: build again)[/yellow]" if knowledge_base.tree.is_behind()
                    else ""))
     for community in largest[:limit]:
-        _add(root, graph, community)
+        _add_community(root, graph, community)
     if left := left_out(len(largest) - limit):
         root.add(left)
     out.print(root)
 
 
-def _add(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
+def _add_community(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
+    """Add a community to a tree: its summary, and its keywords, each with its first facts and attributes.
+
+    Facts between two members of the community come first.
+    """
     keywords = [graph.entity(keyword) for keyword in community.keywords]
     title = community.name or ", ".join(entity.name for entity in keywords)
     branch = root.add(f"[bold]{on_a_line(title)}[/bold]  [dim]{len(community.members)} entities, cohesion "
@@ -134,12 +147,12 @@ def _add(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
         branch.add(f"[italic]{on_a_line(community.summary)}[/italic]")
     members = set(community.members)
     for keyword, entity in zip(community.keywords, keywords, strict=True):
-        twig = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
-        facts = sorted(graph.incident(keyword), key=lambda edge: (not members.issuperset((edge[0], edge[2])), edge))
-        for edge in facts[:_FACTS]:
-            twig.add(on_a_line(graph.statement_of(graph.triple_row(edge))))
-        dated = graph.validities(keyword)
-        for name, values in list(graph.told(keyword).items())[:_ATTRIBUTES]:
-            times = dated.get(name, {})
+        keyword_branch = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
+        facts = sorted(graph.incident(keyword), key=lambda fact: (not members.issuperset((fact[0], fact[2])), fact))
+        for fact in facts[:_FACTS_SHOWN]:
+            keyword_branch.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
+        validities = graph.validities(keyword)
+        for name, values in list(graph.told(keyword).items())[:_ATTRIBUTES_SHOWN]:
+            times = validities.get(name, {})
             shown = ", ".join(times[value].with_note(value) if value in times else value for value in values)
-            twig.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(shown)}")
+            keyword_branch.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(shown)}")

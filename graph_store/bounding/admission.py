@@ -1,20 +1,21 @@
-"""Bounding: what of an extraction is admitted to the graph (Youtu-GraphRAG eq. 2, Phi(r) = (dom, range)).
+"""Bounding: decide which parts of an extraction enter the graph (Youtu-GraphRAG eq. 2, Phi(r) = (dom, range)).
 
-A pure function of (extraction, chunk, bounds), applied to whatever any reasoner or import said. The
-order in which things were said plays no part.
+A pure function of (extraction, chunk, bounds), applied to the output of any reasoner or import. The order of the
+extracted items plays no part.
 
-Admitted as said is what fits the schema and is in the source. Repaired and counted:
+An item that fits the schema and is in the source is admitted unchanged. These repairs are made, and counted:
 
-- `mapped_label`: a label that is a near-duplicate of exactly one element's (see `Bounds.find`);
-- `lifted_type`: a type that is a kind of a known one, as "historical film" is of "film";
-- `inferred_type`: an entity of which no type was said takes the one its facts ask for;
-- `swapped`: a fact that fits only with its ends exchanged, unless its words or its label say which way it holds;
-- `normalised_value`: a value or date that the source spells otherwise takes the source's words;
-- `dropped_time`: a fact loses a time that is not in the source or says nothing of when.
+- `mapped_label`: a label is a near-duplicate of exactly one schema element's label (see `Bounds.find`);
+- `lifted_type`: an unknown type is a kind of a known one, as "historical film" is of "film";
+- `inferred_type`: an entity extracted without a type takes the type that its facts require;
+- `swapped`: a fact fits only with its ends exchanged, and neither its words nor its label say which way it holds;
+- `normalised_value`: a value or date that the source spells differently takes the source's spelling;
+- `dropped_time`: a fact loses a time that is not in the source, or that is no time.
 
-To choose one stored form for a fact that can be stated in two ways is no repair: the ends of a symmetric relation are
-in the order of their names, and of two inverse relations the fact goes under the one that comes first in the schema.
-All else is rejected with the reason; what an unknown label keeps out is also an `Ask`.
+Some facts can be stated in two ways and are stored in one; this does not count as a repair. The ends of a symmetric
+relation are stored in the order of their names. Of two inverse relations, the one that the schema lists first is used.
+Everything else is rejected with a reason. An unknown label, or types that a relation does not allow, also yield an
+`Ask`: a request to widen the schema.
 """
 
 import re
@@ -51,12 +52,12 @@ _FIELD = re.compile(r"[^\w\n]{0,9}(?P<name>[^\n:：|]{1,60}?)[*_\s]{0,4}[:：]")
 
 
 def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
-    """Admit what fits the schema and is in the source, in a canonical order; reject the rest with the reason."""
+    """Admit the items that fit the schema and are in the source, in a fixed order; reject the others with a reason."""
     return _Bounding(extraction, chunk, bounds).run()
 
 
 class _Bounding:
-    """The work on one chunk."""
+    """The bounding of one chunk's extraction: the items admitted and rejected so far."""
 
     def __init__(self, extraction: Extraction, chunk: Chunk, bounds: Bounds) -> None:
         self._extraction = extraction
@@ -66,10 +67,13 @@ class _Bounding:
                                   *extraction.elsewhere)
         named = NamedEnds(extraction, self._source, bounds)
         self._keys, self._ends = named.keys, named.ends
+        """Entity keys by extracted name, and entities by key; only names that the source contains."""
         self._types: dict[str, Known] = {}
-        self._waiting: dict[str, str] = {}
-        """Of each entity of unknown type: the key of the type's label."""
+        """The schema type of each entity, by entity key."""
+        self._unknown_types: dict[str, str] = {}
+        """For each entity whose extracted type is not in the schema: the type's label. By entity key."""
         self._mentioned: set[str] = set()
+        """The keys of the entities to admit."""
         self._facts: dict[tuple[str, str, str, str], RelationFact] = {}
         self._attributes: dict[tuple[str, str, str, str], AttributeFact] = {}
         self._rejections: set[Rejection] = set()
@@ -77,6 +81,7 @@ class _Bounding:
         self._repairs: set[tuple[RepairKind, str]] = {("normalised_value", name) for name in named.respelled}
 
     def run(self) -> BoundedExtraction:
+        """Bound the entities, triples and attributes, and return what was admitted, rejected and asked for."""
         self._bounds.remember(extracted_labels(self._extraction))
         self._declare()
         self._infer_types()
@@ -96,47 +101,50 @@ class _Bounding:
             asks=tuple(self._asks[key] for key in sorted(self._asks)),
             repairs={kind: repaired.count(kind) for kind in dict.fromkeys(repaired)})
 
-    # What was said, looked up in the schema.
+    # The extracted entities and their types.
 
     def _declare(self) -> None:
+        """Give each extracted entity its schema type, or note the label of its unknown type and ask for it.
+
+        Of several types extracted for one entity, the most confident one is used. The type of last resort is used only
+        if there is no other.
+        """
         choices: dict[str, list[tuple[bool, float, bool, int, Known]]] = {}
-        waiting: dict[str, list[tuple[float, str]]] = {}
+        unknown_types: dict[str, list[tuple[float, str]]] = {}
         for entity in self._extraction.entities:
             end = self._end(entity.name, entity.name)
             if end is None:
                 continue
             known, label = self._bounds.find("entity_type", entity.type), label_key(entity.type)
             if known:
-                # A table gives the type of last resort to what its headers do not tell.
+                # Tables use the type of last resort for cells whose header names no type, so it is the last choice.
                 choices.setdefault(end.key, []).append((
                     known.name == self._bounds.last_resort, -entity.confidence, known.repair is not None,
                     self._bounds.position(known.name), known))
             elif label:
-                waiting.setdefault(end.key, []).append((-entity.confidence, label))
+                unknown_types.setdefault(end.key, []).append((-entity.confidence, label))
                 self._reject("unknown_entity_type", end.name, label=label, confidence=entity.confidence)
                 self._ask(Ask(kind="entity_type", label=label, text=end.name, confidence=entity.confidence,
                               context=self._source.sentence_around(end.span)))
         self._types = {key: min(choices[key])[-1] for key in choices}
-        self._waiting = {key: min(waiting[key])[-1] for key in waiting if key not in choices}
+        self._unknown_types = {key: min(unknown_types[key])[-1] for key in unknown_types if key not in choices}
         self._mentioned = set(choices)
         self._repairs |= {(known.repair, key) for key, known in self._types.items() if known.repair}
 
     def _infer_types(self) -> None:
+        """Give each entity without a type the type that its facts require; in an open schema, the root type."""
         if self._bounds.schema.open:
             self._declare_ends()
             return
         wishes = TypeWishes(self._bounds)
         wishes.read(self._extraction, self._typed_end)
         for key, name in wishes.infer():
-            if key not in self._waiting:
+            if key not in self._unknown_types:
                 self._types[key] = Known(name, "inferred_type")
         self._declare_inferred()
 
     def _declare_ends(self) -> None:
-        """Give the ends of facts that have no type the root type, as an open schema admits them.
-
-        They also become mentions of the chunk, as entities do that were declared with a type.
-        """
+        """Give the root type to every end of a fact that has no type, and admit it as a mention (open schema only)."""
         for name in (*(end for t in self._extraction.triples for end in (t.head, t.tail)),
                      *(a.entity for a in self._extraction.attributes)):
             end = self._typed_end(name)
@@ -145,7 +153,7 @@ class _Bounding:
                 self._mentioned.add(end.key)
 
     def _declare_inferred(self) -> None:
-        """Entities declared without a type come in with the inferred one, or wait for nothing."""
+        """Admit the entities extracted with a blank type under their inferred type; reject those that have none."""
         for entity in self._extraction.entities:
             key = self._keys.get(entity.name)
             if key is None or label_key(entity.type) or self._bounds.is_type_name(entity.name):
@@ -153,19 +161,26 @@ class _Bounding:
             if key in self._types:
                 self._mentioned.add(key)
                 self._note_repair(key)
-            elif key not in self._waiting:
+            elif key not in self._unknown_types:
                 self._reject("unknown_entity_type", self._ends[key].name)
 
     def _typed_end(self, name: str) -> TypedEnd | None:
-        """Return the end that a name refers to, without rejecting anything; None if it cannot be in a fact."""
+        """Return the entity that a name refers to, with its type so far (see `TypedEnd`).
+
+        Return None if the name is a type's name or not in the source. Nothing is rejected here.
+        """
         key = self._keys.get(name)
         if key is None or self._bounds.is_type_name(name):
             return None
-        known = self._types.get(key)
-        return TypedEnd(key, known.name if known else "" if key in self._waiting else None)
+        if key in self._types:
+            return TypedEnd(key, self._types[key].name)
+        return TypedEnd(key, "" if key in self._unknown_types else None)
 
     def _end(self, name: str, text: str) -> End | None:
-        """Return the entity that a name refers to, or reject `text` if it refers to none."""
+        """Return the entity that a name refers to.
+
+        If the name is a type's name or not in the source, return None and reject `text`, the item that has the name.
+        """
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
             return None
@@ -178,6 +193,7 @@ class _Bounding:
     # Facts.
 
     def _bound_triple(self, item: ExtractedTriple) -> None:
+        """Admit a triple as a fact, or reject it with a reason."""
         text = f"({item.head}; {item.relation}; {item.tail})"
         head, tail = self._end(item.head, text), self._end(item.tail, text)
         if head is None or tail is None:
@@ -186,7 +202,7 @@ class _Bounding:
             self._reject("self_loop", text)
             return
         relation = self._relation(item.relation, head, tail)
-        if relation and relation.backward:
+        if relation and relation.backward:  # the label states the relation from tail to head
             head, tail = tail, head
         if relation is None:
             self._reject_unknown(item, text, self._support(item), head, tail)
@@ -194,24 +210,31 @@ class _Bounding:
             self._admit_fact(item, text, relation, head, tail)
 
     def _relation(self, label: str, head: End, tail: End) -> Known | None:
-        """Return the relation that a label leads to; by repair only where it can hold of these ends."""
+        """Return the schema relation of an extracted label, or None if the label is unknown.
+
+        A label that was only mapped to a similar one counts as unknown if the relation does not fit these ends in
+        either direction. It also counts as unknown if the relation fits in both directions and the label may state it
+        from tail to head, because the direction is then unclear. A symmetric relation has no direction.
+        """
         known = self._bounds.find("relation", label)
         if known is None or known.repair is None or not {head.key, tail.key} <= self._types.keys():
             return known
-        as_given, swapped = self._fits(head, known.name, tail), self._fits(tail, known.name, head)
+        fits_as_given, fits_swapped = self._fits(head, known.name, tail), self._fits(tail, known.name, head)
+        if fits_as_given != fits_swapped:
+            return known
         element = self._bounds.schema.relation_type(known.name)
-        symmetric = element is not None and element.symmetric
-        return known if (as_given != swapped or (as_given and (symmetric or not known.one_way))) else None
+        is_symmetric = element is not None and element.symmetric
+        return known if fits_as_given and (is_symmetric or not known.one_way) else None
 
     def _support(self, item: ExtractedTriple) -> Span:
         """Return the words that state a fact."""
         return self._source.support(item.evidence, item.head, item.relation, item.tail)
 
     def _has_types(self, text: str, *ends: End) -> bool:
-        """Return True if the types of a fact's ends are known; else it waits or is rejected."""
-        waiting = next((self._waiting[end.key] for end in ends if end.key in self._waiting), None)
-        if waiting is not None:
-            self._reject("unknown_entity_type", text, label=waiting)
+        """Return True if all ends of a fact have a type in the schema; otherwise reject the fact."""
+        unknown_type = next((self._unknown_types[end.key] for end in ends if end.key in self._unknown_types), None)
+        if unknown_type is not None:
+            self._reject("unknown_entity_type", text, label=unknown_type)
             return False
         if any(end.key not in self._types for end in ends):
             self._reject("undeclared_entity", text)
@@ -219,6 +242,10 @@ class _Bounding:
         return True
 
     def _admit_fact(self, item: ExtractedTriple, text: str, relation: Known, head: End, tail: End) -> None:
+        """Store a triple as a fact in its stored form, with its ends exchanged if only that fits.
+
+        If it does not fit the relation's domain and range, reject it and ask to widen them.
+        """
         name = relation.name
         if not self._fits(head, name, tail):
             if not self._is_reversed(item, relation, head, tail):
@@ -231,43 +258,57 @@ class _Bounding:
             self._repairs.add(("swapped", text))
         if relation.repair:
             self._repairs.add((relation.repair, text))
-        first = self._bounds.stored_relation(name, self._type(head), self._type(tail), is_sorted=head.key <= tail.key)
-        if first is not None:
-            head, name, tail = tail, first, head
+        turned_name = self._bounds.stored_relation(name, self._type(head), self._type(tail),
+                                                   is_sorted=head.key <= tail.key)
+        if turned_name is not None:
+            head, name, tail = tail, turned_name, head
         time = self._time(item.time, text)
         key = (head.key, name, tail.key, time)
         fact = RelationFact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
                     tail_type=self._type(tail), time=time, confidence=item.confidence,
                     span=self._support(item))
+        # A fact stated several times is stored once, by its most confident statement.
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
         self._note_use(head, tail)
 
     def _is_reversed(self, item: ExtractedTriple, relation: Known, head: End, tail: End) -> bool:
-        """Return True if a fact fits with its ends exchanged, and nothing says that it holds as it was said.
+        """Return True if a fact that does not fit was extracted with its ends the wrong way round.
 
-        Types leave doubt where one that does not fit may only be too general: a concept may be a feature. A label that
-        is known to run backward has its ends where they belong.
+        It must fit with its ends exchanged, and none of these must speak for the order in which it was extracted:
+        - The label is known to state the relation from tail to head. Its ends were exchanged before.
+        - A type may only be too general to fit: a concept may be a feature.
+        - The supporting words state the fact in this order.
         """
-        might_fit = self._bounds.schema.might_fit(self._type(head), relation.name, self._type(tail))
-        return (not relation.backward and not might_fit and self._fits(tail, relation.name, head)
-                and not self._is_stated_so(item))
+        if relation.backward or self._bounds.schema.might_fit(self._type(head), relation.name, self._type(tail)):
+            return False
+        return self._fits(tail, relation.name, head) and not self._is_stated_in_order(item)
 
-    def _is_stated_so(self, item: ExtractedTriple) -> bool:
-        """Return True if the words of a fact have its head, the words of its relation and its tail in this order.
+    def _is_stated_in_order(self, item: ExtractedTriple) -> bool:
+        """Return True if the supporting words contain head, relation and tail in this order.
 
         "The team uses a vote" does not say that the vote uses the team, whatever the schema's types are.
         """
-        place = self._support(item)
-        said, head, relation, tail = (stems(" ".join(words(label_key(text)))) for text in (
-            place.quote, item.head, item.relation, item.tail))
-        start = _place_of(head, said, 0)
-        end = _place_of(tail, said, start + len(head)) if start >= 0 else -1
-        return end >= 0 and bool(relation) and set(relation) <= set(said[start + len(head):end])
+        support, head, relation, tail = (stems(" ".join(words(label_key(text)))) for text in (
+            self._support(item).quote, item.head, item.relation, item.tail))
+        head_start = _find_words(head, support, 0)
+        if head_start < 0 or not relation:
+            return False
+        head_end = head_start + len(head)
+        tail_start = _find_words(tail, support, head_end)
+        return tail_start >= 0 and set(relation) <= set(support[head_end:tail_start])
 
     def _reject_unknown(self, item: ExtractedTriple | ExtractedAttribute, text: str, support: Span, *ends: End,
                         kind: str = "") -> None:
-        """Reject a fact of a relation or attribute that the schema does not have, and ask for it."""
-        types = [self._would_be(end) for end in ends]
+        """Reject a fact whose relation or attribute the schema lacks, and ask the schema to add it.
+
+        Args:
+            item: the extracted fact.
+            text: how a rejection shows the fact.
+            support: the words that state the fact.
+            ends: head and tail of a triple, or the owner of an attribute.
+            kind: the kind of an attribute's value, such as "number".
+        """
+        types = [self._expected_type(end) for end in ends]
         if None in types:
             self._reject("undeclared_entity", text)
             return
@@ -283,18 +324,20 @@ class _Bounding:
                       object_type=kind, confidence=item.confidence, context=support)
         self._ask(ask)
 
-    def _would_be(self, end: End) -> str | None:
-        """Return the type that an end has or waits for, or would be given by a relation between any types."""
+    def _expected_type(self, end: End) -> str | None:
+        """Return an entity's type, else the label of its unknown type, else the type of last resort, else None."""
         if end.key in self._types:
             return self._type(end)
-        return self._waiting.get(end.key, self._bounds.last_resort)
+        return self._unknown_types.get(end.key, self._bounds.last_resort)
 
     def _bound_attribute(self, item: ExtractedAttribute) -> None:
+        """Admit an attribute's value if the source has it and attribute, owner and kind fit; otherwise reject it."""
         text = f"({item.entity}; {item.attribute}: {item.value})"
         owner = self._end(item.entity, text)
         if owner is None:
             return
         known = self._bounds.find("attribute", item.attribute)
+        # A label that was only mapped to a similar one counts as unknown if the attribute does not fit the owner.
         if known and known.repair and owner.key in self._types and not self._fits_attribute(owner, known.name):
             known = None
         element = self._bounds.schema.attribute_type(known.name) if known else None
@@ -308,7 +351,8 @@ class _Bounding:
         elif self._has_types(text, owner):
             normal = parse_value(value.shown, kind, unit)
             fits = self._fits_attribute(owner, known.name)
-            if not fits or (kind != "text" and not normal):
+            is_wrong_kind = kind != "text" and not normal
+            if not fits or is_wrong_kind:
                 self._reject("wrong_kind" if fits else "domain_range", text, subject=self._type(owner))
                 self._ask(Ask(kind="attribute", label=label_key(known.name), text=text, confidence=item.confidence,
                               subject_type=self._type(owner), object_type=kind_of(value.shown), context=support))
@@ -322,6 +366,7 @@ class _Bounding:
                     normal=normal, time=self._time(item.time, text), span=support, confidence=item.confidence), owner)
 
     def _admit_attribute(self, fact: AttributeFact, owner: End) -> None:
+        """Store an attribute's value once for each owner, value and time; reject a name given as its own alias."""
         if self._bounds.is_alias(fact.attribute) and canonical_name(fact.value) == owner.key:
             self._reject("self_loop", f"({fact.entity}; {fact.attribute}: {fact.value})")
             return
@@ -329,11 +374,15 @@ class _Bounding:
         self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
         self._note_use(owner)
 
-    def _time(self, said: str, text: str) -> str:
-        """Return the source's words for when a fact holds; a time that it has not is dropped."""
-        words = self._source.ground_time(said)
-        self._repairs |= {("dropped_time", text)} if said.strip() and not words else set()
-        return words
+    def _time(self, extracted_time: str, text: str) -> str:
+        """Return the source's words for when a fact holds; "" if the source does not state the extracted time.
+
+        A time that is dropped counts as a repair of `text`, the fact.
+        """
+        source_time = self._source.ground_time(extracted_time)
+        if extracted_time.strip() and not source_time:
+            self._repairs.add(("dropped_time", text))
+        return source_time
 
     def _reject(self, reason: Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
                 confidence: float = 1.0) -> None:
@@ -341,24 +390,29 @@ class _Bounding:
                                        object_type=target, confidence=confidence))
 
     def _ask(self, ask: Ask) -> None:
+        """Record a request to widen the schema; of equal requests, keep the most confident, then the earliest one."""
         if any(character.isalnum() for character in ask.label):
             ask = ask.model_copy(update={"declared": self._is_declared(ask.label, ask.context.start)})
             key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
             self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
 
     def _is_declared(self, label: str, start: int) -> bool:
-        """Return True if a label is the author's: a table's header, a field before a colon, or what is above a list.
+        """Return True if the document's author wrote a label as a label, so it is not a reasoner's invention.
+
+        Such labels are a table's header, a field's name before a colon, and the heading or caption above a line.
 
         Args:
             label: the label as `label_key` writes it.
             start: where in the chunk's text the words begin that support it.
         """
-        if self._source.text.startswith("|", start):
+        if self._source.text.startswith("|", start):  # a row of a table, whose labels are its headers
             return True
         field = _FIELD.match(self._source.text, start)
-        above = next((line for line in self._lines if line.start >= start), None)
-        written = (field["name"] if field else "", *(above.above[-1:] if above else ()), above.caption if above else "")
-        return label in map(label_key, filter(None, written))
+        author_labels = [field["name"]] if field else []
+        line = next((line for line in self._lines if line.start >= start), None)
+        if line is not None:
+            author_labels += [*line.above[-1:], line.caption]
+        return label in map(label_key, filter(None, author_labels))
 
     @cached_property
     def _lines(self) -> list[Line]:
@@ -371,6 +425,7 @@ class _Bounding:
         return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
     def _fits_attribute(self, owner: End, attribute: str) -> bool:
+        """Return True if the schema allows an attribute for its owner's type."""
         schema = self._bounds.schema
         element = schema.attribute_type(attribute)
         return element is None or schema.open or schema.is_a(self._type(owner), element.owners)
@@ -389,11 +444,12 @@ class _Bounding:
         end = self._ends[key]
         return EntityMention(name=end.name, type=self._types[key].name, span=end.span)
 
-def _place_of(part: tuple[str, ...], words: tuple[str, ...], begin: int) -> int:
-    """Return where some words follow each other among others, from a place on; -1 if nowhere."""
+
+def _find_words(part: tuple[str, ...], words: tuple[str, ...], begin: int) -> int:
+    """Return the first index from `begin` on at which the words contain `part` in sequence; -1 if there is none."""
     return next((at for at in range(begin, len(words) - len(part) + 1) if words[at:at + len(part)] == part), -1)
 
 
 def _preference(fact: RelationFact | AttributeFact) -> tuple[float, int, int, str]:
-    """Rank two statements of one fact: the surer, then the earlier one."""
+    """Return the sort key of a statement of a fact: the most confident one comes first, then the earliest."""
     return -fact.confidence, fact.span.start, fact.span.end, fact.value if isinstance(fact, AttributeFact) else ""

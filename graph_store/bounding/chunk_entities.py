@@ -1,4 +1,4 @@
-"""The entities that one chunk names, and the types of those of which none was said, from what their facts ask for."""
+"""Find the entities that one chunk names, and infer the types of those extracted without one from their facts."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
@@ -15,7 +15,7 @@ from .labels import Bounds, extracted_names
 
 
 class End(NamedTuple):
-    """An entity as one chunk names it: `key` tells entities of the chunk apart."""
+    """An entity as one chunk names it: its key (unique in the chunk), its name, and the name's place."""
 
     key: str
     name: str
@@ -23,23 +23,27 @@ class End(NamedTuple):
 
 
 class TypedEnd(NamedTuple):
-    """An end of a fact by its key, with its type so far: "" while its label is unknown, None if none was said."""
+    """An end of a fact: the entity's key, and its type.
+
+    The type is "" if the extracted one is not in the schema, and None if none was extracted.
+    """
 
     key: str
     type: str | None
 
 
 class NamedEnds:
-    """The entities whose names are in the source."""
+    """The entities of an extraction whose names are in the source."""
 
     def __init__(self, extraction: Extraction, source: SourceText, bounds: Bounds) -> None:
         """Look up all names of an extraction."""
         self._extraction, self._source, self._bounds = extraction, source, bounds
         self.keys: dict[str, str] = {}
-        """Of each name said that is in the source: the key of its entity."""
+        """The key of the entity, by each extracted name that the source has."""
         self.ends: dict[str, End] = {}
+        """The entities, by key."""
         self.respelled: set[str] = set()
-        """The dates that the source spells otherwise."""
+        """The extracted dates that the source spells differently."""
         spellings: dict[str, set[str]] = {}
         for name in extracted_names(extraction):
             spellings.setdefault(canonical_name(name), set()).add(name)
@@ -48,6 +52,7 @@ class NamedEnds:
                 self._find_name(key, spellings[key])
 
     def _find_name(self, key: str, spellings: set[str]) -> None:
+        """Record the entity of some spellings of one name if the source has the name or one of its aliases."""
         name = self._source.best_spelling(spellings) if len(spellings) > 1 else next(iter(spellings))
         grounded = self._source.ground(name) or self._ground_alias(key)
         if grounded is None:
@@ -61,23 +66,35 @@ class NamedEnds:
         self.ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
 
     def _ground_alias(self, key: str) -> Grounded | None:
-        """Another name that the extraction gives of an entity: it is stored under the name that the source has."""
-        others = sorted(a.value for a in self._extraction.attributes
-                        if canonical_name(a.entity) == key and self._bounds.is_alias(a.attribute))
-        return next((grounded for other in others if (grounded := self._source.ground(other))
-                     and not self._bounds.is_type_name(grounded.shown)), None)
+        """Return where the source has an alias of an entity whose own name it lacks; None if it has none.
+
+        Aliases are the values that the extraction gives for the entity's alias attributes.
+        """
+        aliases = sorted(a.value for a in self._extraction.attributes
+                         if canonical_name(a.entity) == key and self._bounds.is_alias(a.attribute))
+        for alias in aliases:
+            grounded = self._source.ground(alias)
+            if grounded and not self._bounds.is_type_name(grounded.shown):
+                return grounded
+        return None
 
 
 class TypeWishes:
-    """What the facts of one chunk ask for of the entities without a type."""
+    """The types that the facts of one chunk require of entities extracted without a type."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
         self._schema = bounds.schema
         self._wishes: dict[str, set[tuple[Hashable, tuple[str, ...]]]] = defaultdict(set)
+        """By entity: each of its facts, with the types that the fact allows."""
 
     def read(self, extraction: Extraction, find_end: Callable[[str], TypedEnd | None]) -> None:
-        """Note what all facts of an extraction ask for; `find_end` returns the end that a name refers to."""
+        """Note the types that all facts of an extraction require.
+
+        Args:
+            extraction: the extraction.
+            find_end: returns the entity that a name refers to, or None.
+        """
         for triple in extraction.triples:
             relation = self._bounds.find("relation", triple.relation)
             head, tail = find_end(triple.head), find_end(triple.tail)
@@ -90,30 +107,33 @@ class TypeWishes:
                 self.wish(owner.key, element.owners, (element.name, canonical_name(attribute.value)))
 
     def wish(self, entity: str, allowed: tuple[str, ...], fact: Hashable) -> None:
-        """Note that a fact asks for one of some types; the same fact counts once."""
+        """Note that a fact requires its entity to have one of the allowed types; the same fact counts once."""
         self._wishes[entity].add((fact, allowed))
 
     def wish_ends(self, head: TypedEnd, relation: str, tail: TypedEnd) -> None:
-        """Note what a triple asks for of those of its ends, given by key and type, that have no type yet.
+        """Note the types that a triple requires of each of its ends that has no type yet.
 
-        Where one end has a type that fits the other side alone, the triple was said backwards.
+        A head is required to be in the relation's domain, a tail in its range. If the other end has a type that fits
+        only this end's side, the triple was extracted the wrong way round, and the two sides are exchanged.
         """
         element = self._schema.relation_type(relation)
         domain, codomain = (element.domain, element.range) if element else ((ANY,), (ANY,))
-        for (key, own), (_, other), mine, theirs in ((head, tail, domain, codomain), (tail, head, codomain, domain)):
-            if own is None:
-                backwards = (other is not None and not self._schema.is_a(other, theirs)
-                             and self._schema.is_a(other, mine))
-                self.wish(key, theirs if backwards else mine, (head[0], relation, tail[0]))
+        for end, other_end, side, other_side in ((head, tail, domain, codomain), (tail, head, codomain, domain)):
+            if end.type is None:
+                is_reversed = (other_end.type is not None and not self._schema.is_a(other_end.type, other_side)
+                               and self._schema.is_a(other_end.type, side))
+                self.wish(end.key, other_side if is_reversed else side, (head.key, relation, tail.key))
 
     def infer(self) -> Iterator[tuple[str, str]]:
-        """Entities with the type that most facts can live with; of equals the first of the schema.
+        """Yield each entity with the type that most of its facts allow; of equals, the first in the schema.
 
-        Where only facts speak that admit any type, it is the type of last resort, if there is one.
+        If its facts allow any type, it gets the type of last resort. Without one, the entity is left out.
         """
         for entity, wishes in self._wishes.items():
-            asked = {name for _, allowed in wishes for name in allowed if name != ANY}
-            best = min(asked, key=lambda name: (-sum(self._schema.is_a(name, allowed) for _, allowed in wishes),
-                                                self._bounds.position(name)), default=self._bounds.last_resort)
+            candidates = {name for _, allowed in wishes for name in allowed if name != ANY}
+            facts_fitting = {name: sum(self._schema.is_a(name, allowed) for _, allowed in wishes)
+                             for name in candidates}
+            best = min(candidates, key=lambda name: (-facts_fitting[name], self._bounds.position(name)),
+                       default=self._bounds.last_resort)
             if best is not None:
                 yield entity, best

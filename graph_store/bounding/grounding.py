@@ -1,8 +1,8 @@
-"""Finding in a source what was extracted from it, by the words (`words.py`).
+"""Find in a source text what was extracted from it, by comparing words (`words.py`).
 
-Only a name may be composed of words that stand apart, in the text and in what stands above it: "2026 council election"
-of results under the title "Council election, term of 2026". Without a word from above, words of the text would make
-names of their own.
+The words of a value must follow each other in the source. The words of a name need not: "2026 council election" is
+found in a table of results under the title "Council election, term of 2026". At least one word of such a name must come
+from the title or the headings. Otherwise any words of the text could be combined into a name.
 """
 
 import re
@@ -41,32 +41,32 @@ from .words import (
 
 _ARTICLES = frozenset({"the", "a", "an"})
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
-"""Words of a time that a text may have otherwise."""
+"""Small words of a time. The text may have other small words in their place, or none."""
 _YEAR_DIGITS = 4
 _APART = 8
-"""How many words further the next word of a time is at most."""
+"""In a stretch of text, each wanted word is fewer than this many words after the wanted word before it."""
 _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|(?<=\])\([^()\s]{1,1000}\)|:[a-z]{2,12}:(?=`)"
                      rf"|<[a-z/][^<>\n]{{0,200}}>|{NUMBER_OF}(?=[:：] )")
 """What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain", markup, and what
 a header adds: "Pump 7" of "Pump Number: 7"."""
 _NOT_CONTENT = _ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15
-"""Words of a name that is composed."""
+"""Maximum number of content words of a name whose words need not follow each other in the source."""
 _SHORTEST_CONTRACTION, _MOST_BETWEEN = 4, 2
-"""Words of a text with words left out, and how many times as many the source's stretch may have."""
+"""A value of at least 4 words may leave out words of the source, whose stretch has at most twice as many words."""
 _SHORTEST_PIECE = 2
-"""Characters of a piece of which a Chinese name is composed."""
+"""Minimum number of characters of each piece from which a Chinese name may be composed."""
 _PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
 _CONDITION = re.compile(r"(?:on|in|at|for|if|under|during|when|with|within|per|by|until|after|before|unless|only)\b|"
                         "在|于|若|如|当|按|经|仅", re.IGNORECASE)
-"""How words begin that say under which condition something holds."""
+"""The beginnings of phrases that state a condition under which a fact holds."""
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 
 
 class Grounded(NamedTuple):
-    """Something found in a source: where, and as which words it is to be stored.
+    """A name or value found in a source: the words to store it as, and its place.
 
-    `quoted`: `shown` is the source's wording, not what was said.
+    `quoted`: the words to store are the source's, and differ from the extracted ones.
     """
 
     shown: str
@@ -79,7 +79,7 @@ class SourceText:
 
     Args:
         text: the text.
-        above: what stands above it, such as a title; names and values may be taken from there.
+        above: titles and headings that stand above the text. Names and values may be found in these, too.
     """
 
     def __init__(self, text: str, *above: str) -> None:
@@ -98,44 +98,54 @@ class SourceText:
         return self._span(start, start + len(wanted)) if start >= 0 else None
 
     def _verbatim_start(self, wanted: str) -> int:
+        """Return the first offset at which the text has these characters as whole words; -1 if there is none."""
         start = self.text.find(wanted) if wanted else -1
-        while start >= 0 and (_joins(self.text, start) or _joins(self.text, start + len(wanted))):
+        while start >= 0 and (_is_inside_word(self.text, start) or _is_inside_word(self.text, start + len(wanted))):
             start = self.text.find(wanted, start + 1)
         return start
 
     def ground(self, name: str) -> Grounded | None:
         """Return where the source has a name, or None.
 
-        It is there if its words follow each other in the text, in the title, heading or opening.
-        Its last word may be in the plural or singular, its articles and a trailing parenthesis may be
-        missing, the text may put something in brackets between its words, a country may be named by its
-        people ("Japanese"), and a date may be spelled otherwise or less precisely. A name may also be
-        composed of words that stand apart in the text and above it.
+        The source has a name if the name's words follow each other in the text or in a title above it. The source may
+        differ in these ways:
+        - The last word is in the plural instead of the singular, or the reverse.
+        - Articles, or a parenthesis at the name's end, are missing.
+        - Something in brackets stands between the words.
+        - A country is named by its people ("Japanese").
+        - A date is spelled differently, or is less precise.
+        - The words do not follow each other (see `_is_composed`).
         """
         tokens = words(canonical_name(name))
         if not tokens:
             return self._in_its_words(name, self.verbatim(name))
-        shorter = [part for part in (tokens[1:] if tokens[0] in _ARTICLES else [],
-                                     words(without_aside(name)) if ASIDE.search(name) else []) if part]
-        for part in (tokens, *shorter):
-            place = self._words.find(join_words(part))
+        without_article = tokens[1:] if tokens[0] in _ARTICLES else []
+        without_parenthesis = words(without_aside(name)) if ASIDE.search(name) else []
+        variants = [variant for variant in (tokens, without_article, without_parenthesis) if variant]
+        for variant in variants:
+            place = self._words.find(join_words(variant))
             if place:
                 return self._in_its_words(name, self._span(*place))
-        for part in (tokens, *shorter):
-            for variant in self._inflect(part):
-                place = self._words.find(variant)
+        for variant in variants:
+            for inflected in self._inflect(variant):
+                place = self._words.find(inflected)
                 if place:
                     return Grounded(name.strip(), self._span(*place))
         place = self._plain_words.find(join_words([word for word in tokens if word not in _ARTICLES]))
         if place:
             return Grounded(name.strip(), self._span(*place))
-        wanted = [join_words(part) for part in (tokens, *shorter)]
-        if self.text and any(title.find(part) for title in self._title_words for part in wanted):
+        wanted = [join_words(variant) for variant in variants]
+        if self.text and any(title.find(joined) for title in self._title_words for joined in wanted):
             return Grounded(name.strip(), self.sentence(name))
-        return self._ground_otherwise(name, tokens)
+        return self._ground_by_meaning(name, tokens)
 
-    def _ground_otherwise(self, name: str, tokens: Sequence[str]) -> Grounded | None:
-        """Return where the source has a country's people, a date in another spelling, or the words of a name."""
+    def _ground_by_meaning(self, name: str, tokens: Sequence[str]) -> Grounded | None:
+        """Return where the source has a country's people, a date in another spelling, or a name's scattered words.
+
+        Args:
+            name: a name whose words do not follow each other in the source.
+            tokens: its words.
+        """
         people = next(filter(None, map(self.verbatim, peoples_of(name.strip()))), None)
         if people is not None:
             return Grounded(name.strip(), people)
@@ -144,62 +154,71 @@ class SourceText:
         return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
 
     def _is_composed(self, tokens: Sequence[str]) -> bool:
-        """Return True if each content word of a name stands in the text or above it, and one of them above it.
+        """Return True if a name can be composed of words scattered over the text and the titles above it.
 
-        One of them is a number or common noun: two capitalised words from different places ("Pierre met Ms Curie") are
-        no name. A script without spaces has no words: pieces of at least two characters count.
+        Each content word must be in the text or a title, and at least one in a title. At least one must be a number or
+        an uncapitalised word, because capitalised words from two places ("Pierre met Ms Curie") do not make a name.
+        In Chinese, Japanese and Korean, pieces of at least two characters take the place of words.
         """
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not 1 < len(content) <= _MOST_CONTENT:
             return False
         if any(map(is_cjk, content)):
-            return any(first + second in self._folded_above for first, second in pairwise(content)) and all(
-                map(self._is_pieced, cjk_runs(content)))
+            has_piece_above = any(first + second in self._folded_above for first, second in pairwise(content))
+            return has_piece_above and all(map(self._is_pieced, cjk_runs(content)))
         forms = [{word, f"{word}s", *inflections(word)} for word in content]
-        above = {word for title in self._titles for word in words(title)}
-        return all(map(self._all_words.intersection, forms)) and any(map(above.intersection, forms)) and any(
-            map(self._common_words.intersection, forms))
+        words_above = {word for title in self._titles for word in words(title)}
+        return (all(map(self._all_words.intersection, forms)) and any(map(words_above.intersection, forms))
+                and any(map(self._common_words.intersection, forms)))
 
     def _is_pieced(self, run: str) -> bool:
-        """Return True if a run of characters is made of pieces that stand in the text or above it."""
-        reached = {0}
+        """Return True if a run of characters can be cut into pieces that are all in the text or in a title."""
+        cuts = {0}  # the offsets up to which the run can be cut into such pieces
         for end in range(1, len(run) + 1):
-            if any(start in reached and run[start:end] in self._folded for start in range(end - _SHORTEST_PIECE + 1)):
-                reached.add(end)
-        return len(run) in reached
+            if any(start in cuts and run[start:end] in self._folded for start in range(end - _SHORTEST_PIECE + 1)):
+                cuts.add(end)
+        return len(run) in cuts
 
     @staticmethod
     def _inflect(tokens: list[str]) -> Iterator[str]:
+        """Yield a name, its words joined, with its last word in the plural or singular, or without a possessive "s"."""
         if len(tokens) > 1 and tokens[-1] == "s":
             yield join_words(tokens[:-1])
         for last in inflections(tokens[-1]):
             yield join_words([*tokens[:-1], last])
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
-        """Return where the source has a value, in any spelling; `unit` is that of a number that names none."""
+        """Return where the source has a value, in any spelling, or None.
+
+        Args:
+            value: the extracted value.
+            kind: the kind of value, such as "number".
+            unit: the unit of a number that does not state one.
+        """
         normal = parse_value(value, kind, unit)
         exact = self.verbatim(value)
         literal = exact or self.find(value)
         if not normal:
             return self._in_its_words(value, literal) or self._ground_text(value)
-        same = [(span, other) for span in self._values
-                if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
-        if same:
+        equal_values = [(span, other) for span in self._values
+                        if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
+        if equal_values:
             wanted = canonical_name(value)
-            best = min(same, key=lambda item: (canonical_name(item[0].quote) != wanted, item[1] != normal,
-                                               item[0].start))[0]
+            best = min(equal_values, key=lambda item: (canonical_name(item[0].quote) != wanted, item[1] != normal,
+                                                       item[0].start))[0]
             if exact is not None and exact.start <= best.start and best.end <= exact.end:
                 return Grounded(value.strip(), exact)  # with its sign, as in "~68"
             return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
         # The 5 of "5 million" is not five.
-        part = literal and kind == "number" and any(
+        is_part_of_number = literal and kind == "number" and any(
             span.start <= literal.start and literal.end <= span.end for span in self._values)
-        return None if part else self._in_its_words(value, literal)
+        return None if is_part_of_number else self._in_its_words(value, literal)
 
     def _ground_text(self, value: str) -> Grounded | None:
-        """Return where the source has a text but for markup, articles, the number of its nouns and words left out.
+        """Return where the source has a textual value, or None.
 
-        Of a text with words left out it is the source's own words: what is between them may say more, or deny it.
+        Markup, articles, and singular or plural may differ. The value may also leave out words of the source. It is
+        then stored in the source's words, because the words left out may add to its meaning or deny it.
         """
         tokens = [singular(word) for word in words(value) if word not in _ARTICLES]
         wanted = join_words(tokens)
@@ -207,13 +226,13 @@ class SourceText:
             return Grounded(value.strip(), self._span(*place))
         if len(tokens) >= _SHORTEST_CONTRACTION and (stretch := self._shortest_stretch(words(value))):
             return Grounded(without_markup(stretch.quote), stretch, quoted=True)
-        above = (JoinedWords([(singular(word), start, end) for word, start, end in word_places(title)])
-                 for title in self._titles)
-        return Grounded(value.strip(), self.sentence(value)) if self.text and any(
-            title.find(wanted) for title in above) else None
+        titles = (JoinedWords([(singular(word), start, end) for word, start, end in word_places(title)])
+                  for title in self._titles)
+        is_in_title = bool(self.text) and any(title.find(wanted) for title in titles)
+        return Grounded(value.strip(), self.sentence(value)) if is_in_title else None
 
     def best_spelling(self, names: Iterable[str]) -> str:
-        """Choose among spellings of one name the one that the text has, with its brackets closed, the shortest one."""
+        """Choose among spellings of a name: prefer one that is in the text, then closed brackets, then the shortest."""
         return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, _is_unbalanced(name), len(name),
                                             name))
 
@@ -223,6 +242,7 @@ class SourceText:
 
     @staticmethod
     def _closest(sentences: Sequence[tuple[Span, frozenset[str]]], hints: Sequence[str]) -> Span | None:
+        """Return the first of the sentences that share most words with the hints; None if there are no sentences."""
         wanted = {word for hint in hints for word in words(hint)}
         best = max(sentences, key=lambda item: len(wanted & item[1]), default=None)
         return best[0] if best else None
@@ -232,98 +252,117 @@ class SourceText:
         return next((s for s, _ in self._sentences if s.start <= span.start < s.end), span)
 
     def support(self, evidence: str, *hints: str) -> Span:
-        """Return the words that support a fact: the sentence of its evidence, else the closest to the hints.
+        """Return the words that support a fact: the sentence of its evidence that shares most words with the hints.
 
-        Of several sentences of evidence it is the closest to the hints.
+        If the text does not contain the evidence, it is the sentence of the text that shares most words with the hints.
+
+        Args:
+            evidence: the words that a reasoner quoted for the fact; may be "".
+            hints: the parts of the fact, such as the names of its ends.
         """
         place = self.find(evidence) if evidence else None
         if place is None:
             return self.sentence(*hints)
-        inside = [item for item in self._sentences if item[0].start < place.end and place.start < item[0].end]
-        return self._closest(inside, hints) or place
+        quoted_sentences = [item for item in self._sentences if item[0].start < place.end and place.start < item[0].end]
+        return self._closest(quoted_sentences, hints) or place
 
-    def ground_time(self, said: str) -> str:
-        """Return the text's words for when a fact holds; empty where it has no such words, or they do not tell.
+    def ground_time(self, extracted_time: str) -> str:
+        """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.
 
-        They are the words said, or the shortest stretch with these words among others that says the same time: "is
-        planned to open in 2027" for "planned for 2027". Qualifiers whose values the source has follow.
+        The text has either the extracted words, or a stretch that contains these among others and states the same
+        time: "is planned to open in 2027" for "planned for 2027". The shortest such stretch is returned.
+        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ".
         """
-        when, qualifiers = split_qualifiers(said)
-        beside = [one_line(one) for one in qualifiers
-                  if all(map(self._has, re.split("[:：]", one, maxsplit=1)[1].strip().split(" > ")))]
+        when, qualifiers = split_qualifiers(extracted_time)
+        grounded_qualifiers = [one_line(qualifier) for qualifier in qualifiers
+                               if all(map(self._has, re.split("[:：]", qualifier, maxsplit=1)[1].strip().split(" > ")))]
         time = self._ground_when(when)
         if when and not time and _CONDITION.match(when) and len(when) <= LONGEST and self._has(when):
-            beside.insert(0, f"condition: {one_line(when)}")
-        return "; ".join(filter(None, [time, *beside]))
+            grounded_qualifiers.insert(0, f"condition: {one_line(when)}")
+        return "; ".join(filter(None, [time, *grounded_qualifiers]))
 
     def _has(self, value: str) -> bool:
+        """Return True if the source has a textual value."""
         return self.find(value) is not None or self._ground_text(value) is not None
 
-    def _ground_when(self, said: str) -> str:
-        time = read_time(said) if len(said) <= LONGEST else None
+    def _ground_when(self, when: str) -> str:
+        """Return the text's shortest words for a time without qualifiers; "" if it does not state this time."""
+        time = read_time(when) if len(when) <= LONGEST else None
         if time is None:
             return ""
-        place = self.find(said)
-        stretches = [place.quote] if place else self._stretches([w for w in words(said) if w not in _BETWEEN_WORDS])
-        same = (one_line(found) for found in stretches if (read := read_time(found)) and read[1:] == time[1:])
-        # A whole sentence tells that something is planned ("will be"), so the word itself need not stand there.
-        is_told = time.kind == "planned" and len(words(said)) == 1
-        return min(same, key=len, default="") or (one_line(said) if is_told or self._has_with_year(said) else "")
+        place = self.find(when)
+        stretches = [place.quote] if place else self._stretches([w for w in words(when) if w not in _BETWEEN_WORDS])
+        equal_times = (one_line(stretch) for stretch in stretches
+                       if (read := read_time(stretch)) and read[1:] == time[1:])
+        shortest = min(equal_times, key=len, default="")
+        # Whole sentences say that something is planned ("will be"), so the text need not have the word "planned".
+        is_only_planned = time.kind == "planned" and len(words(when)) == 1
+        return shortest or (one_line(when) if is_only_planned or self._has_with_year(when) else "")
 
-    def _has_with_year(self, said: str) -> bool:
-        """Return True if the text has a date without its year, which a title above has.
+    def _has_with_year(self, date: str) -> bool:
+        """Return True if the text has a date without its year, and a title above the text has the year.
 
         Args:
-            said: the date as a reader gives it: "3 August 2024" for "3 August" in the log of 2024.
+            date: the extracted date: "3 August 2024" for "3 August" in a log titled 2024.
         """
-        above = {word for title in self._titles for word in words(title)}
-        years = {word for word in words(said) if len(word) == _YEAR_DIGITS and word.isdecimal() and word in above}
-        rest = [word for word in words(said) if word not in years and word not in _BETWEEN_WORDS]
-        return bool(years and rest) and any(self._stretches(rest))
+        words_above = {word for title in self._titles for word in words(title)}
+        years = {word for word in words(date) if len(word) == _YEAR_DIGITS and word.isdecimal() and word in words_above}
+        day_words = [word for word in words(date) if word not in years and word not in _BETWEEN_WORDS]
+        return bool(years and day_words) and any(self._stretches(day_words))
 
     def _shortest_stretch(self, wanted: Sequence[str]) -> Span | None:
-        """Return the shortest stretch of a sentence that has some words in their order among not too many others."""
+        """Return the shortest stretch of a sentence that has the content words of `wanted` in order.
+
+        Return None if there is no such stretch, or if it has more than twice as many words as `wanted`.
+        """
         content = [word for word in wanted if word not in _NOT_CONTENT]
-        best = min(self._stretches(content), key=len, default="")
-        if len(words(best)) > _MOST_BETWEEN * len(wanted):
+        shortest = min(self._stretches(content), key=len, default="")
+        if len(words(shortest)) > _MOST_BETWEEN * len(wanted):
             return None
-        at = self.text.find(best) if best else -1
-        return self._span(at, at + len(best)) if at >= 0 else None
+        start = self.text.find(shortest) if shortest else -1
+        return self._span(start, start + len(shortest)) if start >= 0 else None
 
     def _stretches(self, wanted: Sequence[str]) -> Iterator[str]:
-        """Yield the stretches of a sentence that have some words in their order, one for each place of the first."""
+        """Yield the stretches of text that have the wanted words in order, within one sentence.
+
+        The next wanted word must follow within `_APART` words. There is at most one stretch for each occurrence of
+        the first wanted word.
+        """
         tokens = [word for word, _, _ in self._places]
-        for at in (at for at, word in enumerate(tokens) if wanted and word == wanted[0]):
-            last = at
+        for first in (index for index, word in enumerate(tokens) if wanted and word == wanted[0]):
+            last = first
             for word in wanted[1:]:
-                last = next((later for later in range(last + 1, min(len(tokens), last + _APART))
-                             if tokens[later] == word), len(tokens))
-                if last == len(tokens):
+                nearby = range(last + 1, min(len(tokens), last + _APART))
+                last = next((index for index in nearby if tokens[index] == word), len(tokens))
+                if last == len(tokens):  # the word is not nearby
                     break
             else:
-                start, end = self._places[at][1], self._places[last][2]
+                start, end = self._places[first][1], self._places[last][2]
                 if end <= self.sentence_around(self._span(start, end)).end:
                     yield self.text[start:end]
 
-    def _in_its_words(self, wanted: str, span: Span | None) -> Grounded | None:
-        """Return the given words if the source has exactly these, otherwise the source's own."""
+    def _in_its_words(self, extracted: str, span: Span | None) -> Grounded | None:
+        """Return a name or value found at a span: in its extracted words if the text has exactly these.
+
+        Otherwise it is in the words of the span. Without a span, return None.
+        """
         if span is None:
             return None
-        wording = wanted.strip()
+        wording = extracted.strip()
         if self._verbatim_start(wording) >= 0:
             return Grounded(wording, span)
         whole = self._balance(span)
         return Grounded(without_markup(whole.quote), whole, quoted=True)
 
     def _balance(self, span: Span) -> Span:
-        """Return the span with the bracket or quotation mark just outside that one inside belongs to."""
+        """Extend a span by the bracket or quotation mark next to it that belongs to an unpaired one inside it."""
         start, end = span.start, span.end
         for opening, closing in _PAIRS:
             opened, closed = span.quote.count(opening), span.quote.count(closing)
-            odd = opening == closing and opened % 2
-            if (odd or opened > closed) and self.text.startswith(closing, end):
+            is_odd_quote = opening == closing and opened % 2
+            if (is_odd_quote or opened > closed) and self.text.startswith(closing, end):
                 end += 1
-            elif (odd or opened < closed) and start and self.text.startswith(opening, start - 1):
+            elif (is_odd_quote or opened < closed) and start and self.text.startswith(opening, start - 1):
                 start -= 1
         return self._span(start, end)
 
@@ -338,7 +377,7 @@ class SourceText:
 
     @cached_property
     def _places(self) -> list[tuple[str, int, int]]:
-        # What is quoted letter by letter needs no words.
+        # Computed on first use, because quotes that are found letter by letter do not need it.
         return word_places(self.text)
 
     @cached_property
@@ -361,23 +400,23 @@ class SourceText:
 
     @cached_property
     def _all_words(self) -> frozenset[str]:
-        """The words of the text and of what stands above it."""
+        """The words of the text and of the titles above it."""
         return frozenset(word for text in (self.text, *self._titles) for word in words(text))
 
     @cached_property
     def _common_words(self) -> frozenset[str]:
-        """Those of them that are written in small letters, and the numbers."""
+        """The numbers and uncapitalised words of the text and of the titles above it."""
         return frozenset(word for text in (self.text, *self._titles) for word in written_words(text)
                          if word.islower() or word[0].isdigit())
 
     @cached_property
     def _folded_above(self) -> str:
-        """What stands above the text, folded."""
+        """The titles above the text, folded."""
         return "\n".join(fold_text(text)[0] for text in self._titles)
 
     @cached_property
     def _folded(self) -> str:
-        """The text and what stands above it, folded."""
+        """The text and the titles above it, folded."""
         return f"{fold_text(self.text)[0]}\n{self._folded_above}"
 
     @cached_property
@@ -393,7 +432,7 @@ def _is_unbalanced(name: str) -> bool:
                for opening, closing in _PAIRS)
 
 
-def _joins(text: str, position: int) -> bool:
+def _is_inside_word(text: str, position: int) -> bool:
     """Return True if the characters before and after a position belong to one word."""
     if not 0 < position < len(text):
         return False

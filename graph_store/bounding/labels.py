@@ -17,10 +17,10 @@ ALIAS = "alias"
 
 
 class Known(NamedTuple):
-    """The element that a label refers to, and the repair that found it.
+    """The name of the schema element that a label refers to, and the repair by which it was found, if any.
 
-    `backward`: the label states the relation from tail to head. `one_way`: it may do so, which is known
-    only if the types of head and tail fit in just one direction.
+    `backward`: the label states the relation from tail to head, as an inverse alias does.
+    `one_way`: the label may do so. The direction is clear only if the types of head and tail fit in one direction.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Bounds:
         self._decided = types or {}
         self._similar = similar
         self._names = {kind: _names(schema.elements(kind)) for kind in ELEMENT_KINDS}
-        self._found: dict[tuple[ElementKind, str], Known | None] = {}
+        self._cache: dict[tuple[ElementKind, str], Known | None] = {}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
         self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)
                           for alias in r.inverse_aliases}
@@ -54,10 +54,10 @@ class Bounds:
 
         An open schema admits every label unchanged, and a blank entity type as `ROOT_TYPE`.
         """
-        at = (kind, label)
-        if at not in self._found:
-            self._found[at] = self._find(kind, label)
-        return self._found[at]
+        key = (kind, label)
+        if key not in self._cache:
+            self._cache[key] = self._find(kind, label)
+        return self._cache[key]
 
     def remember(self, labels: Iterable[tuple[LabelKind, str]]) -> None:
         """Encode in one batch the labels that will have to be compared by embedding."""
@@ -72,11 +72,12 @@ class Bounds:
 
     def apply_decision(self, name: str, known: Known) -> Known:
         """Return the type that a person assigned to a canonical name if the schema has it, else the extracted type."""
-        wanted = self._decided.get((name, known.name))
-        given = self.find("entity_type", wanted) if wanted else None
-        return given if given and given.repair is None else known
+        decided_name = self._decided.get((name, known.name))
+        decided = self.find("entity_type", decided_name) if decided_name else None
+        return decided if decided and decided.repair is None else known
 
     def _find(self, kind: ElementKind, label: str) -> Known | None:
+        """Look a label up: exactly, then among inverse aliases, inflections, more general types and similar labels."""
         key = label_key(label)
         exact = self._names[kind].get(key)
         if exact is not None:
@@ -92,24 +93,31 @@ class Bounds:
                 or self._find_similar(kind, key))
 
     def _find_inflected(self, kind: ElementKind, key: str) -> Known | None:
+        """Return the only element with a label of the same stems, or None.
+
+        For a relation, a label that differs only in the "by" of a passive is found, too. It may state the relation in
+        the other direction ("directed" and "directed by"), so the result is marked `one_way`.
+        """
         stemmed = stems(key)
-        same = self._stems[kind].get(stemmed, set())
-        if len(same) == 1:
-            return Known(min(same), "mapped_label")
-        if same or kind != "relation":
+        with_same_stems = self._stems[kind].get(stemmed, set())
+        if len(with_same_stems) == 1:
+            return Known(min(with_same_stems), "mapped_label")
+        if with_same_stems or kind != "relation":
             return None
-        active = {name for known, names in self._stems[kind].items() if without_voice(known) == without_voice(stemmed)
-                  for name in names}
-        return Known(min(active), "mapped_label", one_way=True) if len(active) == 1 else None
+        with_either_voice = {name for known, names in self._stems[kind].items()
+                             if without_voice(known) == without_voice(stemmed) for name in names}
+        return Known(min(with_either_voice), "mapped_label", one_way=True) if len(with_either_voice) == 1 else None
 
     def _find_lifted_type(self, key: str) -> Known | None:
+        """Return the more general type that a type's label ends in, as "historical film" ends in "film", or None."""
         for ending in head_endings(key):
-            same = self._stems["entity_type"].get(ending, set())
-            if len(same) == 1:
-                return Known(min(same), "lifted_type")
+            with_same_stems = self._stems["entity_type"].get(ending, set())
+            if len(with_same_stems) == 1:
+                return Known(min(with_same_stems), "lifted_type")
         return None
 
     def _find_similar(self, kind: ElementKind, key: str) -> Known | None:
+        """Return the element that a label is a near-duplicate of by its embedding, or None."""
         name = self._similar.duplicate_of(kind, key) if self._similar else None
         return Known(name, "mapped_label", one_way=kind == "relation") if name else None
 
@@ -125,8 +133,8 @@ class Bounds:
 
     def is_type_name(self, name: str) -> bool:
         """Return True if a name is a type's name: a film extracted as "film" is not an entity."""
-        known = self._names["entity_type"]
-        return bool(known) and label_key(name) in known
+        type_names = self._names["entity_type"]
+        return bool(type_names) and label_key(name) in type_names
 
     def is_alias(self, attribute: str) -> bool:
         """Return True if an attribute label gives another name of its owner."""
@@ -141,36 +149,51 @@ class Bounds:
         return self._positions.get(type_name, len(self._positions))
 
     def first_of_pair(self, relation: str) -> str | None:
-        """Return a relation's inverse if the schema lists it first: facts are then stored under the inverse."""
+        """Return a relation's inverse if the schema lists the inverse before the relation; otherwise None.
+
+        A fact of two inverse relations is stored under the one that is listed first.
+        """
         element, relations = self.schema.relation_type(relation), self.schema.relation_types
         if element is None:
             return None
         inverse = element.inverse or next((r.name for r in relations if r.inverse == relation), None)
-        first = next(r.name for r in relations if r.name in {relation, inverse})
-        return None if first == relation else first
+        first_listed = next(r.name for r in relations if r.name in {relation, inverse})
+        return None if first_listed == relation else first_listed
 
     def stored_relation(self, relation: str, head_type: str, tail_type: str, *, is_sorted: bool) -> str | None:
-        """Return the relation under which a fact is stored with its ends exchanged; None if it is stored as it is.
+        """Return the relation under which to store a fact with its ends exchanged; None to store it unchanged.
 
-        `is_sorted`: the ends are in the order in which those of a symmetric relation are stored.
+        A fact is stored with its ends exchanged under an inverse that the schema lists first, or if its relation is
+        symmetric and its ends are not sorted.
+
+        Args:
+            relation: the fact's relation.
+            head_type: the type of its head.
+            tail_type: the type of its tail.
+            is_sorted: True if its ends are in the order in which a symmetric relation stores them.
         """
-        element, first = self.schema.relation_type(relation), self.first_of_pair(relation)
-        if first and self.schema.fits(tail_type, first, head_type):
-            return first
-        is_turned = element and element.symmetric and not is_sorted and self.schema.fits(tail_type, relation, head_type)
-        return relation if is_turned else None
+        element, inverse = self.schema.relation_type(relation), self.first_of_pair(relation)
+        if inverse and self.schema.fits(tail_type, inverse, head_type):
+            return inverse
+        is_exchanged = (element and element.symmetric and not is_sorted
+                        and self.schema.fits(tail_type, relation, head_type))
+        return relation if is_exchanged else None
 
     @cached_property
     def last_resort(self) -> str | None:
-        """The type of an entity of which nothing is known: the root type, else the schema's type of last resort."""
+        """The type of an entity about which nothing else is known, or None.
+
+        It is the root type if the schema has it or is open, else the schema's type of last resort.
+        """
         if self.schema.open or ROOT_TYPE in self._positions:
             return ROOT_TYPE
         return next((t.name for t in self.schema.entity_types if t.last_resort), None)
 
     def meaning(self, kind: LabelKind, label: str) -> Hashable:
-        """Return everything about a label that bounding depends on, to compare with another schema's.
+        """Return everything in the schema on which the bounding of a label depends.
 
-        If it is equal for all of `extracted_labels(extraction)`, both schemas bound the extraction to the same result.
+        The result serves to compare two schemas. If it is equal in both for all labels of an extraction
+        (`extracted_labels`), both schemas bound the extraction to the same result.
         """
         if kind == "name":
             return self.is_type_name(label)
@@ -183,10 +206,10 @@ class Bounds:
                    else self.schema.relation_type(known.name))
         if element is None:
             return known, self.schema.open
-        asked = element.owners if kind == "attribute" else (*element.domain, *element.range)  # type: ignore[union-attr]
-        first = self.schema.relation_type(self.first_of_pair(known.name) or "") if kind == "relation" else None
-        return (known, element.model_dump_json(exclude={"rules"}), first and first.model_dump_json(), self.last_resort,
-                tuple(self._type_meaning(name) for name in asked))
+        types = element.owners if kind == "attribute" else (*element.domain, *element.range)  # type: ignore[union-attr]
+        inverse = self.schema.relation_type(self.first_of_pair(known.name) or "") if kind == "relation" else None
+        return (known, element.model_dump_json(exclude={"rules"}), inverse and inverse.model_dump_json(),
+                self.last_resort, tuple(self._type_meaning(name) for name in types))
 
     def _type_meaning(self, name: str) -> Hashable:
         return name, tuple(self.schema.ancestors(name)), self._positions.get(name), self.schema.open
@@ -207,9 +230,9 @@ def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
 
 
 def _names(elements: tuple[SchemaElement, ...]) -> dict[str, str]:
-    # An element's own name takes precedence over another's alias.
-    known: dict[str, str] = {label_key(element.name): element.name for element in elements}
+    """Return the name of the element that has each name or alias, by key; names take precedence over aliases."""
+    name_by_key: dict[str, str] = {label_key(element.name): element.name for element in elements}
     for element in elements:
-        for name in element.all_names():
-            known.setdefault(label_key(name), element.name)
-    return known
+        for label in element.all_names():
+            name_by_key.setdefault(label_key(label), element.name)
+    return name_by_key

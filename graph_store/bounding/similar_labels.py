@@ -41,40 +41,49 @@ _DECIMALS = 4  # encoding in other batches differs by rounding errors, which mus
 
 
 def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
-    """Return True if one label says the opposite of another by its words, denies or ends it, or has other numbers.
+    """Return True if two labels cannot mean the same, although their vectors may be near.
 
-    "transfers to" is the opposite of "transfers from", and "fired by" ends "works for".
+    That is so in these cases:
+    - They have opposite words: "transfers to" and "transfers from".
+    - Just one of them denies or ends something: "fired by" and "works for".
+    - They have different numbers.
 
     Args:
         label: a label as `label_key` writes it.
-        other: another one.
-        backward: the first is to say the other from tail to head, as "parent" says "child".
+        other: another label.
+        backward: True if the first label is compared as the inverse of the second. Converse words such as "parent"
+            and "child" then agree.
     """
     if not label or not other:
         return False
-    here, there = set(label.split()), set(other.split())
-    pairs = _OPPOSITES if backward else (*_OPPOSITES, *_CONVERSES)
-    numbers, others = ({word for word in words if any(map(str.isdigit, word))} for words in (here, there))
-    return numbers != others or _reverses(label) != _reverses(other) or any(
-        (first in here - there and second in there - here) or (second in here - there and first in there - here)
-        for first, second in pairs)
+    words, other_words = set(label.split()), set(other.split())
+    numbers, other_numbers = ({word for word in group if any(map(str.isdigit, word))} for group in (words, other_words))
+    if numbers != other_numbers or _has_reversal(label) != _has_reversal(other):
+        return True
+    opposite_pairs = _OPPOSITES if backward else (*_OPPOSITES, *_CONVERSES)
+    only_first, only_second = words - other_words, other_words - words
+    return any((one in only_first and opposite in only_second) or (opposite in only_first and one in only_second)
+               for one, opposite in opposite_pairs)
 
 
-def _reverses(label: str) -> bool:
+def _has_reversal(label: str) -> bool:
+    """Return True if a label has a word that denies or ends something."""
     return not _REVERSALS.isdisjoint(label.split()) or any(word in label for word in _CJK_REVERSALS)
 
 
 class SimilarLabels:
-    """Compares labels with those of a schema.
+    """Compares labels with those of a schema by their embeddings.
 
-    Two labels count as the same if they are more similar than `FLOOR` and than any two labels of
-    different elements of their kind and script in the schema. Comparison is therefore off for a script
-    whose words the embedding model cannot distinguish, and for one with fewer than two known elements.
+    Two labels count as the same if their cosine exceeds a threshold (see `threshold`). There is a threshold for each
+    kind of element and each script. It is infinite for a script in which the schema has fewer than two elements of the
+    kind. It is 1 or nearly 1 for a script whose words the embedding model cannot tell apart. From 1 on, nothing is
+    compared.
     """
 
     def __init__(self, embedder: Embedder, schema: GraphSchema) -> None:
         self._embedder = embedder
         self._known: dict[tuple[ElementKind, str], list[tuple[str, str]]] = defaultdict(list)
+        """By kind and script: each label in the schema as a key, with its element's name."""
         for kind in ELEMENT_KINDS:
             for element in schema.elements(kind):
                 for key in dict.fromkeys(map(label_key, element.all_names())):
@@ -83,14 +92,19 @@ class SimilarLabels:
         self._thresholds: dict[tuple[ElementKind, str], float] = {}
 
     def threshold(self, kind: ElementKind, script: str) -> float:
-        """Return the similarity above which two labels are the same; infinite with fewer than two elements."""
-        at = (kind, script)
-        if at not in self._thresholds:
-            known = self._known.get(at, [])
-            alike = self._similarities(*[[key for key, _ in known]] * 2)
-            others = [alike[i, j] for i, j in combinations(range(len(known)), 2) if known[i][1] != known[j][1]]
-            self._thresholds[at] = max(FLOOR, float(max(others))) if others else float("inf")
-        return self._thresholds[at]
+        """Return the cosine above which two labels are the same; infinite with fewer than two elements.
+
+        It is `FLOOR`, or the highest cosine between labels of different elements in the schema if that is higher.
+        """
+        group = (kind, script)
+        if group not in self._thresholds:
+            known = self._known.get(group, [])
+            keys = [key for key, _ in known]
+            cosines = self._similarities(keys, keys)
+            between_elements = [cosines[i, j] for i, j in combinations(range(len(known)), 2)
+                                if known[i][1] != known[j][1]]
+            self._thresholds[group] = max(FLOOR, float(max(between_elements))) if between_elements else float("inf")
+        return self._thresholds[group]
 
     def nearest(self, kind: ElementKind, label: str) -> tuple[str, float] | None:
         """Return the most similar element and its cosine, or None if the schema has none of the kind."""
@@ -98,9 +112,9 @@ class SimilarLabels:
                  for pair in self._known[element_kind, script]]
         if not known:
             return None
-        alike = self._similarities([label_key(label)], [key for key, _ in known])[0]
-        best = int(np.argmax(alike))
-        return known[best][1], float(alike[best])
+        cosines = self._similarities([label_key(label)], [key for key, _ in known])[0]
+        best = int(np.argmax(cosines))
+        return known[best][1], float(cosines[best])
 
     def duplicate_of(self, kind: ElementKind, label: str) -> str | None:
         """Return the element that a label is a near-duplicate of, or None unless there is exactly one."""
@@ -109,32 +123,36 @@ class SimilarLabels:
         threshold = self.threshold(kind, script)
         if not known or threshold >= 1:
             return None
-        alike = self._similarities([label_key(label)], [key for key, _ in known])[0]
-        near = {name for (key, name), similarity in zip(known, alike, strict=True)
-                if similarity > threshold and not are_opposed(key, label_key(label))}
-        return near.pop() if len(near) == 1 else None
+        cosines = self._similarities([label_key(label)], [key for key, _ in known])[0]
+        duplicates = {name for (key, name), cosine in zip(known, cosines, strict=True)
+                      if cosine > threshold and not are_opposed(key, label_key(label))}
+        return duplicates.pop() if len(duplicates) == 1 else None
 
     def groups(self, kind: ElementKind, labels: Sequence[str]) -> list[tuple[str, ...]]:
-        """Group labels that are inflections of each other or more similar than the threshold; each once, sorted."""
+        """Group labels that are inflections of each other or more similar than the threshold.
+
+        Returns:
+            Groups of labels; every label is in exactly one. Groups and their labels are sorted.
+        """
         from networkx.utils import UnionFind  # noqa: PLC0415  (see `KnowledgeGraph`)
 
         ordered = sorted(set(labels))
-        same = UnionFind(ordered)
-        first_of: dict[tuple[str, ...], str] = {}
+        groups = UnionFind(ordered)
+        first_with_stems: dict[tuple[str, ...], str] = {}
         by_script: dict[str, list[str]] = defaultdict(list)
         for label in ordered:
-            same.union(first_of.setdefault(stems(label), label), label)
+            groups.union(first_with_stems.setdefault(stems(label), label), label)
             by_script[script_of(label)].append(label)
-        for script, known in by_script.items():
+        for script, script_labels in by_script.items():
             threshold = self.threshold(kind, script)
             if threshold < 1:
-                keys = [label_key(label) for label in known]
+                keys = [label_key(label) for label in script_labels]
                 for start in range(0, len(keys), _ROWS):
-                    alike = self._similarities(keys[start : start + _ROWS], keys)
-                    for row, column in np.argwhere(alike > threshold).tolist():
+                    cosines = self._similarities(keys[start : start + _ROWS], keys)
+                    for row, column in np.argwhere(cosines > threshold).tolist():
                         if not are_opposed(keys[start + row], keys[column]):
-                            same.union(known[start + row], known[column])
-        return sorted(tuple(sorted(group)) for group in same.to_sets())
+                            groups.union(script_labels[start + row], script_labels[column])
+        return sorted(tuple(sorted(group)) for group in groups.to_sets())
 
     def remember(self, labels: Iterable[tuple[ElementKind, str]]) -> None:
         """Encode labels that will be compared in one batch, which is faster than one by one."""

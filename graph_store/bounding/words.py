@@ -1,8 +1,8 @@
-"""The words of texts and labels: folded for comparison, with where they are, and stemmed.
+"""Split texts and labels into words: folded for comparison, with their places in the text, and stemmed.
 
-Comparison is word by word on a folded form (NFKD without accents, case-folded). Text is folded character by character,
-and every word leads back to its place in the source. What comes between words, and where a word is cut ("hip-hop",
-"hip hop"), does not matter; that the words follow each other does.
+Texts are compared word by word in a folded form (NFKD without accents, case-folded). Text is folded character by
+character, so every word leads back to its place in the source. Spaces and punctuation between words do not matter, nor
+does it matter where a word is cut ("hip-hop", "hip hop"). The words must follow each other.
 """
 
 import math
@@ -40,7 +40,7 @@ def words(text: str) -> list[str]:
 
 
 def word_places(text: str) -> list[tuple[str, int, int]]:
-    """Return the words as `words` gives them, each with where it starts and ends in the text as it is written."""
+    """Return the words that `words` returns, each with its start and end offset in the unfolded text."""
     if text.isascii():
         return [(match[0], *match.span()) for match in _WORD.finditer(text.lower())]
     folded, offsets = fold_text(text)
@@ -56,36 +56,43 @@ def fold_text(text: str) -> tuple[str, list[int]]:
 
 @lru_cache(maxsize=10_000)
 def _folded_character(character: str) -> str:
+    """Return a character's folded form; a Hangul syllable is unchanged, because it counts as one word."""
     if "가" <= character <= "힣":
-        return character  # a Hangul syllable counts as a separate word, and its letters do not
+        return character
     parts = unicodedata.normalize("NFKD", character).casefold()
     return "".join(part for part in parts if ord(part) not in _ACCENTS)
 
 
 class JoinedWords:
-    """The words of a text written together, with the places where words begin and end in the text."""
+    """The words of a text joined without spaces, so that it can be searched for other joined words.
+
+    Args:
+        places: the words, each with its start and end offset in the text (see `word_places`).
+    """
 
     def __init__(self, places: Sequence[tuple[str, int, int]]) -> None:
         parts = _glue([word for word, _, _ in places])
+        self.text = "".join(parts)
         ends = list(accumulate(map(len, parts)))
         begins = [end - len(part) + (part[0] == "|") for end, part in zip(ends, parts, strict=True)]
-        # "¼" is folded to two words, and neither is in the text by itself.
-        before = [0, *(end for _, _, end in places)]
-        after = [*(start for _, start, _ in places[1:]), math.inf]
-        self._starts = {begin: start for begin, (_, start, _), last in zip(begins, places, before, strict=False)
-                        if start >= last}
-        self._ends = {end: place for end, (_, _, place), following in zip(ends, places, after, strict=False)
-                      if place <= following}
-        self.text = "".join(parts)
+        # "¼" is folded to two words that overlap in the text: no match may begin or end between them.
+        previous_ends = [0, *(end for _, _, end in places)]
+        next_starts = [*(start for _, start, _ in places[1:]), math.inf]
+        self._starts = {begin: start for begin, (_, start, _), previous in zip(begins, places, previous_ends,
+                                                                               strict=False) if start >= previous}
+        """The offset in the source where a word starts, by the offset in the joined text."""
+        self._ends = {joined_end: end for joined_end, (_, _, end), following in zip(ends, places, next_starts,
+                                                                                    strict=False) if end <= following}
+        """The offset in the source where a word ends, by the offset in the joined text."""
 
     def find(self, wanted: str) -> tuple[int, int] | None:
-        """Return the offsets of the first place where the text has these words as whole words, or None."""
-        at = self.text.find(wanted) if wanted else -1
-        while at >= 0:
-            start, end = self._starts.get(at), self._ends.get(at + len(wanted))
+        """Return the source's offsets of the first place that has the joined words `wanted` as whole words, or None."""
+        begin = self.text.find(wanted) if wanted else -1
+        while begin >= 0:
+            start, end = self._starts.get(begin), self._ends.get(begin + len(wanted))
             if start is not None and end is not None:
                 return start, end
-            at = self.text.find(wanted, at + 1)
+            begin = self.text.find(wanted, begin + 1)
         return None
 
 
@@ -97,7 +104,7 @@ def _after_accents(text: str, end: int) -> int:
 
 
 def _glue(tokens: list[str]) -> list[str]:
-    """Words as they are written together: two numbers do not become one."""
+    """Return words prepared for joining: "|" separates two adjacent numbers, and "3,000" loses its comma."""
     parts: list[str] = []
     for word in tokens:
         part = word
@@ -111,7 +118,7 @@ def _glue(tokens: list[str]) -> list[str]:
 
 
 def join_words(tokens: list[str]) -> str:
-    """Return words as they are written together; two numbers do not become one."""
+    """Return the words joined without spaces; "|" separates two adjacent numbers, which would become one otherwise."""
     joined = "".join(tokens)
     return joined if joined.isalpha() else "".join(_glue(tokens))
 
@@ -148,7 +155,7 @@ def is_cjk(text: str) -> bool:
 
 
 def cjk_runs(tokens: Sequence[str]) -> list[str]:
-    """Return the Chinese characters of a name that follow each other as one text each, with the words between them."""
+    """Join the adjacent CJK characters of a name into runs; a word next to such a character joins its run, too."""
     runs = [""]
     for token in tokens:
         if runs[-1] and (is_cjk(token) or is_cjk(runs[-1][-1])):
@@ -164,16 +171,16 @@ def without_aside(name: str) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Return a stretch of a text without the signs of Markdown in it, of which it may have only one of two."""
+    """Return a stretch of text without its Markdown signs, even if it has only one sign of a pair."""
     return _MARKUP.sub("", _LINK.sub(r"\1", text)).strip()
 
 
 @cached_if_short(65536)
 def stems(label: str) -> tuple[str, ...]:
-    """Return a label's words, folded, without number, person, tense and the auxiliary of a passive.
+    """Return the stems of a label's folded words, without the auxiliary verbs it begins with ("is located in").
 
-    Nouns for agents ("employer") keep their ending, because the employer is not the one who is employed. Words of
-    other languages than English are unchanged.
+    Nouns such as "employer" keep their ending, because an employer is not the one who is employed. Words that are not
+    English are unchanged.
     """
     words = label_key(label).split()
     while len(words) > 1 and words[0] in _AUXILIARIES:
@@ -182,6 +189,7 @@ def stems(label: str) -> tuple[str, ...]:
 
 
 def _stem(word: str) -> str:
+    """Return the stem of an English word; of a noun such as "employers" only the singular."""
     if not (word.isascii() and word.isalpha()):
         return word
     singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
@@ -196,10 +204,10 @@ def without_voice(stemmed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def head_endings(label: str) -> list[tuple[str, ...]]:
-    """Return the stems of a label's proper suffixes, longest first.
+    """Return the stems of the endings of a label, longest first; the whole label is not one of them.
 
-    A suffix consists of whole words, and in Chinese, Japanese and Korean of any characters:
-    "historical film" ends in "film", "历史电影" in "史电影", "电影" and "影".
+    An ending consists of whole words: "historical film" ends in "film". In Chinese, Japanese and Korean it consists of
+    any number of characters: "历史电影" ends in "史电影", "电影" and "影".
     """
     stemmed = stems(label)
     endings = [stemmed[at:] for at in range(1, len(stemmed))]

@@ -1,7 +1,9 @@
 """Bound extractions by the schema in force, and change that schema.
 
-A schema change affects only chunks with an extracted label whose meaning differs. These are bounded again
-from their stored extractions, without a model call.
+A schema change affects only the chunks with an extracted label whose meaning it changes. Their stored extractions are
+bounded again, without a model call.
+
+The schema in force is the base schema (a seed with all changes by people) and the elements that grew automatically.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -42,10 +44,10 @@ _BOUNDED_AT_ONCE = 256
 
 
 class _PreparedBounds(local):
-    """The bounds that a thread prepared last, of a base schema and of the schema in force.
+    """The bounds that a thread prepared last: those of the base schema and of the schema in force.
 
-    Bounds remember the labels that they find. Were they shared, threads would have to wait for each other while they
-    read the ledger, where another one may wait within a transaction.
+    Bounds store the labels that they have looked up. If threads shared them, they would need a lock, and a thread that
+    waits for the ledger while it holds this lock could block another one's transaction.
     """
 
     def __init__(self) -> None:
@@ -84,7 +86,7 @@ class SchemaControl:
     # Bounding.
 
     def note(self, chunk_ids: Sequence[str]) -> None:
-        """Record what the extractions of chunks ask of the base schema."""
+        """Record the elements that the extractions of chunks ask the base schema to add (see `Ask`)."""
         # Bound before the transaction begins, so model answers can be stored meanwhile.
         bounded = self._bound(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids),
                               self._history.base())
@@ -101,9 +103,15 @@ class SchemaControl:
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
     def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction, call: str = "") -> None:
-        """Replace the extraction of a chunk in the graph, and what is admitted of it, in one transaction.
+        """Replace a chunk's extraction, and the facts admitted from it, in one transaction.
 
-        May run beside `write` in another thread.
+        May run at the same time as `write` in another thread.
+
+        Args:
+            chunk_id: the chunk.
+            fingerprint: the fingerprint of the reasoner that made the extraction.
+            extraction: the new extraction.
+            call: identifies the model call, if it read chunks of several documents.
         """
         bounded = list(self._bound_by_both(self._documents.chunks([chunk_id]), {chunk_id: extraction}))
         with self._db.transaction():
@@ -112,9 +120,9 @@ class SchemaControl:
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
     def put_revisions_in_service(self) -> None:
-        """Replace documents' old content by the new where all of the new content is extracted.
+        """Replace the old content of each changed document once its new content is completely extracted.
 
-        Each document's facts are replaced in one transaction.
+        The facts of a document are replaced in one transaction.
         """
         for document_id in self._documents.revisions.find_ready():
             with self._db.transaction():
@@ -127,7 +135,7 @@ class SchemaControl:
             self.write(done[start:start + _BOUNDED_AT_ONCE])
 
     def write_named(self, names: Iterable[str], also: Iterable[str]) -> None:
-        """Bound again the chunks that mention entities by some names, and further chunks."""
+        """Bound the chunks again that mention entities by some names, and the chunks in `also`."""
         wanted = {canonical_name(name) for name in names}
         mentioning = {chunk for chunk, labels in self._extracted_labels()
                       if any(kind == "name" and canonical_name(label) in wanted for kind, label in labels)}
@@ -141,11 +149,15 @@ class SchemaControl:
                 yield chunk, extracted_labels(extraction)
 
     def bound_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
-        """Yield chunks with their extractions bounded by the schema in force and by its base, without storing them."""
+        """Yield each chunk with its extraction bounded by the schema in force, and by the base schema.
+
+        Nothing is stored.
+        """
         return self._bound_by_both(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids))
 
     def _bound_by_both(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction],
                        ) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
+        """Yield each chunk with its extraction bounded by the schema in force, and by the base schema."""
         base, current = self._history.base(), self._history.current()
         by_base = dict(self._bound(chunks, extractions, base)) if base != current else {}
         for chunk, bounded in self._bound(chunks, extractions, current):
@@ -153,14 +165,15 @@ class SchemaControl:
 
     def _bound(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction], schema: GraphSchema,
                ) -> list[tuple[Chunk, BoundedExtraction]]:
+        """Return the chunks that have an extraction, each with the extraction bounded by a schema."""
         bounds = self._bounds(schema)
         return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
-        """Return the bounds of a schema, prepared once as long as neither it nor what they depend on changes.
+        """Return the bounds of a schema, from the cache if they were prepared before.
 
-        They also depend on the embedding model and on the types that people gave to entities. The cache drops the
-        bounds that were used longest ago.
+        They also depend on the embedding model and on the types that people gave to entities, so both are part of the
+        cache's key.
         """
         people_types, cache = decided_types(self._edits.in_force()), self._prepared.bounds
         key = self._embedder.fingerprint, schema.model_dump_json(), tuple(people_types.items())
@@ -171,86 +184,92 @@ class SchemaControl:
     # Change.
 
     def waiting(self, support: int, most: int | None = None) -> list[Candidate]:
-        """Return the candidates that the schema in force does not have, strongest support first.
+        """Return the candidates for elements that the schema in force lacks, strongest support first.
 
         Args:
-            support: documents that must show a pair of types for it to count as observed.
-            most: how many, with all their evidence; None returns all, without examples.
+            support: the minimum number of documents that must show a pair of types for it to count as observed.
+            most: how many candidates to return, with examples; None returns all, without examples.
         """
         grounds = self._grounds()
         candidates = waiting(self._history.current(), grounds, support)
         return candidates if most is None else with_evidence(candidates[:most], grounds)
 
     def count_waiting(self) -> int:
-        """Return how many labels wait for a decision, counting near-duplicates separately."""
+        """Return the number of labels that wait for a decision; near-duplicates count separately."""
         asked = still_asked(self._history.current(), self.asks.counts())
         return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
-        """Return candidates that no model has compared with others yet, strongest support first.
+        """Return candidates with labels that no model has compared with others yet, strongest support first.
 
-        What grew by itself is among them where the verdicts on it were dropped.
+        They include elements that grew automatically if none of their labels has a verdict, because it was dropped.
         """
-        same = self.asks.same()
+        verdicts = self.asks.same()
         grounds = self._grounds()
         new = [c for c in waiting(self._history.current(), grounds, support)
-               if any((c.kind, label) not in same for label in c.labels) and not c.widens]
+               if not c.widens and any((c.kind, label) not in verdicts for label in c.labels)]
         grown = [c for c in waiting(self._history.base(), grounds, support)
-                 if not any((c.kind, label) in same for label in c.labels) and not c.widens and c not in new]
+                 if not c.widens and not any((c.kind, label) in verdicts for label in c.labels) and c not in new]
         return [*new, *grown][:most]
 
     def keep_same(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
-        """Store which candidates mean the same as an element or another candidate.
+        """Store a model's verdicts on which candidates mean the same as an element or another candidate.
 
-        Verdicts number the candidates from 1; a name that is neither an element's nor a candidate's is ignored, and so
-        is one that says something else by its own words (`are_opposed`).
+        Args:
+            compared: the candidates that the model compared.
+            same: for some candidates, given by their number from 1, the name that means the same. A name is ignored in
+                three cases: no element and no candidate has it, it is the candidate's own name, or its words say the
+                opposite of the candidate's label (`are_opposed`).
         """
-        current = self._history.current()
-        known = known_labels(current)
-        names = {(c.kind, label_key(name)): c.name for c in compared for name in c.names()}
-        means = {row.number: row for row in same}
+        known = known_labels(self._history.current())
+        candidate_names = {(c.kind, label_key(name)): c.name for c in compared for name in c.names()}
+        row_by_number = {row.number: row for row in same}
         verdicts: dict[tuple[ElementKind, str], SameAs] = {}
         for number, candidate in enumerate(compared, 1):
-            row = means.get(number)
+            row = row_by_number.get(number)
             key = (candidate.kind, label_key(row.name) if row else "")
-            target = names.get(key, key[1] if key in known else "")
-            target = "" if target in candidate.labels else target
+            target = candidate_names.get(key, key[1] if key in known else "")  # "" for no label of the same meaning
+            if target in candidate.labels:
+                target = ""
             if row and any(are_opposed(label, label_key(target), backward=row.backward) for label in candidate.labels):
                 target = ""
-            verdicts |= {(candidate.kind, label): SameAs(target, bool(target and row and row.backward and
-                                                                      candidate.kind == "relation"))
-                         for label in candidate.labels}
-        self.asks.keep_same({*verdicts, *(known - known_labels(self._history.base()))}, verdicts)
+            is_backward = bool(target and row and row.backward and candidate.kind == "relation")
+            verdicts |= {(candidate.kind, label): SameAs(target, is_backward) for label in candidate.labels}
+        grown_labels = known - known_labels(self._history.base())
+        self.asks.keep_same({*verdicts, *grown_labels}, verdicts)
 
     def drop_outdated_verdicts(self) -> None:
-        """Drop the verdicts on labels that rest on documents which are gone; the next build asks again."""
+        """Drop the verdicts that compared labels of deleted documents; the next build asks a model again."""
         if self.asks.same():
             self.asks.drop_outdated(self._present_labels())
 
     def forget_growth(self) -> None:
-        """Return to the schema without what grew by itself, and drop every verdict on labels, to grow anew."""
+        """Put the base schema in force, without the elements that grew, and drop all verdicts on labels.
+
+        The schema then grows anew.
+        """
         with self._db.transaction():
             self.asks.drop_outdated(())
             base, current = self._history.base(), self._history.current()
-            gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why="to grow anew"))
-                    for kind in KIND_NAMES for element in current.elements(kind)
-                    if find_element(base, kind, element.name) is None]
-            self._put_in_force(base, base, gone, "auto")
+            removals = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why="to grow anew"))
+                        for kind in KIND_NAMES for element in current.elements(kind)
+                        if find_element(base, kind, element.name) is None]
+            self._put_in_force(base, base, removals, "auto")
 
     def count_outdated_verdicts(self) -> int:
-        """Return the number of comparisons of labels that rest on documents which are gone."""
+        """Return the number of verdicts that compared labels of deleted documents."""
         return self.asks.outdated(self._present_labels())
 
     def _present_labels(self) -> set[Label]:
-        """Return the labels that the documents ask for, or a person or a seed put into the schema."""
+        """Return the labels that documents ask for, and those of the base schema; none if there is no schema yet."""
         if not self._history.version():
             return set()
         return known_labels(self._history.base()) | {(count.kind, count.label) for count in self.asks.counts()}
 
     def schema_for_prompts(self) -> GraphSchema:
-        """Return the schema for prompts: the one in force, without grown elements that do not fit a prompt.
+        """Return the schema to show in prompts: the one in force, or as much of it as fits.
 
-        The elements accepted on the weakest evidence are left out first.
+        Only elements that grew automatically are left out, first those with the weakest evidence.
         """
         version = self._history.version()
         if self._shown is None or self._shown[0] != version:
@@ -258,16 +277,18 @@ class SchemaControl:
         return self._shown[1]
 
     def _fit_schema(self) -> GraphSchema:
+        """Return the schema in force without the weakest grown attributes and relations that exceed a prompt's room."""
         base, schema = self._history.base(), self._history.current()
         if base == schema:
             return base
-        strength = {(e.kind, e.name): (e.documents, e.occurrences) for version in self._history.versions()
-                    for d in version.decisions if (e := d.evidence)}
+        evidence_strength = {(e.kind, e.name): (e.documents, e.occurrences) for version in self._history.versions()
+                             for d in version.decisions if (e := d.evidence)}
         kinds: tuple[ElementKind, ...] = ("attribute", "relation")
-        grown = sorted(((strength.get((kind, label_key(element.name)), (0, 0)), kind, element.name)
-                        for kind in kinds for element in schema.elements(kind)
-                        if find_element(base, kind, element.name) is None), key=lambda item: (item[0], item[1:]))
-        for _, kind, name in grown:
+        grown = [(kind, element.name) for kind in kinds for element in schema.elements(kind)
+                 if find_element(base, kind, element.name) is None]
+        weakest_first = sorted(grown, key=lambda item: (
+            evidence_strength.get((item[0], label_key(item[1])), (0, 0)), item))
+        for kind, name in weakest_first:
             if estimate_tokens(schema_block(schema, "en")) <= LETTERED_TOKENS:
                 break
             schema = remove(schema, kind, name)
@@ -276,59 +297,72 @@ class SchemaControl:
     def grow(self, thresholds: Thresholds) -> bool:
         """Grow the schema from its base by thresholds; return True if it changed.
 
-        A new version is made only if the result differs from the schema in force. Elements that grew
-        earlier and are no longer asked for are removed.
+        Elements that grew earlier and no longer meet the thresholds are removed. A new version is made only if the
+        result differs from the schema in force.
         """
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
         grown, decided = grow(base, self._grounds(), thresholds)
-        before = [find_element(current, d.decision.kind, d.decision.name) for d in decided]
-        news = [d for d, was in zip(decided, before, strict=True) if was is None or (
-            d.decision.verdict == "edit" and was != find_element(grown, d.decision.kind, d.decision.name))]
-        gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
-                                          why="the documents no longer ask for it strongly enough"))
-                for kind in KIND_NAMES for element in current.elements(kind)
-                if find_element(grown, kind, element.name) is None]
-        return self._put_in_force(base, grown, [*news, *gone], "auto")
+        new_decisions = []
+        for one in decided:
+            kind, name = one.decision.kind, one.decision.name
+            old_element = find_element(current, kind, name)
+            is_changed = one.decision.verdict == "edit" and old_element != find_element(grown, kind, name)
+            if old_element is None or is_changed:
+                new_decisions.append(one)
+        removals = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
+                                              why="the documents no longer ask for it strongly enough"))
+                    for kind in KIND_NAMES for element in current.elements(kind)
+                    if find_element(grown, kind, element.name) is None]
+        return self._put_in_force(base, grown, [*new_decisions, *removals], "auto")
 
     def forget_unused_proposals(self) -> None:
-        """Remove the elements that a model proposed from the first documents and that none uses now."""
+        """Remove the elements that a model proposed from the first documents and that no document uses any more.
+
+        It applies only if the first version of the schema is a model's proposal.
+        """
         if not (versions := self._history.versions()) or versions[0].who != "auto":
             return
         base, current = self._history.base(), self._history.current()
-        grown = (one for kind in KIND_NAMES for one in current.elements(kind)
-                 if find_element(base, kind, one.name) is None)
-        used: set[Label] = {("entity_type", label_key(name)) for one in grown for name in types_of(one)}
-        smaller = without_unused_proposals(base, versions, used | self._used_labels())
-        gone = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why="no document uses it"))
-                for kind in reversed(KIND_NAMES) for element in base.elements(kind)
-                if find_element(smaller, kind, element.name) is None]
-        for one in gone:
-            current = discard(current, one.decision.kind, one.decision.name)
-        self._put_in_force(smaller, current, gone, "auto")
+        grown = (element for kind in KIND_NAMES for element in current.elements(kind)
+                 if find_element(base, kind, element.name) is None)
+        used: set[Label] = {("entity_type", label_key(name)) for element in grown for name in types_of(element)}
+        smaller_base = without_unused_proposals(base, versions, used | self._used_labels())
+        removals = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
+                                              why="no document uses it"))
+                    for kind in reversed(KIND_NAMES) for element in base.elements(kind)
+                    if find_element(smaller_base, kind, element.name) is None]
+        for removal in removals:
+            current = discard(current, removal.decision.kind, removal.decision.name)
+        self._put_in_force(smaller_base, current, removals, "auto")
 
     def _used_labels(self) -> set[Label]:
-        """Return the elements that facts have, and the labels and types of what the schema does not admit."""
+        """Return the labels of the elements in use, by facts or by asks, and the ancestors of the types among them."""
         used = {(kind, label_key(name)) for kind, name in self._extractions.elements()}
         for count in self.asks.counts():
             types = (count.subject_type, count.object_type if count.kind == "relation" else "")
             used |= {(count.kind, count.label), *(("entity_type", label_key(name)) for name in types if name)}
         schema = self._history.current()
-        parents = (name for kind, label in used if kind == "entity_type"
-                   if (element := find_element(schema, kind, label)) for name in schema.ancestors(element.name))
-        return used | {("entity_type", label_key(name)) for name in parents}
+        ancestors = (name for kind, label in used if kind == "entity_type"
+                     if (element := find_element(schema, kind, label)) for name in schema.ancestors(element.name))
+        return used | {("entity_type", label_key(name)) for name in ancestors}
 
     def redact_history(self) -> None:
-        """Leave nothing in earlier versions that only deleted documents brought: labels, evidence, examples."""
+        """Remove from earlier schema versions the labels, evidence and examples that only deleted documents had."""
         if not (versions := self._history.versions()):
             return
-        seeds = [one.graph_schema for one in versions if one.who == "seed"]
-        present = {*self._present_labels(), *named_by_people(versions)}.union(
+        seeds = [version.graph_schema for version in versions if version.who == "seed"]
+        labels_to_keep = {*self._present_labels(), *named_by_people(versions)}.union(
             *map(known_labels, (self._history.current(), *seeds)))
         documents = {entry.id for entry in self._documents.entries()}
-        redacted = [(one, redact(one, self._history.base(one.version), present, documents)) for one in versions]
-        self._history.rewrite([new for one, new in redacted if new != (one, self._history.base(one.version))])
+        changed = []
+        for version in versions:
+            base = self._history.base(version.version)
+            redacted = redact(version, base, labels_to_keep, documents)
+            if redacted != (version, base):
+                changed.append(redacted)
+        self._history.rewrite(changed)
 
     def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
         """Carry out a person's decisions, all or none; return True if the schema changed.
@@ -343,34 +377,44 @@ class SchemaControl:
             return self._put_in_force(outcome.base, outcome.schema, outcome.decided, who)
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
+        """Store a new version of the schema and its base, and bound the affected chunks again, in one transaction.
+
+        Nothing is stored if neither schema differs from the present one, unless a person decided something.
+
+        Returns:
+            True if a version was stored.
+        """
         seed, old_base, old = self._history.first(), self._history.base(), self._history.current()
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
         if (old_base, old) == (base, schema) and (who == "auto" or not decided):
             return False
         with self._db.transaction():
             self._history.append(schema, decided, who, base)
-            touched = self._find_affected_chunks(old, schema)
-            self.note(sorted(self._find_affected_chunks(old_base, base) - touched))
-            self.write(sorted(touched))
+            affected = self._find_affected_chunks(old, schema)
+            affected_by_base = self._find_affected_chunks(old_base, base)
+            self.note(sorted(affected_by_base - affected))
+            self.write(sorted(affected))
         return True
 
     def _find_affected_chunks(self, old: GraphSchema, new: GraphSchema) -> set[str]:
-        """Return the ids of written chunks with a label whose meaning differs between two schemas."""
+        """Return the ids of chunks in the graph with a label whose meaning differs between two schemas."""
         if old == new:
             return set()
-        before, after = self._bounds(old), self._bounds(new)
+        old_bounds, new_bounds = self._bounds(old), self._bounds(new)
         is_changed: dict[tuple[LabelKind, str], bool] = {}
-        touched: set[str] = set()
+        affected: set[str] = set()
         for chunk, labels in self._extracted_labels():
-            news = labels - is_changed.keys()
-            for bounds in (before, after):
-                bounds.remember(news)
-            is_changed.update((label, before.meaning(*label) != after.meaning(*label)) for label in news)
+            unseen_labels = labels - is_changed.keys()
+            for bounds in (old_bounds, new_bounds):
+                bounds.remember(unseen_labels)
+            is_changed.update((label, old_bounds.meaning(*label) != new_bounds.meaning(*label))
+                              for label in unseen_labels)
             if any(is_changed[label] for label in labels):
-                touched.add(chunk)
-        return touched
+                affected.add(chunk)
+        return affected
 
     def _grounds(self) -> Grounds:
+        """Return the evidence for decisions on candidates."""
         return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
                        similar=SimilarLabels(self._embedder, self._history.base()), same=self.asks.same(),
                        examples=lambda candidate: self.asks.examples(

@@ -1,7 +1,7 @@
 """Change a schema with pure functions: add, rename, merge, remove, edit and replace elements.
 
-An element that is merged into another or renamed keeps its names as aliases, so facts extracted under them
-stay admitted without a model call.
+If an element is renamed or merged into another, its names become aliases. Facts extracted under these names therefore
+stay admitted, without a model call.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -39,9 +39,9 @@ class DecisionError(BanyanError):
 def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement | None:
     """Return the element with a name or alias, or None; names take precedence over aliases."""
     key = label_key(name)
-    own = (e for e in schema.elements(kind) if label_key(e.name) == key)
-    other = (e for e in schema.elements(kind) if key in map(label_key, e.all_names()))
-    return next(own, None) or next(other, None)
+    by_name = (e for e in schema.elements(kind) if label_key(e.name) == key)
+    by_alias = (e for e in schema.elements(kind) if key in map(label_key, e.all_names()))
+    return next(by_name, None) or next(by_alias, None)
 
 
 def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
@@ -53,53 +53,55 @@ def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
 
 
 def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
-    """Return the element that a candidate would become.
+    """Return the element that a candidate would become, or by which it would widen an existing element.
 
     Args:
-        candidate: the candidate, with observed domain and range.
-        schema: types that it lacks are dropped; a domain or range without types is that of the widened element, or
-            admits any type.
-        name: the element's name; by default the candidate's commonest label, in the style of schema names.
+        candidate: the candidate, with observed types of domain and range.
+        schema: the schema that gets the element. Types that it lacks are dropped. If no types are left, the domain or
+            range is that of the widened element; for a new element it allows any type.
+        name: the name of a new element; "" for the candidate's name, in the style of schema names.
 
     Raises:
         DecisionError: the name cannot name an element.
     """
-    name = candidate.widens or name
-    own = find_element(schema, candidate.kind, candidate.widens) if candidate.widens else None
-    written = candidate.name.title() if candidate.kind == "entity_type" else candidate.name
-    joint = "" if candidate.kind == "entity_type" else "_"
-    name = name.strip() or written.replace(" ", joint)
-    # Of a candidate that is only said from tail to head, the name is one of those labels.
-    forward = candidate.labels or (() if candidate.inverse_labels else (candidate.name,))
-    aliases = tuple(label for label in forward if label != label_key(name))
+    is_type = candidate.kind == "entity_type"
+    schema_style_name = candidate.name.title().replace(" ", "") if is_type else candidate.name.replace(" ", "_")
+    name = (candidate.widens or name).strip() or schema_style_name
+    # A candidate that is only stated from tail to head is named by such a label, which is then no forward alias.
+    forward_labels = candidate.labels or (() if candidate.inverse_labels else (candidate.name,))
+    aliases = tuple(label for label in forward_labels if label != label_key(name))
+    widened = find_element(schema, candidate.kind, candidate.widens) if candidate.widens else None
+    default_domain: Names = (ANY,)
+    default_range: Names = (ANY,)
+    if isinstance(widened, RelationType):
+        default_domain, default_range = widened.domain, widened.range
+    elif isinstance(widened, AttributeType):
+        default_domain = widened.owners
     try:
-        if candidate.kind == "entity_type":
+        if is_type:
             return EntityType(name=name, aliases=aliases)
-        known = {t.name for t in schema.entity_types}
-        subjects, objects = (tuple(t for t in types if t in known)
-                             for types in (candidate.subject_types, candidate.object_types))
-        subjects = subjects or (own.domain if isinstance(own, RelationType) else
-                                own.owners if isinstance(own, AttributeType) else (ANY,))
-        objects = objects or (own.range if isinstance(own, RelationType) else (ANY,))
+        known_types = {t.name for t in schema.entity_types}
+        domain = tuple(t for t in candidate.subject_types if t in known_types) or default_domain
         if candidate.kind == "relation":
-            return RelationType(name=name, aliases=aliases, domain=subjects, range=objects,
+            range_ = tuple(t for t in candidate.object_types if t in known_types) or default_range
+            return RelationType(name=name, aliases=aliases, domain=domain, range=range_,
                                 inverse_aliases=candidate.inverse_labels)
-        kind = cast("ValueKind", (candidate.object_types or ("text",))[0])
-        return AttributeType(name=name, aliases=aliases, owners=subjects, kind=kind)
+        value_kind = cast("ValueKind", (candidate.object_types or ("text",))[0])
+        return AttributeType(name=name, aliases=aliases, owners=domain, kind=value_kind)
     except ValidationError as error:
         raise DecisionError(f"{name!r} cannot name an element of the schema: {error.errors()[0]['msg']}") from error
 
 
 def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
-    """Return the schema with an element added, or joined into the element that already has its name.
+    """Return the schema with an element added; if one of this name exists, the two are joined.
 
     Raises:
         DecisionError: the schema lacks a type of its domain, range or owners.
     """
-    same = find_element(schema, kind, element.name)
-    if same is None:
+    existing = find_element(schema, kind, element.name)
+    if existing is None:
         return _with_elements(schema, kind, (*schema.elements(kind), element))
-    return replace_element(schema, kind, same, _join(same, element, schema))
+    return replace_element(schema, kind, existing, _join(existing, element, schema))
 
 
 def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
@@ -150,11 +152,11 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     Raises:
         DecisionError: there is no such element, or both are the same.
     """
-    gone, target = _require(schema, kind, name), _require(schema, kind, into)
-    if gone.name == target.name:
-        raise DecisionError(f"{KIND_NAMES[kind]} {gone.name!r} cannot be merged into itself: name another one")
-    schema = replace_element(schema, kind, target, _join(target, gone, schema))
-    return _without(schema, kind, gone.name, (target.name,))
+    element, target = _require(schema, kind, name), _require(schema, kind, into)
+    if element.name == target.name:
+        raise DecisionError(f"{KIND_NAMES[kind]} {element.name!r} cannot be merged into itself: name another one")
+    schema = replace_element(schema, kind, target, _join(target, element, schema))
+    return _without(schema, kind, element.name, (target.name,))
 
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
@@ -163,22 +165,22 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     Raises:
         DecisionError: there is no such element, or a relation or attribute would lose all its types.
     """
-    gone = _require(schema, kind, name)
-    parent = gone.parent if isinstance(gone, EntityType) else None
+    element = _require(schema, kind, name)
+    parent = element.parent if isinstance(element, EntityType) else None
     if parent is not None:
-        return merge(schema, kind, gone.name, parent)
-    return _without(schema, kind, gone.name, ())
+        return merge(schema, kind, element.name, parent)
+    return _without(schema, kind, element.name, ())
 
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
-    """Return the schema without an element and its names; what refers to a type refers to its parent instead.
+    """Return the schema without an element, whose names are no aliases of another; a type's parent takes its place.
 
     Raises:
         DecisionError: there is no such element, or a relation or attribute would lose all its types.
     """
-    gone = _require(schema, kind, name)
-    parent = gone.parent if isinstance(gone, EntityType) else None
-    return _without(schema, kind, gone.name, (parent,) if parent else ())
+    element = _require(schema, kind, name)
+    parent = element.parent if isinstance(element, EntityType) else None
+    return _without(schema, kind, element.name, (parent,) if parent else ())
 
 
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
@@ -187,7 +189,8 @@ def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None
     Raises:
         DecisionError: the element has no such bounds, or a type is not in the schema.
     """
-    return replace_element(schema, kind, (old := _require(schema, kind, name)), with_bounds(old, domain, range_))
+    old = _require(schema, kind, name)
+    return replace_element(schema, kind, old, with_bounds(old, domain, range_))
 
 
 def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
@@ -208,6 +211,7 @@ def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | No
 
 
 def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
+    """Return the element with a name or alias; raise DecisionError if there is none."""
     element = find_element(schema, kind, name)
     if element is None:
         raise DecisionError(f"there is no {KIND_NAMES[kind]} {name!r}; there are: "
@@ -216,28 +220,30 @@ def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement
 
 
 def _join(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
-    """Return `target` with the other's names as aliases, and with the domain, range or owners of both.
+    """Return `target` with the names of `other` as aliases, and with the domains, ranges or owners of both.
 
-    Attributes of different kinds become text, which admits the values of both.
+    Attributes of different value kinds become text, which admits the values of both.
     """
-    own = set(map(label_key, (target.name, *target.labels.values())))
-    aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in own}
+    target_names = set(map(label_key, (target.name, *target.labels.values())))
+    aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in target_names}
     update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}
     if isinstance(target, RelationType) and isinstance(other, RelationType):
-        backward = {label_key(a): a for a in (*other.inverse_aliases, *target.inverse_aliases)}
+        inverse_aliases = {label_key(a): a for a in (*other.inverse_aliases, *target.inverse_aliases)}
+        only_inverse = sorted(inverse_aliases.keys() - target_names - aliases.keys())
         update |= {"domain": _union(target.domain, other.domain, schema),
                    "range": _union(target.range, other.range, schema),
-                   "inverse_aliases": tuple(backward[key] for key in sorted(backward.keys() - own - aliases.keys()))}
+                   "inverse_aliases": tuple(inverse_aliases[key] for key in only_inverse)}
     elif isinstance(target, AttributeType) and isinstance(other, AttributeType):
         update["owners"] = _union(target.owners, other.owners, schema)
         update["kind"] = target.kind if target.kind == other.kind else "text"
     return target.model_copy(update=update)
 
 
-def _union(own: Names, other: Names, schema: GraphSchema) -> Names:
-    if ANY in (*own, *other):
+def _union(types: Names, other_types: Names, schema: GraphSchema) -> Names:
+    """Return the union of two lists of types, without other types that are kinds of a type in the first list."""
+    if ANY in (*types, *other_types):
         return (ANY,)
-    return (*own, *(name for name in other if not schema.is_a(name, own)))
+    return (*types, *(name for name in other_types if not schema.is_a(name, types)))
 
 
 def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
@@ -247,8 +253,9 @@ def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
     """
     update = {}
     for kind, group in _GROUPS.items():
-        places = {element.name: place for place, element in enumerate(seed.elements(kind))}
-        update[group] = tuple(sorted(schema.elements(kind), key=lambda e: (places.get(e.name, len(places)), e.name)))
+        position = {element.name: index for index, element in enumerate(seed.elements(kind))}
+        update[group] = tuple(sorted(schema.elements(kind),
+                                     key=lambda e: (position.get(e.name, len(position)), e.name)))
     return schema.model_copy(update=update)
 
 
@@ -271,19 +278,26 @@ def _with_types(element: SchemaElement, change: Callable[[Names], Names]) -> Sch
 
 
 def _repoint(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> GraphSchema:
-    """Return the schema with every reference to an element pointing to another, or removed."""
-    first = next(iter(new), None)
+    """Return the schema with all references to an element replaced.
+
+    Args:
+        schema: the schema.
+        kind: the element's kind. Types are referred to by elements of all kinds, relations by their inverses.
+        old: the element's name.
+        new: the name to refer to instead; empty to remove the references.
+    """
+    new_name = next(iter(new), None)
     if kind == "relation":
-        relations = tuple(r.model_copy(update={"inverse": first if first != r.name else None})
+        relations = tuple(r.model_copy(update={"inverse": new_name if new_name != r.name else None})
                           if r.inverse == old else r for r in schema.relation_types)
         return schema.model_copy(update={"relation_types": relations})
-    if kind == "attribute":
+    if kind == "attribute":  # nothing refers to attributes
         return schema
 
     def repoint_names(names: Names) -> Names:
         return tuple(dict.fromkeys(n for name in names for n in (new if name == old else (name,))))
 
-    types = tuple(t.model_copy(update={"parent": first if first != t.name else None}) if t.parent == old else t
+    types = tuple(t.model_copy(update={"parent": new_name if new_name != t.name else None}) if t.parent == old else t
                   for t in schema.entity_types)
     return schema.model_copy(update={
         "entity_types": types, "relation_types": tuple(_with_types(r, repoint_names) for r in schema.relation_types),
@@ -291,9 +305,15 @@ def _repoint(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> Gr
 
 
 def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) -> GraphSchema:
+    """Return the schema without an element; references to it point to `instead`, or are removed if this is empty.
+
+    Raises:
+        DecisionError: a relation or attribute would lose all its types.
+    """
     schema = _repoint(schema, kind, name, instead)
-    bounds = [(r.name, r.domain) for r in schema.relation_types] + [(r.name, r.range) for r in schema.relation_types]
-    for dependent, types in [*bounds, *((a.name, a.owners) for a in schema.attribute_types)]:
+    relations, attributes = schema.relation_types, schema.attribute_types
+    for dependent, types in (*((r.name, r.domain) for r in relations), *((r.name, r.range) for r in relations),
+                             *((a.name, a.owners) for a in attributes)):
         if not types:
             raise DecisionError(f"without the entity type {name!r}, {dependent!r} would have no type to stand with: "
                                 f"edit or reject {dependent!r} first, or merge {name!r} into another type")
@@ -328,8 +348,8 @@ def validate(schema: GraphSchema) -> GraphSchema:
 def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
     """Return the decisions that turn one schema into another.
 
-    What the second one lacks is rejected, and what is new or changed in it is defined. To reject a type with a parent
-    merges it into the parent (see `remove`), so its name stays as an alias.
+    Elements that only the first has are rejected. Elements that are new or changed in the second are defined. Rejecting
+    a type with a parent merges it into the parent (see `remove`), so its name stays as an alias.
 
     Raises:
         DecisionError: one of the schemas is open.
@@ -337,12 +357,12 @@ def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
     if before.open or after.open:
         raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "
                             "another knowledge base with the schema that you want")
-    wanted = {(kind, element.name): element for kind in ELEMENT_KINDS for element in after.elements(kind)}
+    new_elements = {(kind, element.name): element for kind in ELEMENT_KINDS for element in after.elements(kind)}
     decisions = []
     for change in diff(before, after):
         if change.change == "removed":
             decisions.append(Decision(kind=change.kind, name=change.name, verdict="reject"))
         else:
-            fields = wanted[change.kind, change.name].model_dump(mode="json", exclude={"name"})
+            fields = new_elements[change.kind, change.name].model_dump(mode="json", exclude={"name"})
             decisions.append(Decision(kind=change.kind, name=change.name, verdict="define", element=fields))
     return decisions

@@ -1,8 +1,8 @@
 """Change the schema by automatic growth with thresholds, or by a person's decisions (Youtu-GraphRAG eq. 3).
 
-Both are pure functions. Automatic growth starts from the base schema (the seed with all of people's
-decisions) and considers everything the documents ask for, so the grown schema is a function of the set
-of documents: their order and their distribution over builds make no difference.
+Both are pure functions. Automatic growth starts from the base schema (the seed with all decisions of people) and
+considers everything that the documents ask for. The grown schema is therefore a function of the set of documents: it
+depends neither on their order nor on the builds that added them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,8 @@ from .elements import DecisionError
 from .schema_candidates import Grounds, collect, unify, with_evidence, with_schema_types
 
 _COLUMNS = 5
-"""Up to this many times as many table columns as sentence labels may join, because a table may have dozens."""
+"""The limit on new elements is this many times as high for table columns as for labels of sentences, because a table
+may have dozens of columns."""
 # Elements are added and widened before others refer to them or are removed.
 _ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")
 
@@ -36,17 +37,17 @@ class Thresholds:
 
 
 def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
-    """Return the base schema with the candidates that meet the thresholds.
+    """Return the base schema with all candidates added that meet the thresholds.
 
-    Entity types come first, because a relation counts only if the types of both its ends are known.
+    Entity types are added first, because asks for relations and attributes count only if the schema has their types.
 
     Returns:
         The grown schema, and each accepted candidate with its evidence.
     """
     schema, decided = base, list[Decided]()
-    asked = unify((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
+    asks = unify((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
     for kinds in (ELEMENT_KINDS[:1], ELEMENT_KINDS[1:]):
-        counts = [count for count in asked if count.kind in kinds]
+        counts = [count for count in asks if count.kind in kinds]
         if "relation" in kinds:
             counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
@@ -58,27 +59,35 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
 
 
 def _decision(candidate: Candidate, why: str) -> Decision:
-    """Return the decision that a candidate joined a schema, or widened one of its elements."""
+    """Return the decision by which a candidate was added to a schema, or widened one of its elements."""
     if not candidate.widens:
         return Decision(kind=candidate.kind, name=candidate.name, verdict="accept", why=why)
-    names = [name for name in candidate.names() if name in (*candidate.labels, *candidate.inverse_labels)]
-    how = f"also called {', '.join(names)}" if names else candidate.name
-    return Decision(kind=candidate.kind, name=candidate.widens, verdict="edit", why=f"{how}: {why}")
+    new_names = [name for name in candidate.names() if name in (*candidate.labels, *candidate.inverse_labels)]
+    change = f"also called {', '.join(new_names)}" if new_names else candidate.name
+    return Decision(kind=candidate.kind, name=candidate.widens, verdict="edit", why=f"{change}: {why}")
 
 
 def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Grounds, thresholds: Thresholds,
               ) -> list[Candidate]:
-    strong = [c for c in collect(counts, base, grounds.similar, thresholds.support, supported=True)
-              if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
-    widening = [c for c in strong if c.widens]
-    said, declared = ([c for c in strong if not c.widens and (c.rows >= thresholds.support) == of_columns]
-                      for of_columns in (False, True))
-    joining = [candidate for kind in ELEMENT_KINDS for candidates, most in ((said, 1), (declared, _COLUMNS))
-               for candidate in [c for c in candidates if c.kind == kind][:most * thresholds.growth[kind]]]
-    return with_evidence([*widening, *joining], grounds)
+    """Return the candidates that meet the thresholds: first those that widen an element, then new elements.
+
+    The number of new elements of a kind is limited, separately for labels of sentences and for table columns.
+    """
+    accepted = [c for c in collect(counts, base, grounds.similar, thresholds.support, supported=True)
+                if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
+    widening, new = [c for c in accepted if c.widens], [c for c in accepted if not c.widens]
+    from_columns = [c for c in new if c.rows >= thresholds.support]
+    from_sentences = [c for c in new if c.rows < thresholds.support]
+    chosen = []
+    for kind in ELEMENT_KINDS:
+        most = thresholds.growth[kind]
+        chosen += [c for c in from_sentences if c.kind == kind][:most]
+        chosen += [c for c in from_columns if c.kind == kind][:_COLUMNS * most]
+    return with_evidence([*widening, *chosen], grounds)
 
 
 def _why(candidate: Candidate, thresholds: Thresholds) -> str:
+    """Return the reason for an automatic decision: the measures of a candidate, and the thresholds."""
     rows = f" and {candidate.rows} table rows" if candidate.rows else ""
     return (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
             f"documents{rows} >= {thresholds.support}")
@@ -96,19 +105,22 @@ def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candida
 
 
 def still_asked(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
-    """Return the asks that a schema does not admit, with its names for types; "" for one that it does not have."""
+    """Return the asks that a schema does not meet, with the schema's names for their types; "" for an unknown type."""
     known = elements.known_labels(schema)
     return [count for count in with_schema_types(counts, Bounds(schema).entity_type)
             if (count.kind, count.label) not in known or not _is_met(schema, count)]
 
 
 def _is_met(schema: GraphSchema, count: AskCount) -> bool:
-    """Return True if a schema admits what is asked for under a label that it knows."""
+    """Return True if the schema's element with an ask's label admits the types that the ask is about.
+
+    A relation may fit in either direction.
+    """
     element = elements.find_element(schema, count.kind, count.label)
     if isinstance(element, RelationType):
-        ends = (count.subject_type, count.object_type)
+        types = (count.subject_type, count.object_type)
         return any(schema.is_a(head, element.domain) and schema.is_a(tail, element.range)
-                   for head, tail in (ends, ends[::-1]))
+                   for head, tail in (types, types[::-1]))
     if isinstance(element, AttributeType):
         return schema.is_a(count.subject_type, element.owners) and element.kind in {"text", count.object_type}
     return True
@@ -129,23 +141,24 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
            decisions: Sequence[Decision]) -> SchemaOutcome:
     """Carry out a person's decisions on candidates or elements in force, all or none.
 
-    The result does not depend on their order. Types come first, because observations between types
-    count once the types are known; elements are accepted before others refer to them, and rejected last.
+    The result does not depend on the order of the decisions. Those on types are carried out first, because asks for
+    relations count only if the schema has their types. Rejections are carried out last.
 
     Args:
         base: the seed with all earlier decisions of people.
-        schema: the schema in force: `base` and what grew automatically.
-        grounds: all asks.
-        support: as for `waiting`.
-        decisions: what to change.
+        schema: the schema in force: `base` with the elements that grew automatically.
+        grounds: the evidence for candidates.
+        support: the minimum number of documents that must show a pair of types for it to count as observed.
+        decisions: the decisions.
 
     Raises:
         DecisionError: a decision names no candidate or element, or cannot be carried out.
     """
     outcome = SchemaOutcome(base, schema)
-    lasting = [d for d in decisions if d.verdict != "reject"]
-    for step in ([d for d in lasting if d.kind == "entity_type"], [d for d in lasting if d.kind != "entity_type"],
-                 [d for d in decisions if d.verdict == "reject"]):
+    rejections = [d for d in decisions if d.verdict == "reject"]
+    others = [d for d in decisions if d.verdict != "reject"]
+    on_types = [d for d in others if d.kind == "entity_type"]
+    for step in (on_types, [d for d in others if d.kind != "entity_type"], rejections):
         candidates = _candidates(outcome.schema, grounds, support, step) if step else {}
         for decision in sorted(step, key=_order):
             outcome = _carry_out(outcome, decision, candidates.get((decision.kind, label_key(decision.name))))
@@ -153,7 +166,7 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
 
 
 def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple[GraphSchema, tuple[Decided, ...]]:
-    """Return a proposed schema after a person's decisions on its elements, and the decisions.
+    """Return a proposed schema after a person's decisions on its elements, and the decisions as recorded.
 
     Raises:
         DecisionError: a decision names no element, or cannot be carried out.
@@ -166,7 +179,10 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
 
 
 def _validate(outcome: SchemaOutcome) -> SchemaOutcome:
-    """Return the outcome after validating its schemas; elements defined together may refer to each other."""
+    """Validate both schemas of an outcome and return it.
+
+    This is done after all decisions, because elements that are defined together may refer to each other.
+    """
     for schema in (outcome.base, outcome.schema):
         elements.validate(schema)
     return outcome
@@ -180,17 +196,19 @@ def _order(decision: Decision) -> tuple[int, int, str]:
 def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: Sequence[Decision],
                 ) -> dict[tuple[ElementKind, str], Candidate]:
     """Return the waiting candidates that decisions name, by kind and label."""
-    meant = {(d.kind, label_key(d.name)) for d in decisions}
+    decided_labels = {(d.kind, label_key(d.name)) for d in decisions}
     named = [c for c in waiting(schema, grounds, support)
-             if any((c.kind, label_key(name)) in meant for name in c.names())]
+             if any((c.kind, label_key(name)) in decided_labels for name in c.names())]
     return {(c.kind, label_key(name)): c for c in with_evidence(named, grounds) for name in c.names()}
 
 
 def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate | None) -> SchemaOutcome:
     """Carry out a decision in the base schema and in the schema in force, and note which labels it declines.
 
+    A declined label is not proposed again.
+
     Raises:
-        DecisionError: it is on what is neither an element nor a candidate.
+        DecisionError: its name is neither an element's nor a candidate's.
     """
     kind = decision.kind
     known = elements.find_element(before.schema, kind, decision.name)
@@ -210,16 +228,24 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
                         for s in (before.base, before.schema))
     else:
         base, schema = (_apply_decision(s, before.schema, decision, candidate) for s in (before.base, before.schema))
-    # Rejecting an element with a parent merges it into the parent.
-    rejected = decision.verdict == "reject" and getattr(known, "parent", None) is None
-    is_declined = dict.fromkeys(((kind, label_key(name)) for name in names), rejected)
+    # A rejected type with a parent is merged into the parent and keeps its names as aliases, so they are not declined.
+    has_parent = getattr(known, "parent", None) is not None
+    is_declined = dict.fromkeys(((kind, label_key(name)) for name in names),
+                                decision.verdict == "reject" and not has_parent)
     return SchemaOutcome(base, schema, (*before.decided, Decided(decision=decision, evidence=candidate)),
                          {**before.is_declined, **is_declined})
 
 
 def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
              ) -> GraphSchema:
-    """Return a schema with one decision carried out, after adding the element concerned if it is missing."""
+    """Return a schema with one decision carried out; the decision's element is added first if it is missing.
+
+    Args:
+        schema: the schema to change: the base schema or the one in force.
+        in_force: the schema in force, which has the elements that the other may lack.
+        decision: the decision; no rejection and no definition.
+        candidate: the candidate that the decision names, if any.
+    """
     kind, name = decision.kind, decision.name
     known = elements.find_element(in_force, kind, name)
     if decision.verdict == "merge":
@@ -248,13 +274,14 @@ def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decisi
 
 
 def _with(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
-    """Return the schema with an element and the types it refers to added, where missing, from the one in force."""
+    """Return a schema with an element and the types it refers to, taken from the schema in force if missing."""
     if any(e.name == element.name for e in schema.elements(kind)):
         return schema
     return elements.add(_with_types(schema, in_force, elements.types_of(element)), kind, element)
 
 
 def _with_types(schema: GraphSchema, in_force: GraphSchema, names: Sequence[str]) -> GraphSchema:
+    """Return a schema with some entity types, taken from the schema in force if missing."""
     for name in names:
         grown = in_force.entity_type(name)
         if grown is not None:

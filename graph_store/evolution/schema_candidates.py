@@ -17,18 +17,19 @@ _MOSTLY = 0.8
 
 _Label = tuple[ElementKind, str]
 SHOWN = 3
-"""Examples of a candidate."""
+"""The number of examples shown for a candidate."""
 _OFTEN = 2
-"""The number of facts between other types, or of another value kind, that widen an element without a person."""
+"""The minimum number of facts that widen an element automatically to other types or another value kind."""
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """The evidence that growth is decided on."""
+    """The evidence for decisions on candidates."""
 
     counts: Sequence[AskCount]
+    """The asks of all documents, counted."""
     declined: Collection[tuple[ElementKind, str]]
-    """Kind and label of what a person declined."""
+    """Kind and label of every candidate that a person declined."""
     similar: SimilarLabels
     examples: Callable[[Candidate], list[Example]]
     same: Mapping[tuple[ElementKind, str], SameAs] = field(default_factory=dict)
@@ -36,7 +37,7 @@ class Grounds:
 
 
 class _Group:
-    """The asks for labels that count as the same."""
+    """The asks for one candidate: for labels that count as the same."""
 
     def __init__(self, counts: Sequence[AskCount]) -> None:
         self.counts = counts
@@ -63,31 +64,34 @@ class _Group:
         return _Group([count for count in self.counts if _pair(count) in pairs])
 
     def pairs(self, support: int) -> list[tuple[str, str]]:
-        """Return the pairs of types that enough documents show.
+        """Return the pairs of subject and object type that at least `support` documents show.
 
-        A table row counts as a document: the table's author chose the column, while the label of a sentence is the
-        extractor's guess, which a second document has to confirm.
+        Each row of a table counts as a document, because the table's author chose the column's name. The label of a
+        sentence is the extractor's choice, so other documents have to confirm it.
         """
         documents = self._documents_of_pairs()
-        return sorted(pair for pair, shown_in in documents.items() if sum(shown_in.values()) >= support)
+        return sorted(pair for pair, weights in documents.items() if sum(weights.values()) >= support)
 
     def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the types on either side of the supported pairs, or of the commonest pair without any."""
+        """Return the subject types and the object types of the pairs with enough support.
+
+        If no pair has enough, they are those of the pair that most documents show.
+        """
         documents = self._documents_of_pairs()
-        observed = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
-        return (tuple(sorted({subject for subject, _ in observed if subject})),
-                tuple(sorted({target for _, target in observed if target})))
+        observed_pairs = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
+        return (tuple(sorted({subject for subject, _ in observed_pairs if subject})),
+                tuple(sorted({target for _, target in observed_pairs if target})))
 
     def _documents_of_pairs(self) -> dict[tuple[str, str], dict[str, int]]:
-        """Map each pair of types to the documents that show it, with their table rows (1 for sentences)."""
+        """Map each pair of types to the documents that show it, each with its number of table rows (at least 1)."""
         documents: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         for count in self.counts:
-            shown_in = documents[_pair(count)]
-            shown_in[count.document] = max(shown_in.get(count.document, 1), count.rows)
+            weights = documents[_pair(count)]
+            weights[count.document] = max(weights.get(count.document, 1), count.rows)
         return documents
 
     def value_kind(self) -> str:
-        """Return the kind of an attribute's values: number or date if most are, else text."""
+        """Return the kind of an attribute's values: date or number if at least 80% are, else text."""
         kinds: Counter[str] = Counter()
         for count in self.counts:
             kinds[count.object_type] += count.occurrences
@@ -101,17 +105,17 @@ def _pair(count: AskCount) -> tuple[str, str]:
 
 def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabels, support: int, *,
             supported: bool = False) -> list[Candidate]:
-    """Collect candidates from asks, in any order, with near-duplicates merged, strongest support first.
+    """Return the candidates that asks add up to, strongest support first.
 
-    A candidate with the name of a known element widens that element: it adds labels that mean the same, and types
-    between which the element is often stated.
+    Asks for near-duplicate labels make one candidate. If one of the labels is a known element's, the candidate widens
+    that element: it adds labels that mean the same, and types between which the element is often stated.
 
     Args:
-        counts: the asks.
-        known: the elements that the schema has.
+        counts: the asks, in any order.
+        known: the schema with the known elements.
         similar: tells which labels are near-duplicates.
-        support: documents that must show a pair of types for it to count as observed.
-        supported: leave out asks between pairs of types without that support, as they would not be admitted.
+        support: the minimum number of documents that must show a pair of types for it to count as observed.
+        supported: use only asks between observed pairs of types, as automatic growth does.
 
     Returns:
         Candidates without examples (see `with_evidence`).
@@ -119,31 +123,32 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
     by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
     for count in counts:
         by_label[count.kind, count.label].append(count)
-    labels: defaultdict[ElementKind, list[str]] = defaultdict(list)
+    labels_of_kind: defaultdict[ElementKind, list[str]] = defaultdict(list)
     for kind, label in sorted(by_label):
-        labels[kind].append(label)
+        labels_of_kind[kind].append(label)
     candidates = []
-    for kind, asked in labels.items():
-        names = {label: element.name for label in asked if (element := find_element(known, kind, label))}
-        for same in similar.groups(kind, asked):
-            group = _Group([count for label in same for count in by_label[kind, label]])
-            widens = next((names[label] for label in same if label in names), "")
-            if supported and not group.pairs(support):
-                continue
-            group = group.between(group.pairs(support)) if supported else group
-            if supported and widens and group.occurrences < _OFTEN:
-                continue
+    for kind, labels in labels_of_kind.items():
+        element_names = {label: element.name for label in labels if (element := find_element(known, kind, label))}
+        for duplicates in similar.groups(kind, labels):
+            group = _Group([count for label in duplicates for count in by_label[kind, label]])
+            widens = next((element_names[label] for label in duplicates if label in element_names), "")
+            if supported:
+                observed_pairs = group.pairs(support)
+                group = group.between(observed_pairs) if observed_pairs else group
+                if not observed_pairs or (widens and group.occurrences < _OFTEN):
+                    continue
             candidates.append(_candidate(kind, group, widens, support))
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
 
 
 def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> Candidate:
+    """Return the candidate of a group of asks; `widens` is the name of the element that it widens, or ""."""
     subjects, objects = group.signature(support)
     name = group.name()
     if widens:
         # The name differs from the element's, so declining the candidate leaves the element unchanged.
-        said = sorted(count.said for count in group.counts if count.said)
-        name = said[0] if said else _widening(kind, widens, subjects, objects, group.value_kind())
+        original_labels = sorted(count.said for count in group.counts if count.said)
+        name = original_labels[0] if original_labels else _widening(kind, widens, subjects, objects, group.value_kind())
     return Candidate(
         kind=kind, name=name, labels=group.asked_labels(backward=False),
         inverse_labels=group.asked_labels(backward=True), widens=widens, documents=len(group.documents),
@@ -152,84 +157,101 @@ def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> C
 
 
 def _widening(kind: ElementKind, name: str, subjects: Sequence[str], objects: Sequence[str], value_kind: str) -> str:
+    """Return a candidate's name from the element that it widens and the new types: "height of Person (number)"."""
     subject, target = " or ".join(subjects), " or ".join(objects)
-    of = f"of {subject} ({value_kind})" if kind == "attribute" else f"between {subject} and {target}"
-    return f"{label_key(name)} {of}"
+    types = f"of {subject} ({value_kind})" if kind == "attribute" else f"between {subject} and {target}"
+    return f"{label_key(name)} {types}"
 
 
 def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
           ) -> list[AskCount]:
-    """Return the asks with labels that mean the same under one label: a known element's name, or one of theirs.
+    """Return the asks with one label for all labels that mean the same (see `_shared_labels`).
 
-    Without a verdict in `same`, "acquired by" means "acquired" from tail to head. An ask under another label of a known
-    element counts with full confidence.
+    An ask whose label changes keeps the original one in `said`. If the original states the relation from tail to head,
+    its types are exchanged. If the shared label is a known element's, the ask counts with full confidence.
+
+    Args:
+        counts: the asks.
+        same: a model's verdicts on which labels mean the same. Without a verdict on it, "acquired by" means "acquired"
+            from tail to head.
+        known: the schema.
     """
     counts = list(counts)
-    meanings = _meanings(counts, same, known)
+    shared_labels = _shared_labels(counts, same, known)
     unified = []
     for count in counts:
-        label, backward = meanings[count.kind, count.label]
+        label, is_backward = shared_labels[count.kind, count.label]
         element = find_element(known, count.kind, label)
         if label != count.label:
-            subject, target = count.subject_type, count.object_type
-            subject, target = (target, subject) if backward else (subject, target)
+            types = (count.subject_type, count.object_type)
+            subject, target = types[::-1] if is_backward else types
             count = count._replace(  # noqa: PLW2901
-                label=label, said=count.label, backward=backward, subject_type=subject, object_type=target,
+                label=label, said=count.label, backward=is_backward, subject_type=subject, object_type=target,
                 confidence=count.occurrences if element else count.confidence)
         unified.append(count)
     return unified
 
 
-def _meanings(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
-              ) -> dict[_Label, tuple[str, bool]]:
-    """Return the one label for what each label means, and whether it is said from tail to head.
+def _shared_labels(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
+                   ) -> dict[_Label, tuple[str, bool]]:
+    """Return, for each label, the shared one of all that mean the same, and whether it states that from tail to head.
 
-    It is a known element's name, else the label with most documents: which of two labels a model called the same as
-    the other makes no difference.
+    Verdicts link pairs of labels. All labels that are linked, directly or through others, mean the same. The shared
+    label is a known element's name, else the label of most asks. It does not matter which label of a pair the verdict
+    was on.
     """
-    support: Counter[_Label] = Counter()
-    own: dict[_Label, str] = {}
-    for count in counts:
-        support[count.kind, count.label] += 1
+    support: Counter[_Label] = Counter((count.kind, count.label) for count in counts)
+    element_key: dict[_Label, str] = {}  # the key of the element's name, for each label of a known element
     for kind, label in (*support, *((kind, verdict.label) for (kind, _), verdict in same.items())):
         if element := find_element(known, kind, label):
-            own[kind, label] = label_key(element.name)
+            element_key[kind, label] = label_key(element.name)
+    # For each pair of linked labels: whether they state the relation in opposite directions.
     linked: defaultdict[_Label, dict[_Label, bool]] = defaultdict(dict)
-    for (kind, label), (name, backward) in (*same.items(), *_passives(support)):
-        if (kind, label) in support and ((kind, name) in support or (kind, name) in own):
-            linked[kind, label][kind, name] = linked[kind, name][kind, label] = backward
-    meanings: dict[_Label, tuple[str, bool]] = {}
+    for (kind, label), (name, is_backward) in (*same.items(), *_passives(support)):
+        if (kind, label) in support and ((kind, name) in support or (kind, name) in element_key):
+            linked[kind, label][kind, name] = linked[kind, name][kind, label] = is_backward
+    shared: dict[_Label, tuple[str, bool]] = {}
     for first in sorted(support):
-        if first not in meanings:
-            reached, queue = {first: False}, [first]
-            for node in queue:
-                for other in sorted(linked[node].keys() - reached.keys()):
-                    reached[other] = reached[node] != linked[node][other]
-                    queue.append(other)
-            best = min(reached, key=lambda node: (node not in own, -support[node], len(stems(node[1])), node))
-            meanings |= {node: (own.get(best, best[1]), backward != reached[best])
-                         for node, backward in reached.items()}
-    return meanings
+        if first in shared:
+            continue
+        is_opposite, queue = {first: False}, [first]  # whether a label's direction differs from that of the first
+        for node in queue:
+            for other in sorted(linked[node].keys() - is_opposite.keys()):
+                is_opposite[other] = is_opposite[node] != linked[node][other]
+                queue.append(other)
+        best = min(is_opposite, key=lambda node: (node not in element_key, -support[node], len(stems(node[1])), node))
+        shared |= {node: (element_key.get(best, best[1]), opposite != is_opposite[best])
+                   for node, opposite in is_opposite.items()}
+    return shared
 
 
 def _passives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
-    """Yield the relations that are the passive of another, as "acquired by" is of "acquired"."""
+    """Yield the relations that are the passive of another one, and that one: "acquired by" and "acquired"."""
     relations = sorted(label for kind, label in labels if kind == "relation")
-    active = {stems(label): label for label in reversed(relations)}
+    by_stems = {stems(label): label for label in reversed(relations)}
     for label in relations:
-        other = active.get(without_voice(stems(label)), label)
-        if stems(other) != stems(label):
-            yield ("relation", label), SameAs(other, backward=True)
+        active = by_stems.get(without_voice(stems(label)), label)
+        if stems(active) != stems(label):
+            yield ("relation", label), SameAs(active, backward=True)
 
 
 def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
-    """Return the candidates with examples and the nearest known element."""
+    """Return the candidates with examples, and with the name of the most similar known element."""
     return [candidate.model_copy(update={
         "examples": tuple(grounds.examples(candidate)),
         "nearest": (grounds.similar.nearest(candidate.kind, candidate.name) or ("",))[0]}) for candidate in candidates]
 
 
-def with_schema_types(counts: Iterable[AskCount], named: Callable[[str], str | None]) -> list[AskCount]:
-    """Return the asks with the schema's names for their types; "" for one that it does not have."""
-    return [count._replace(subject_type=named(count.subject_type) or "", object_type=(
-        (named(count.object_type) or "") if count.kind == "relation" else count.object_type)) for count in counts]
+def with_schema_types(counts: Iterable[AskCount], find_type: Callable[[str], str | None]) -> list[AskCount]:
+    """Return the asks with the schema's names for their types.
+
+    Args:
+        counts: the asks.
+        find_type: returns the schema's name for a type, or None if the schema lacks it. The ask then has "".
+    """
+    renamed = []
+    for count in counts:
+        # The object type of an attribute is a kind of value, which needs no name.
+        target = (find_type(count.object_type) or "") if count.kind == "relation" else count.object_type
+        renamed.append(count._replace(subject_type=find_type(count.subject_type) or "", object_type=target))
+    return renamed

@@ -112,7 +112,10 @@ class GraphColumns:
 
     @cached_property
     def by_chunk(self) -> tuple[Rows, Rows]:
-        """The mentions in the order of their chunks, and where those of each text's number begin."""
+        """The rows of `mentions` sorted by chunk, and where the rows of each chunk begin.
+
+        A chunk is given by the number of its id among the texts. Shapes (mentions,) and (texts + 1,).
+        """
         order = np.argsort(self.mentions.chunk, kind="stable")
         return order, starts_of(self.mentions.chunk[order], len(self.texts))
 
@@ -133,18 +136,22 @@ class GraphColumns:
 
     @cached_property
     def incoming(self) -> tuple[Rows, Rows]:
-        """The triples in the order of their tails, and where those of each tail begin."""
+        """The rows of the triples sorted by tail, and where the rows of each tail entity begin."""
         order = np.argsort(self.triples[:, 2], kind="stable")
         return order, starts_of(self.triples[order, 2], len(self.ids))
 
     @cached_property
     def adjacent(self) -> tuple[Numbers, Rows]:
-        """The other entities that triples join each entity to, sorted, and where those of each entity begin."""
-        pairs = self.triples[self.triples[:, 0] != self.triples[:, 2]][:, [0, 2]]
-        ones, others = np.concatenate([pairs, pairs[:, ::-1]]).T
-        order = sort_rows(ones, others)
-        order = order[find_firsts(ones[order], others[order])]
-        return others[order], starts_of(ones[order], len(self.ids))
+        """The neighbours of all entities in one array, entity by entity, and where each entity's neighbours begin.
+
+        An entity's neighbours are the other entities with which it shares a triple, as head or tail.
+        """
+        is_loop = self.triples[:, 0] == self.triples[:, 2]
+        pairs = self.triples[~is_loop][:, [0, 2]]
+        entities, neighbours = np.concatenate([pairs, pairs[:, ::-1]]).T
+        order = sort_rows(entities, neighbours)
+        order = order[find_firsts(entities[order], neighbours[order])]
+        return neighbours[order], starts_of(entities[order], len(self.ids))
 
     @cached_property
     def support_starts(self) -> Rows:
@@ -157,16 +164,18 @@ class GraphColumns:
         return starts_of(self.triple_times.triple, len(self.triples))
 
     def part(self, triples: Rows, chunks: NDArray[np.bool_]) -> "GraphColumns":
-        """Return the graph with some of its triples, by rows, and without the facts and values of other chunks.
+        """Return the graph with only some of its triples, and with only what some chunks state.
+
+        Entities and mentions are unchanged.
 
         Args:
-            triples: the rows, ascending.
-            chunks: True for the chunks by the numbers of their ids, shape (texts,).
+            triples: the rows of the triples to keep, ascending.
+            chunks: whether to keep what a chunk states, by the number of the chunk's id, shape (texts,).
         """
-        number = np.full(len(self.triples), -1, np.int32)
-        number[triples] = np.arange(len(triples))
-        support = self.support._replace(triple=number[self.support.triple])
-        times = self.triple_times._replace(triple=number[self.triple_times.triple])
+        new_row = np.full(len(self.triples), -1, np.int32)  # -1: the triple is dropped
+        new_row[triples] = np.arange(len(triples))
+        support = self.support._replace(triple=new_row[self.support.triple])
+        times = self.triple_times._replace(triple=new_row[self.triple_times.triple])
         return replace(self, triples=self.triples[triples],
                        support=select_rows(support, (support.triple >= 0) & chunks[support.chunk]),
                        triple_times=select_rows(times, (times.triple >= 0) & chunks[times.chunk]),
@@ -174,45 +183,47 @@ class GraphColumns:
                        value_times=select_rows(self.value_times, chunks[self.value_times.chunk]))
 
     def with_texts(self, further: Iterable[str]) -> "GraphColumns":
-        """Return the same graph with further texts numbered."""
-        new = {text for text in further if self.number_of(text) < 0}
-        if not new:
+        """Return the same graph with further texts in `texts`, which shifts the numbers of the old ones."""
+        added = {text for text in further if self.number_of(text) < 0}
+        if not added:
             return self
-        texts = sorted((*self.texts, *new))
-        places = {text: number for number, text in enumerate(texts) if text in new}
-        number = np.delete(np.arange(len(texts), dtype=np.int32), list(places.values()))
+        texts = sorted((*self.texts, *added))
+        added_numbers = [number for number, text in enumerate(texts) if text in added]
+        # The new number of each old text.
+        number = np.delete(np.arange(len(texts), dtype=np.int32), added_numbers)
         triples = self.triples.copy()
         triples[:, 1] = number[triples[:, 1]]
-        return replace(self, texts=texts, types=number[self.types], names=number[self.names], triples=triples,
-                       **{of: _renumber(getattr(self, of), number)
-                          for of in ("mentions", "support", "triple_times", "values", "value_times")})
+        tables = {name: _renumber(getattr(self, name), number)
+                  for name in ("mentions", "support", "triple_times", "values", "value_times")}
+        return replace(self, texts=texts, types=number[self.types], names=number[self.names], triples=triples, **tables)
 
 
 @dataclass(frozen=True)
 class LaterDates:
-    """The dates at which facts are followed by a later one, sorted: by a triple's row, or by an attribute value."""
+    """The dates from which a later fact replaces a fact, sorted: by a triple's row, or by an attribute value."""
 
     triples: dict[int, Sequence[str]] = field(default_factory=dict)
     values: dict[ValueKey, Sequence[str]] = field(default_factory=dict)
 
 
 def _renumber(table: _Table, number: Numbers) -> _Table:
+    """Return a table with new numbers for its texts; `number` has the new one of each old one."""
     return table._replace(**{column: number[getattr(table, column)]
                              for column in table._fields if column in _TEXT_COLUMNS})
 
 
 def sort_rows(*columns: NDArray[Any]) -> Rows:
-    """Return the rows' order by some columns, the first of which counts most; equal rows stay in order."""
+    """Return the row numbers in sorted order: by the first column, then by the second, and so on; stable."""
     return np.lexsort(columns[::-1])
 
 
 def find_firsts(*columns: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return for each of some sorted rows whether it differs from the one before, shape (rows,)."""
-    first = np.zeros(len(columns[0]), bool)
-    first[:1] = True
+    """Mark the first of each run of equal rows in sorted columns, shape (rows,)."""
+    is_first = np.zeros(len(columns[0]), bool)
+    is_first[:1] = True
     for column in columns:
-        first[1:] |= column[1:] != column[:-1]
-    return first
+        is_first[1:] |= column[1:] != column[:-1]
+    return is_first
 
 
 def select_rows(table: _Table, rows: Rows | NDArray[np.bool_]) -> _Table:
@@ -222,25 +233,31 @@ def select_rows(table: _Table, rows: Rows | NDArray[np.bool_]) -> _Table:
 
 
 def join_rows(table: _Table, further: _Table) -> _Table:
-    """Return the rows of two tables."""
-    columns: Iterable[Any] = (np.concatenate([own, other]) for own, other in zip(table, further, strict=True))
+    """Return a table with the rows of one table, followed by those of another."""
+    columns: Iterable[Any] = (np.concatenate([first, second]) for first, second in zip(table, further, strict=True))
     return type(table)(*columns)
 
 
 def distinct_rows(table: _Table, keys: int) -> _Table:
-    """Sort a table, and keep the first of the rows that are equal in so many of its first columns."""
+    """Sort a table by all columns, and keep one row, the first, for each combination of its first `keys` columns."""
     rows = sort_rows(*table)
     table = select_rows(table, rows)
     return select_rows(table, find_firsts(*table[:keys]))
 
 
 def surest_rows(support: SupportTable) -> SupportTable:
-    """Sort the support of triples, and keep the surest place of each triple and chunk, of equals the first."""
+    """Sort the support of triples, and keep one row for each triple and chunk.
+
+    It is the row of the highest confidence; if several have it, the one that starts first in the chunk.
+    """
     rows = sort_rows(support.triple, support.chunk, -support.confidence, support.start, support.end)
     support = select_rows(support, rows)
     return select_rows(support, find_firsts(support.triple, support.chunk))
 
 
 def starts_of(owners: NDArray[Any], count: int) -> Rows:
-    """Return where the rows of each of `count` owners begin in a sorted column, and where the last ones end."""
+    """Return where each owner's rows begin in a sorted column of owners, shape (count + 1,).
+
+    Owners are numbered from 0 to `count` - 1. Owner i has the rows from `starts[i]` to before `starts[i + 1]`.
+    """
     return np.searchsorted(owners, np.arange(count + 1, dtype=owners.dtype))

@@ -48,22 +48,22 @@ class NodeLink(NamedTuple):
 
 def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequence[TreeCommunity],
               about: Mapping[str, Any]) -> NodeLink:
-    """Return entities, triples and the communities of all levels of the default view, with what supports them.
+    """Return entities, triples and the communities of all levels of the default view, with their sources.
 
-    A source is {document, start, end, quote}: characters of the document's text, and what they read; with `time` where
-    it says when the fact holds. Where a name of another kind could be missed, `kind` tells: a relation may be called as
-    the tree's own edges are.
+    A source is {document, start, end, quote}: a place in the document's text, in characters, and the text there. It has
+    a `time` if it says when the fact holds. Tell nodes and edges apart by `kind`, not by name: a triple's relation may
+    also be named `member_of` or `keyword_of`.
 
     Returns:
-        A graph of values that JSON knows, in an order that is a function of them; made as it is read, once.
+        A graph of JSON values in a reproducible order. Its nodes and edges are generators, to be read once.
 
         - Nodes of kind `entity`: `name`, `type`, `names` (all spellings), `documents` (ids),
           `attributes` {attribute: {value: [source, ...]}}; where values have times, `times` {attribute: {value: note}}.
         - Nodes of kind `community`: `name`, `summary`, `level` (0: the finest), `size` (members), `cohesion`.
         - Edges of kind `triple`, keyed by relation: `id`, `relation`, `confidence`, `documents`, `sources`; where the
           fact has a time, `time` (a note), `start` and `end` (see `Validity.bounds`).
-        - Edges keyed and of kind `member_of`, from an entity to its finest community and from a community to the
-          one that it lies in; `keyword_of`, from an entity, with its `rank` from 1.
+        - Edges of kind and key `member_of`, from an entity to its finest community, and from a community to its parent.
+        - Edges of kind and key `keyword_of`, from an entity to a community that it describes, with its `rank` from 1.
     """
     sources = Sources(chunks)
     return NodeLink(
@@ -74,49 +74,55 @@ def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Seque
 
 
 class Sources:
-    """Where supports are in their documents."""
+    """Turns places in chunks into places in documents."""
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:
-        """Know these chunks; what is in others is left out."""
+        """Take the chunks to look up; places in other chunks are ignored."""
         self._chunks = {chunk.id: chunk for chunk in chunks}
 
     def documents(self, chunk_ids: Iterable[str]) -> list[str]:
-        """Return the ids of the documents that some chunks are of, sorted."""
+        """Return the ids of the documents of some chunks, sorted."""
         return sorted({self._chunks[node].document_id for node in chunk_ids if node in self._chunks})
 
     def of(self, support: Mapping[str, Sequence[float]],
            times: Mapping[str, Mapping[str, Sequence[float]]] | None = None) -> list[dict[str, Any]]:
-        """Return the sources of {chunk: (start, end, ...)}; words that two overlapping chunks hold count once.
+        """Return the sources of a fact, sorted; see `node_link`. A place in two overlapping chunks is one source.
 
-        `times` has the places where the fact has a time, by the words that say when it holds.
+        Args:
+            support: where chunks state the fact, {chunk's id: (start, end, ...)}.
+            times: where chunks say when it holds, {words that say when: {chunk's id: (start, end, ...)}}.
         """
+        # By document, start and end: the quote, and the words that say when the fact holds.
         spans: dict[tuple[str, int, int], tuple[str, set[str]]] = {}
-        for words, places in (("", support), *(times or {}).items()):
+        for time_words, places in (("", support), *(times or {}).items()):
             for chunk_id, (start, end, *_) in places.items():
-                # A writer may have taken the chunk away since the graph was read.
+                # Another process may have deleted the chunk since the graph was read.
                 if chunk := self._chunks.get(chunk_id):
                     begin, stop = int(start), int(end)
-                    _, said = spans.setdefault((chunk.document_id, chunk.start + begin, chunk.start + stop),
-                                               (chunk.text[begin:stop], set()))
-                    said.update(filter(None, [words]))
+                    span = chunk.document_id, chunk.start + begin, chunk.start + stop
+                    _, span_times = spans.setdefault(span, (chunk.text[begin:stop], set()))
+                    if time_words:
+                        span_times.add(time_words)
         return [{"document": document, "start": start, "end": end, "quote": quote,
-                 **({"time": "; ".join(sorted(said))} if said else {})}
-                for (document, start, end), (quote, said) in sorted(spans.items())]
+                 **({"time": "; ".join(sorted(span_times))} if span_times else {})}
+                for (document, start, end), (quote, span_times) in sorted(spans.items())]
 
 
 def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
+    """Return the node of an entity; see `node_link`."""
     times = graph.value_times(node)
-    notes = {name: {value: dated.note() for value, dated in sorted(values.items())}
-             for name, values in sorted(graph.validities(node).items())}
+    time_notes = {attribute: {value: validity.note() for value, validity in sorted(values.items())}
+                  for attribute, values in sorted(graph.validities(node).items())}
+    attributes = {attribute: {value: sources.of(support, times.get(attribute, {}).get(value))
+                              for value, support in values.items()}
+                  for attribute, values in graph.told(node).items()}
     return {"kind": "entity", "name": graph.name(node), "type": graph.type(node), "names": graph.names(node),
-            "documents": sources.documents(graph.entity_support(node)),
-            "attributes": {name: {value: sources.of(support, times.get(name, {}).get(value))
-                                  for value, support in values.items()}
-                           for name, values in graph.told(node).items()},
-            **({"times": notes} if notes else {}), "id": node}
+            "documents": sources.documents(graph.entity_support(node)), "attributes": attributes,
+            **({"times": time_notes} if time_notes else {}), "id": node}
 
 
 def _triple(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
+    """Return the edge of the triple in a row of the graph; see `node_link`."""
     head, relation, tail = edge
     support, validity = graph.support_of(row), graph.validity_of(row)
     dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
@@ -132,8 +138,9 @@ def _community(c: TreeCommunity) -> dict[str, Any]:
 
 
 def _membership(entities: Container[str], communities: Sequence[TreeCommunity]) -> Iterator[dict[str, Any]]:
+    """Yield the edges `member_of` and `keyword_of`; see `node_link`."""
     for c in communities:
-        # A tree that is behind the facts may name entities that are gone.
+        # The tree may be older than the graph, so that it names entities that are deleted.
         for node in c.members if c.level == 0 else ():
             if node in entities:
                 yield {"kind": MEMBER_OF, "source": node, "target": c.id, "key": MEMBER_OF}
@@ -149,7 +156,7 @@ class GraphFileDamagedError(ValueError):
 
 
 def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
-    """Write the graph of a state: a reader sees the old file or the new one.
+    """Write the graph with the state of the knowledge base that it shows; replace the file atomically.
 
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
@@ -161,19 +168,23 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
 
 
 def _body(graph: NodeLink) -> Iterator[bytes]:
-    """Yield what follows the header, a node or an edge at a time: as a whole it would take several times the graph."""
+    """Yield the JSON that follows the header line, node by node and edge by edge.
+
+    The whole text at once would take several times the memory of the graph.
+    """
     yield orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1]
     for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
-        before = b',"%s":[' % name.encode()
+        yield b',"%s":[' % name.encode()
+        separator = b""
         for member in members:
-            yield before + orjson.dumps(member)
-            before = b","
-        yield b"]" if before == b"," else before + b"]"
+            yield separator + orjson.dumps(member)
+            separator = b","
+        yield b"]"
     yield b"}\n"
 
 
 def is_of(path: Path, state: Sequence[int]) -> bool:
-    """Return True if the file says that it is of a state; only its first line is read."""
+    """Return True if the file's first line says that the graph shows this state; False without a valid file."""
     try:
         with path.open("rb") as file:
             return _state(path, file.readline()) == list(state)
@@ -182,7 +193,7 @@ def is_of(path: Path, state: Sequence[int]) -> bool:
 
 
 def load(path: Path) -> tuple[list[int], dict[str, Any]]:
-    """Read the state that the graph is of, and the graph as `networkx.node_link_graph` takes it.
+    """Return the state that the graph shows, and the graph as `networkx.node_link_graph` takes it.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -197,6 +208,11 @@ def load(path: Path) -> tuple[list[int], dict[str, Any]]:
 
 
 def _state(path: Path, header: bytes) -> list[int]:
+    """Return the state that is noted in the file's first line.
+
+    Raises:
+        GraphFileDamagedError: the line is damaged, or of another format.
+    """
     try:
         about = orjson.loads(header.rstrip(b"\n").removesuffix(b",") + b"}")["banyan"]
         if about["format"] == _FORMAT:

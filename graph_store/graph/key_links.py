@@ -50,122 +50,162 @@ a quantity may be anybody's number."""
 
 
 def link_keys(columns: GraphColumns, declined: Collection[str] = ()) -> GraphColumns:
-    """Return a graph in which references are triples.
+    """Turn the values of reference fields into triples that link to the entities with these keys.
 
     Args:
         columns: the graph of mentions.
-        declined: the fields that a person decided to be no references.
+        declined: the fields that a person decided to leave as they are.
     """
     values = columns.values
     if not len(values.entity):
         return columns
     firsts = find_firsts(values.entity, values.attribute, values.value)
     facts = np.stack([values.entity, values.attribute, values.value], axis=1)[firsts]
-    kinds = columns.types[facts[:, 0]]
-    keys = _find_keys(columns, facts, kinds)
-    target = np.full(len(values.entity), -1, np.int32)
+    keys = _find_keys(columns, facts, columns.types[facts[:, 0]])
+    target = np.full(len(values.entity), -1, np.int32)  # -1: the value stays a value
     for attribute in np.unique(facts[:, 1]).tolist():
         if columns.texts[attribute] in declined:
             continue
-        own = facts[facts[:, 1] == attribute]
-        fitting = [key for key in keys if key.attribute != attribute and _refers(columns, own, key)]
+        field_facts = facts[facts[:, 1] == attribute]
+        fitting = [key for key in keys if key.attribute != attribute and _refers(columns, field_facts, key)]
         if fitting:
-            # Of several keys that of the field's name counts, then the one that most of its values are.
-            key = min(fitting, key=lambda key: (-_in_common(columns, attribute, key), -_known(own, key)))
+            # Prefer the key whose name is most like the field's, then the key to which most of its values refer.
+            key = min(fitting, key=lambda key: (-_count_common_words(columns, attribute, key),
+                                                -_count_references(field_facts, key)))
             rows = np.flatnonzero(values.attribute == attribute)
             target[rows] = key.owners_of(values.value[rows])
-    # What refers to itself says nothing.
+    # A link from an entity to itself says nothing.
     target[target == values.entity] = -1
     return _with_links(columns, target) if (target >= 0).any() else columns
 
 
 class _Key:
-    """A field that tells its owners of one type apart: each has one value, and no two the same."""
+    """A field that identifies the entities of one type: each has one value, and no two have the same one."""
 
     def __init__(self, attribute: int, owners: Numbers, values: Numbers, *, numeric: bool) -> None:
+        """Sort the owners by their values; `numeric` means that all values are whole numbers."""
         order = np.argsort(values)
         self.attribute, self.numeric = attribute, numeric
         self.owners, self._values = owners[order], values[order]
 
     def owners_of(self, values: Numbers) -> Numbers:
-        """Return the owner of each value; -1 of those that are nobody's."""
+        """Return the row of the entity that each value identifies, or -1 if it identifies none."""
         places = np.minimum(np.searchsorted(self._values, values), len(self._values) - 1)
         return np.where(self._values[places] == values, self.owners[places], -1).astype(np.int32)
 
 
 def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) -> list[_Key]:
-    """Return the fields that are keys; those of the most owners first."""
+    """Return the fields that are keys of the entities of a type; those of the most entities first.
+
+    Args:
+        columns: the graph.
+        facts: the distinct rows of an entity, an attribute and a value, shape (n, 3).
+        kinds: the type of each row's entity, shape (n,).
+    """
     order = sort_rows(facts[:, 1], kinds, facts[:, 0])
     attributes, types, owners, values = facts[order, 1], kinds[order], facts[order, 0], facts[order, 2]
     starts = np.flatnonzero(find_firsts(attributes, types))
-    found = []
+    keys = []
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
-        held = values[start:end]
-        if end - start >= _LEAST_KEYS and len(np.unique(owners[start:end])) == len(np.unique(held)) == end - start:
-            texts = [columns.texts[value] for value in held.tolist()]
-            names = [columns.texts[columns.names[owner]] for owner in owners[start:end].tolist()]
+        field_owners, field_values = owners[start:end], values[start:end]
+        # Each entity has one value, and each value belongs to one entity.
+        is_unique = len(np.unique(field_owners)) == len(np.unique(field_values)) == end - start
+        if is_unique and end - start >= _LEAST_KEYS:
+            texts = [columns.texts[value] for value in field_values.tolist()]
+            names = [columns.texts[columns.names[owner]] for owner in field_owners.tolist()]
             if _identifies(columns.texts[int(attributes[start])], texts, names):
-                found.append(_Key(int(attributes[start]), owners[start:end], held,
-                                  numeric=all(text.isdecimal() for text in texts)))
-    return sorted(found, key=lambda key: -len(key.owners))
+                is_numeric = all(text.isdecimal() for text in texts)
+                keys.append(_Key(int(attributes[start]), field_owners, field_values, numeric=is_numeric))
+    return sorted(keys, key=lambda key: -len(key.owners))
 
 
 def _identifies(field: str, values: Sequence[str], names: Sequence[str]) -> bool:
-    """Return True if the different values of a field are keys: codes, or numbers that say so by name or in names."""
+    """Return True if a field's values, which all differ, are keys: short words with digits.
+
+    Plain numbers could also be quantities. They are keys if the field's name ends with a word such as "id", or if
+    nearly all of them also occur in their entities' names.
+
+    Args:
+        field: the field's name.
+        values: its values.
+        names: the name of each value's entity.
+    """
     if not all(len(value) <= _LONGEST_KEY and " " not in value and any(map(str.isdigit, value)) for value in values):
         return False
+    has_numbers = any(value.replace(".", "").replace(",", "").isdecimal() for value in values)
     in_names = sum(value in name for value, name in zip(values, names, strict=True))
-    coded = not any(value.replace(".", "").replace(",", "").isdecimal() for value in values)
-    return coded or _ends_identifying(field) or in_names >= _NEARLY_ALL * len(values)
+    return not has_numbers or _ends_identifying(field) or in_names >= _NEARLY_ALL * len(values)
 
 
 def _ends_identifying(field: str) -> bool:
+    """Return True if a field's name ends with a word such as "id" or "number"."""
     return label_key(field).rpartition(" ")[2] in _IDENTIFYING
 
 
-def _known(facts: NDArray[np.int32], key: _Key) -> int:
-    """Return how many of a field's values are keys."""
+def _count_references(facts: NDArray[np.int32], key: _Key) -> int:
+    """Return how many of the distinct values of a field are values of a key."""
     return int(np.count_nonzero(key.owners_of(np.unique(facts[:, 2])) >= 0))
 
 
-def _in_common(columns: GraphColumns, attribute: int, key: _Key) -> int:
-    """Return how many words a field's name has in common with that of a key."""
-    return len(set(label_key(columns.texts[attribute]).split()) & set(
-        label_key(columns.texts[key.attribute]).split()))
+def _count_common_words(columns: GraphColumns, attribute: int, key: _Key) -> int:
+    """Return how many words a field's name and a key's name have in common."""
+    field_words, key_words = (label_key(columns.texts[name]).split() for name in (attribute, key.attribute))
+    return len(set(field_words) & set(key_words))
 
 
 def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
-    """Return True if a field's values are the keys of others."""
+    """Return True if a field refers to a key.
+
+    At least two of its values have to be values of the key. If the field's name says that it refers to others
+    ("requires"), this is enough. Otherwise nearly all values have to be; and whole numbers, which could be quantities,
+    need a further sign: the field's name ends like that of a key ("manager id"), or the field holds lists and most of
+    its entities have the key themselves.
+
+    Args:
+        columns: the graph.
+        facts: the field's distinct rows of an entity, an attribute and a value, shape (n, 3).
+        key: the key.
+    """
     field = columns.texts[int(facts[0, 1])]
-    said, known = set(label_key(field).split()), _known(facts, key)
-    if known < _LEAST_LINKS or said & _REFERRING:
-        return known >= _LEAST_LINKS
-    if _ends_identifying(field) and len(said) > 1:
-        return known >= _NEARLY_ALL * len(np.unique(facts[:, 2]))
+    field_words, references = set(label_key(field).split()), _count_references(facts, key)
+    if references < _LEAST_LINKS:
+        return False
+    if field_words & _REFERRING:
+        return True
+    if references < _NEARLY_ALL * len(np.unique(facts[:, 2])):
+        return False
+    if not key.numeric or (_ends_identifying(field) and len(field_words) > 1):
+        return True
     owners, counts = np.unique(facts[:, 0], return_counts=True)
-    # A list of whole numbers in rows that have such a number themselves.
-    listed = counts.mean() >= _LISTED and np.isin(owners, key.owners).mean() > 1 / 2
-    return bool(known >= _NEARLY_ALL * len(np.unique(facts[:, 2])) and (listed or not key.numeric))
+    return bool(counts.mean() >= _LISTED and np.isin(owners, key.owners).mean() > 1 / 2)
 
 
 def _with_links(columns: GraphColumns, target: Numbers) -> GraphColumns:
-    """Return the graph with a triple in place of each value that has a target's row, shape (values,)."""
+    """Return the graph in which the values that refer to entities are triples, with their sources and times.
+
+    Args:
+        columns: the graph.
+        target: the row of the entity that each row of the value table refers to, or -1 for none, shape (values,).
+    """
     values, times = columns.values, columns.value_times
     linked = np.flatnonzero(target >= 0)
-    ends = (values.entity[linked], values.attribute[linked], target[linked])
-    triples, row = distinct_triples(*(np.concatenate(pair) for pair in zip(columns.triples.T, ends, strict=True)))
-    old, new = row[:len(columns.triples)], row[len(columns.triples):]
-    stated = SupportTable(new, values.chunk[linked], values.start[linked], values.end[linked], np.ones(len(linked)))
-    triple_of = dict(zip(_keys(values, linked), new.tolist(), strict=True))
-    moved = np.array([key in triple_of for key in _keys(times, np.arange(len(times.entity)))], bool)
-    moving = select_rows(times, moved)
-    dated = TripleTimeTable(np.array([triple_of[key] for key in _keys(times, np.flatnonzero(moved))], np.int32),
-                            moving.words, moving.chunk, moving.start, moving.end)
-    support = columns.support._replace(triple=old[columns.support.triple])
-    triple_times = columns.triple_times._replace(triple=old[columns.triple_times.triple])
-    return replace(columns, triples=triples, support=surest_rows(join_rows(support, stated)),
-                   triple_times=distinct_rows(join_rows(triple_times, dated), 3),
-                   values=select_rows(values, target < 0), value_times=select_rows(times, ~moved))
+    link_triples = (values.entity[linked], values.attribute[linked], target[linked])
+    triples, row = distinct_triples(*(np.concatenate(pair)
+                                      for pair in zip(columns.triples.T, link_triples, strict=True)))
+    old_rows, link_rows = row[:len(columns.triples)], row[len(columns.triples):]
+    link_support = SupportTable(link_rows, values.chunk[linked], values.start[linked], values.end[linked],
+                                np.ones(len(linked)))
+    triple_of = dict(zip(_keys(values, linked), link_rows.tolist(), strict=True))
+    is_link_time = np.array([key in triple_of for key in _keys(times, np.arange(len(times.entity)))], bool)
+    link_times = select_rows(times, is_link_time)
+    time_rows = [triple_of[key] for key in _keys(times, np.flatnonzero(is_link_time))]
+    link_triple_times = TripleTimeTable(np.array(time_rows, np.int32), link_times.words, link_times.chunk,
+                                        link_times.start, link_times.end)
+    support = columns.support._replace(triple=old_rows[columns.support.triple])
+    triple_times = columns.triple_times._replace(triple=old_rows[columns.triple_times.triple])
+    return replace(columns, triples=triples, support=surest_rows(join_rows(support, link_support)),
+                   triple_times=distinct_rows(join_rows(triple_times, link_triple_times), 3),
+                   values=select_rows(values, target < 0), value_times=select_rows(times, ~is_link_time))
 
 
 def _keys(table: ValueTable | ValueTimeTable, rows: Rows) -> list[tuple[int, int, int]]:

@@ -39,12 +39,12 @@ class KnowledgeGraph:
 
     def __init__(self, columns: GraphColumns, later: LaterDates | None = None,
                  rows: Mapping[str, int] | None = None) -> None:
-        """Read a graph.
+        """Wrap the columns of a graph.
 
         Args:
-            columns: its columns.
-            later: the dates at which facts are followed by later ones.
-            rows: the row of each entity's id; by default they are numbered here.
+            columns: the columns.
+            later: the dates from which later facts replace facts; None means that no fact is replaced.
+            rows: the row of each entity's id; None looks them up in the columns.
         """
         self.columns = columns
         self.later = later or LaterDates()
@@ -52,12 +52,15 @@ class KnowledgeGraph:
 
     @classmethod
     def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
-        """Make the graph of some of the ledger's rows, as they stand."""
+        """Make the graph of some of the ledger's rows; references stay attribute values."""
         return KnowledgeGraph(read_columns(rows))
 
     @classmethod
     def of_all_rows(cls, rows: AdmittedRows, declined: Collection[str] = ()) -> "KnowledgeGraph":
-        """Make the graph of all rows, whose references are triples (`key_links`), but for those of declined fields."""
+        """Make the graph of all the ledger's rows, and turn values that refer to entities into triples (`key_links`).
+
+        `declined` has the fields whose values stay values because a person decided so.
+        """
         return KnowledgeGraph(link_keys(read_columns(rows), declined))
 
     def __contains__(self, entity: object) -> bool:
@@ -79,7 +82,7 @@ class KnowledgeGraph:
         return len(self.columns.ids)
 
     def entity(self, entity: str) -> GraphEntity:
-        """Return an entity by id, under the name that most chunks use (the first in order of equals)."""
+        """Return an entity by id, with its name (see `name`) and type."""
         return GraphEntity(id=entity, name=self.name(entity), type=self.type(entity))
 
     def type(self, entity: str) -> str:
@@ -87,7 +90,7 @@ class KnowledgeGraph:
         return self.columns.texts[int(self.columns.types[self._rows[entity]])]
 
     def name(self, entity: str) -> str:
-        """Return the name that most chunks use for an entity (the first in order of equals)."""
+        """Return the name that most chunks use for an entity; of equally frequent ones, the first alphabetically."""
         return self.columns.texts[int(self.columns.names[self._rows[entity]])]
 
     def all_names(self) -> dict[str, str]:
@@ -96,16 +99,19 @@ class KnowledgeGraph:
         return {entity: texts[name] for entity, name in zip(self.columns.ids, self.columns.names.tolist(), strict=True)}
 
     def spellings(self, entity: str) -> dict[str, Places]:
-        """Return all names of an entity, sorted, and where the sources use them; a person's may be in no source."""
+        """Return all names of an entity, sorted, each with the places where chunks use it.
+
+        A name that a person gave the entity has no places if no chunk uses it.
+        """
         table, texts = self.columns.mentions, self.columns.texts
-        part, found = self._slice(self.columns.mention_starts, entity), dict[str, Places]()
-        for name, chunk, *place in _rows_of(table, part):
-            found.setdefault(texts[name], {})[texts[chunk]] = place
-        given = self.name(entity)
-        return found if given in found else dict(sorted([*found.items(), (given, {})]))
+        rows, spellings = self._slice(self.columns.mention_starts, entity), dict[str, Places]()
+        for name, chunk, *place in _rows_of(table, rows):
+            spellings.setdefault(texts[name], {})[texts[chunk]] = place
+        shown_name = self.name(entity)
+        return spellings if shown_name in spellings else dict(sorted([*spellings.items(), (shown_name, {})]))
 
     def names(self, entity: str) -> list[str]:
-        """Return all names of an entity, sorted: those that the sources use, and a person's."""
+        """Return all names of an entity, sorted: those that chunks use, and the one that a person gave it."""
         return self.names_of(self._rows[entity])
 
     def names_of(self, row: int) -> list[str]:
@@ -115,7 +121,7 @@ class KnowledgeGraph:
         return [self.columns.texts[number] for number in sorted({*used, int(self.columns.names[row])})]
 
     def about(self, row: int) -> list[str]:
-        """Return the name, the type and the other names, sorted, of the entity of a row."""
+        """Return the name, the type and then the other names, sorted, of the entity in a row."""
         texts = self.columns.texts
         name, kind = texts[int(self.columns.names[row])], texts[int(self.columns.types[row])]
         return [name, kind, *(other for other in self.names_of(row) if other != name)]
@@ -133,16 +139,17 @@ class KnowledgeGraph:
         return entities[order], chunks[order]
 
     def mentioned_in(self, chunk_id: str) -> list[tuple[str, str, int, int]]:
-        """Return the entities that a chunk mentions, each with the name that it uses, its start and its end, sorted."""
+        """Return what a chunk mentions, sorted: (entity's id, the name that the chunk uses, start, end)."""
         order, starts = self.columns.by_chunk
-        number, mentions = self.columns.number_of(chunk_id), self.columns.mentions
+        number, table = self.columns.number_of(chunk_id), self.columns.mentions
+        # -1: the graph has nothing from this chunk.
         rows = order[starts[number]:starts[number + 1]] if number >= 0 else order[:0]
-        return [(self.columns.ids[entity], self.columns.texts[name], start, end) for entity, name, start, end in zip(*(
-            column[rows].tolist() for column in (mentions.entity, mentions.name, mentions.start, mentions.end)),
-            strict=True)]
+        cells = (column[rows].tolist() for column in (table.entity, table.name, table.start, table.end))
+        return [(self.columns.ids[entity], self.columns.texts[name], start, end)
+                for entity, name, start, end in zip(*cells, strict=True)]
 
     def entity_text(self, entity: str) -> str:
-        """Return the text embedded for an entity: its canonical name, the same for all spellings."""
+        """Return the text that is embedded for an entity: its name in canonical form."""
         return canonical_name(self.name(entity))
 
     def _slice(self, starts: Rows, entity: str) -> slice:
@@ -155,33 +162,37 @@ class KnowledgeGraph:
     # Attribute values.
 
     def values(self, entity: str) -> dict[str, dict[str, Places]]:
-        """Return an entity's attribute values, sorted, and where chunks state them."""
+        """Return where chunks state an entity's attribute values, sorted: {attribute: {value: places}}."""
         table, texts = self.columns.values, self.columns.texts
-        part, found = self._slice(self.columns.value_starts, entity), dict[str, dict[str, Places]]()
-        for attribute, value, chunk, *place in _rows_of(table, part):
-            found.setdefault(texts[attribute], {}).setdefault(texts[value], {})[texts[chunk]] = place
-        return found
+        rows, values = self._slice(self.columns.value_starts, entity), dict[str, dict[str, Places]]()
+        for attribute, value, chunk, *place in _rows_of(table, rows):
+            values.setdefault(texts[attribute], {}).setdefault(texts[value], {})[texts[chunk]] = place
+        return values
 
     def value_times(self, entity: str) -> dict[str, dict[str, dict[str, Places]]]:
-        """Return the words that say when an entity's values hold, by attribute and value, and where they are."""
+        """Return where chunks say when an entity's values hold: {attribute: {value: {words that say when: places}}}."""
         table, texts = self.columns.value_times, self.columns.texts
-        part, found = self._slice(self.columns.value_time_starts, entity), dict[str, dict[str, dict[str, Places]]]()
-        for attribute, value, words, chunk, *place in _rows_of(table, part):
-            found.setdefault(texts[attribute], {}).setdefault(texts[value], {}).setdefault(
-                texts[words], {})[texts[chunk]] = place
-        return found
+        rows, times = self._slice(self.columns.value_time_starts, entity), dict[str, dict[str, dict[str, Places]]]()
+        for attribute, value, words, chunk, *place in _rows_of(table, rows):
+            times_of_value = times.setdefault(texts[attribute], {}).setdefault(texts[value], {})
+            times_of_value.setdefault(texts[words], {})[texts[chunk]] = place
+        return times
 
     def attributes(self, entity: str) -> dict[str, list[str]]:
         """Return an entity's attribute values, sorted."""
         return {name: list(values) for name, values in self.values(entity).items()}
 
     def told(self, entity: str) -> dict[str, dict[str, Places]]:
-        """Return an entity's values that describe it, as it is shown; see `is_descriptive`."""
+        """Return those of an entity's values that are shown, because they describe it; see `is_descriptive`.
+
+        Returns:
+            {attribute: {value: places}}, like `values`.
+        """
         name = self.name(entity)
-        descriptive = {attribute: {value: places for value, places in held.items()
+        descriptive = {attribute: {value: places for value, places in values.items()
                                    if is_descriptive(name, attribute, value)}
-                       for attribute, held in self.values(entity).items()}
-        return {attribute: held for attribute, held in descriptive.items() if held}
+                       for attribute, values in self.values(entity).items()}
+        return {attribute: values for attribute, values in descriptive.items() if values}
 
     def entities_with_values(self) -> list[str]:
         """Return the entities that have attribute values, sorted."""
@@ -192,28 +203,32 @@ class KnowledgeGraph:
         return [self.columns.texts[number] for number in np.unique(self.columns.values.attribute).tolist()]
 
     def values_of(self, attributes: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, Places]]]]:
-        """Yield the entities that have any of some attributes, each with their values, in the attributes' order."""
+        """Yield the entities that have any of some attributes, each with its values of these.
+
+        The values come with their places, in the order of `attributes`.
+        """
         wanted = [self.columns.number_of(name) for name in attributes]
-        having = self.columns.values.entity[np.isin(self.columns.values.attribute, wanted)]
-        for row in np.unique(having).tolist():
+        owners = self.columns.values.entity[np.isin(self.columns.values.attribute, wanted)]
+        for row in np.unique(owners).tolist():
             entity = self.columns.ids[row]
             values = self.values(entity)
-            yield entity, [held for name in attributes for held in values.get(name, {}).items()]
+            yield entity, [value for name in attributes for value in values.get(name, {}).items()]
 
     def count_attributes(self) -> int:
-        """Return the number of attribute values that describe entities; see `told`."""
-        held, texts, names = self.columns.values, self.columns.texts, self.columns.names
-        firsts = np.flatnonzero(find_firsts(*held[:3]))
-        rows = zip(*(column[firsts].tolist() for column in held[:3]), strict=True)
+        """Return the number of distinct attribute values that describe entities; see `told`."""
+        table, texts, names = self.columns.values, self.columns.texts, self.columns.names
+        firsts = np.flatnonzero(find_firsts(*table[:3]))
+        rows = zip(*(column[firsts].tolist() for column in table[:3]), strict=True)
         return sum(is_descriptive(texts[names[entity]], texts[attribute], texts[value])
                    for entity, attribute, value in rows)
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
-        """Return when an entity's values hold, by attribute and value; those without a time are left out."""
+        """Return when an entity's values hold, {attribute: {value: validity}}; values without a time are left out."""
         return {name: {value: Validity.of(times, self._later_dates(entity, name, value))
                        for value, times in values.items()} for name, values in self.value_times(entity).items()}
 
     def _later_dates(self, entity: str, attribute: str, value: str) -> Iterable[str]:
+        """Return the dates from which later values replace this one, sorted."""
         if not self.later.values:
             return ()
         key = self._rows[entity], self.columns.number_of(attribute), self.columns.number_of(value)
@@ -253,16 +268,17 @@ class KnowledgeGraph:
         return row
 
     def find_triple(self, key: EdgeKey) -> int | None:
-        """Return a triple's row in the columns; None where there is none."""
+        """Return a triple's row in the columns, or None if the graph does not have the triple."""
         head, tail, relation = self._rows.get(key[0]), self._rows.get(key[2]), self.columns.number_of(key[1])
         if head is None or tail is None:
             return None
+        # The triples of one head are sorted by relation and tail.
         start, end = self.columns.outgoing[head:head + 2].tolist()
         row = start + bisect_left(range(start, end), [relation, tail], key=self._ends)
         return row if row < end and self._ends(row) == [relation, tail] else None
 
     def _ends(self, row: int) -> list[int]:
-        """Return the relation and the tail of the triple of a row."""
+        """Return the relation's number and the tail's row of the triple in a row."""
         ends: list[int] = self.columns.triples[row, 1:].tolist()
         return ends
 
@@ -276,9 +292,10 @@ class KnowledgeGraph:
         return [self.edge(row) for row in self.incident_rows(self._rows[entity])]
 
     def incident_rows(self, entity: int) -> list[int]:
-        """Return the rows of the triples of an entity, given by its row, in the order of their keys."""
-        own, (order, starts) = self.columns.outgoing[entity:entity + 2].tolist(), self.columns.incoming
-        return sorted({*range(*own), *order[starts[entity]:starts[entity + 1]].tolist()})
+        """Return the rows of the triples in which the entity of a row is head or tail, ascending."""
+        start, end = self.columns.outgoing[entity:entity + 2].tolist()
+        by_tail, tail_starts = self.columns.incoming
+        return sorted({*range(start, end), *by_tail[tail_starts[entity]:tail_starts[entity + 1]].tolist()})
 
     def ends_of(self, row: int) -> tuple[int, int]:
         """Return the rows of the head and the tail of a triple."""
@@ -298,8 +315,8 @@ class KnowledgeGraph:
     def degree(self, entity: str) -> int:
         """Return how often an entity is the head or the tail of a triple."""
         row = self._rows[entity]
-        starts = self.columns.incoming[1]
-        return int(self.columns.outgoing[row + 1] - self.columns.outgoing[row] + starts[row + 1] - starts[row])
+        head_starts, tail_starts = self.columns.outgoing, self.columns.incoming[1]
+        return int(head_starts[row + 1] - head_starts[row] + tail_starts[row + 1] - tail_starts[row])
 
     def support(self, key: EdgeKey) -> Places:
         """Return the chunks that support a triple, sorted, each with start, end and confidence."""
@@ -311,11 +328,11 @@ class KnowledgeGraph:
         return {self.columns.texts[chunk]: place for chunk, *place in _rows_of(self.columns.support, part)}
 
     def times_of(self, row: int) -> dict[str, Places]:
-        """Return the words that say when the triple of a row holds, and where they are; empty without any."""
-        part, found = self._part(self.columns.triple_time_starts, row), dict[str, Places]()
-        for words, chunk, *place in _rows_of(self.columns.triple_times, part):
-            found.setdefault(self.columns.texts[words], {})[self.columns.texts[chunk]] = place
-        return found
+        """Return where chunks say when the triple in a row holds: {words that say when: places}."""
+        rows, times = self._part(self.columns.triple_time_starts, row), dict[str, Places]()
+        for words, chunk, *place in _rows_of(self.columns.triple_times, rows):
+            times.setdefault(self.columns.texts[words], {})[self.columns.texts[chunk]] = place
+        return times
 
     def validity(self, key: EdgeKey) -> Validity:
         """Return when a triple holds."""
@@ -327,11 +344,14 @@ class KnowledgeGraph:
         return Validity.of(times, self.later.triples.get(row, ())) if times else Validity()
 
     def stated_in(self, chunk_id: str) -> Iterator[tuple[EdgeKey, int, int]]:
-        """Yield the triples that a chunk states, each with the start and the end of a place that states it."""
+        """Yield the triples that a chunk states, each with start and end of the text that states it.
+
+        A triple comes once more for each place in the chunk that says when it holds.
+        """
         number = self.columns.number_of(chunk_id)
         for table in (self.columns.support, self.columns.triple_times):
-            for place in np.flatnonzero(table.chunk == number).tolist():
-                yield self.edge(int(table.triple[place])), int(table.start[place]), int(table.end[place])
+            for row in np.flatnonzero(table.chunk == number).tolist():
+                yield self.edge(int(table.triple[row])), int(table.start[row]), int(table.end[row])
 
     # In words.
 
@@ -350,28 +370,28 @@ class KnowledgeGraph:
         return validity.with_note(f"{self.name(entity)} {relation_text(attribute)}: {value}")
 
     def triple_text(self, key: EdgeKey) -> str:
-        """Return the text embedded for a triple, a function of its id."""
+        """Return the text that is embedded for a triple; it does not depend on the spelling of names."""
         head, relation, tail = key
         return f"{self.entity_text(head)} {relation_text(relation)} {self.entity_text(tail)}"
 
     def dump(self) -> dict[str, Any]:
-        """Return the graph as plain data, equal for equal graphs."""
-        return {
-            "nodes": {entity: {"type": self.type(entity), "name": self.name(entity), "names": self.spellings(entity),
-                               "attributes": self.values(entity), "times": self.value_times(entity),
-                               "later": {name: {value: list(dated.later) for value, dated in values.items()}
-                                         for name, values in self.validities(entity).items()}}
-                      for entity in self.columns.ids},
-            "edges": [[*self.edge(row), self.support_of(row), self.times_of(row), list(self.validity_of(row).later)]
-                      for row in range(self.count_triples())],
-        }
+        """Return the graph as plain data; equal graphs give equal data."""
+        nodes = {}
+        for entity in self.columns.ids:
+            later = {attribute: {value: list(validity.later) for value, validity in values.items()}
+                     for attribute, values in self.validities(entity).items()}
+            nodes[entity] = {"type": self.type(entity), "name": self.name(entity), "names": self.spellings(entity),
+                             "attributes": self.values(entity), "times": self.value_times(entity), "later": later}
+        edges = [[*self.edge(row), self.support_of(row), self.times_of(row), list(self.validity_of(row).later)]
+                 for row in range(self.count_triples())]
+        return {"nodes": nodes, "edges": edges}
 
 
-def _rows_of(table: Sequence[NDArray[Any]], part: slice) -> Iterable[tuple[Any, ...]]:
-    """Return some rows of a table without its first column."""
-    if part.start == part.stop:
+def _rows_of(table: Sequence[NDArray[Any]], rows: slice) -> Iterable[tuple[Any, ...]]:
+    """Return some rows of a table as tuples, without the first column."""
+    if rows.start == rows.stop:
         return ()
-    return zip(*(column[part].tolist() for column in table[1:]), strict=True)
+    return zip(*(column[rows].tolist() for column in table[1:]), strict=True)
 
 
 def relation_text(relation: str) -> str:

@@ -11,21 +11,24 @@ from .resolved_graph import GraphEdits, ResolvedGraph
 
 
 class GraphState(NamedTuple):
-    """The last change of rows, and the last resolution of entities, that a graph, vectors or a tree reflect."""
+    """Which state of the ledger a graph, vectors or a tree show: the last change of rows, the last entity resolution.
+
+    Both are numbers that grow with every change.
+    """
 
     position: int
     resolution: int
 
 
 class LedgerGraph:
-    """Makes the graph of the ledger's rows, aliases and edits, and keeps it until `refresh` finds the ledger ahead.
+    """Makes the graph of the ledger's rows, aliases and edits, and keeps it until `refresh` finds the ledger changed.
 
     Searching never loads it: see `graph_store/index`.
     """
 
     def __init__(self, extractions: Extractions, entities: AliasTable, edits: EditTable,
                  schemas: SchemaHistory) -> None:
-        """Load nothing yet."""
+        """Take the tables to read; the graph is made when it is first asked for."""
         self._extractions = extractions
         self._entities = entities
         self._edits = edits
@@ -37,7 +40,7 @@ class LedgerGraph:
 
     @property
     def state(self) -> GraphState:
-        """The state of the ledger that the graph reflects; before it is loaded, the one that it would."""
+        """The state of the ledger that the graph shows; before the graph is made, the current state."""
         made_of = self._made_of
         return made_of[0] if made_of else self._now()
 
@@ -52,6 +55,7 @@ class LedgerGraph:
             return self._graph
 
     def _resolve(self, mentions: KnowledgeGraph) -> ResolvedGraph:
+        """Return the graph with entities merged and persons' edits applied."""
         schema = self._schemas.current() if self._schemas.version() else None
         return ResolvedGraph(mentions, self._entities.aliases(), GraphEdits(self._edits.in_force(), schema))
 
@@ -65,12 +69,16 @@ class LedgerGraph:
             return self._mentions
 
     def refresh(self) -> None:
-        """Release a graph that the ledger has moved beyond; the mentions stay while their rows do."""
+        """Release the graph if the ledger has changed since it was made.
+
+        If only aliases, edits or the schema have changed, the graph of mentions is kept.
+        """
         with self._loading:
             made_of, now = self._made_of, (self._now(), self._schemas.version())
             if made_of is None or made_of == now:
                 return
-            if made_of[0].position != now[0].position:
+            rows_have_changed = made_of[0].position != now[0].position
+            if rows_have_changed:
                 self.unload()
             else:
                 self._graph, self._made_of = None, now

@@ -44,32 +44,47 @@ class GraphEdits:
     schema: GraphSchema | None = None
 
     def on(self, node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
-        """Return the edits by the nodes that they concern now; `node_of` gives the node of an entity's id."""
-        after = ids_after(decided_types(self.edits))
+        """Return the edits by the nodes that they concern now.
+
+        Args:
+            node_of: returns the node of an entity's id.
+            known: returns True if an id is that of an entity of the mentions' graph. An entity whose type a person has
+                changed since has another id now.
+        """
+        current_ids = ids_after(decided_types(self.edits))
 
         def node(entity: str) -> str:
-            return node_of(entity if known(entity) else after.get(entity, entity))
+            return node_of(entity if known(entity) else current_ids.get(entity, entity))
 
         def key(fact: FactRef) -> EdgeKey:
             return node(fact.head.id), fact.relation, node(fact.tail.id)
 
-        made = NodeEdits()
+        node_edits = NodeEdits()
         for edit in self.edits:
             if isinstance(edit, Rename):
-                made.names[node(edit.entity.id)] = edit.name
+                node_edits.names[node(edit.entity.id)] = edit.name
             elif isinstance(edit, FactEdit):
-                made.put_fact(key(edit.fact), key(edit.corrected) if edit.corrected else None)
+                node_edits.put_fact(key(edit.fact), key(edit.corrected) if edit.corrected else None)
             elif isinstance(edit, ValueEdit):
-                values = made.values.setdefault(node(edit.value.entity.id), {})
-                said = edit.value.attribute, edit.value.value
-                values.update({other: edit.corrected for other, given in values.items() if (other[0], given) == said})
-                values[said] = edit.corrected
-        return made
+                corrections = node_edits.values.setdefault(node(edit.value.entity.id), {})
+                edited = edit.value.attribute, edit.value.value
+                # An earlier edit may have corrected another value to this one: correct that other value, too.
+                for (attribute, value), corrected in corrections.items():
+                    if (attribute, corrected) == edited:
+                        corrections[attribute, value] = edit.corrected
+                corrections[edited] = edit.corrected
+        return node_edits
 
 
 @dataclass
 class NodeEdits:
-    """Edits by node: names; facts, and values by attribute, each with what holds instead, None for nothing."""
+    """Edits by the node that they concern.
+
+    Attributes:
+        names: the name that a person gave a node.
+        facts: the fact that holds instead of a fact; None: the fact was deleted.
+        values: for each node, the value that holds instead of an (attribute, value); None: the value was deleted.
+    """
 
     names: dict[str, str] = field(default_factory=dict)
     facts: dict[EdgeKey, EdgeKey | None] = field(default_factory=dict)
@@ -80,17 +95,28 @@ class NodeEdits:
         return bool(self.names or self.facts or self.values)
 
     def put_fact(self, fact: EdgeKey, instead: EdgeKey | None) -> None:
-        """Add a decision; it also holds for what was corrected to this fact before."""
-        self.facts.update({other: instead for other, given in self.facts.items() if given == fact})
+        """Replace a fact by another one, or by None to delete it.
+
+        Facts that earlier edits corrected to this fact are replaced, too.
+        """
+        for other, corrected in self.facts.items():
+            if corrected == fact:
+                self.facts[other] = instead
         self.facts[fact] = instead
 
 
 class ResolvedGraph(KnowledgeGraph):
-    """A knowledge graph over another one. Its nodes are canonical entities, with all facts about their aliases."""
+    """A knowledge graph made from the mentions' graph: its nodes are canonical entities, with their aliases' facts."""
 
     def __init__(self, mentions: KnowledgeGraph, aliases: Mapping[str, AliasRow] | None = None,
                  edits: GraphEdits | None = None) -> None:
-        """Resolve a graph of mentions by aliases and by what persons changed."""
+        """Merge aliases into their canonical entities, and apply persons' edits.
+
+        Args:
+            mentions: the graph in which each name and type is an entity.
+            aliases: the alias rows, by the alias's id. Those whose canonical entity is not mentioned are ignored.
+            edits: what persons changed.
+        """
         edits = edits or GraphEdits()
         self.mentions = mentions
         self._aliases = {row.id: row for row in (aliases or {}).values() if row.canonical in mentions}
@@ -103,7 +129,7 @@ class ResolvedGraph(KnowledgeGraph):
         super().__init__(columns, supersede(columns, edits.schema) if edits.schema else None)
 
     def canonical(self, entity: str) -> str:
-        """Return the node of an entity's mentions: its own, or its canonical entity's while that is mentioned."""
+        """Return the id of the node that an entity belongs to: its canonical entity's, or its own if it is no alias."""
         row = self._aliases.get(entity)
         return row.canonical if row else entity
 
@@ -127,51 +153,58 @@ class ResolvedGraph(KnowledgeGraph):
 
 
 def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:
-    """Return a canonical entity with its aliases, by name; there is at least one row."""
+    """Return a canonical entity with its aliases, sorted by name.
+
+    Args:
+        mentions: the graph of mentions.
+        node: the canonical entity's id.
+        rows: the rows of its aliases, at least one.
+    """
     aliases = []
     for row in rows:
         entity = mentions.entity(row.id)
         aliases.append(Alias(id=row.id, name=entity.name, type=entity.type, rule=row.rule, score=row.score,
                              evidence=row.evidence))
-    # All rows have the group's type, which need not be the one that texts give the canonical entity.
-    own = mentions.entity(node)
-    return EntityGroup(id=node, name=own.name, type=rows[0].type,
+    # Each row has the type of the whole group, which may differ from that of the canonical entity's own mentions.
+    return EntityGroup(id=node, name=mentions.entity(node).name, type=rows[0].type,
                        aliases=tuple(sorted(aliases, key=lambda alias: (alias.name, alias.type, alias.id))))
 
 
 def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: Mapping[str, str], edits: NodeEdits,
                     schema: GraphSchema | None) -> GraphColumns:
-    """Resolve a graph of mentions.
+    """Return the graph in which aliases are merged into their nodes and persons' edits are applied.
 
     Args:
         mentions: the graph, in which each name and type is an entity.
         node_ids: the id of each alias's node, by the alias's id; both are in the graph.
         types: the types of nodes that have aliases.
         edits: what persons changed, by nodes.
-        schema: what corrected triples have to fit; None admits all.
+        schema: the schema that corrected triples have to fit; None allows all.
     """
-    own = mentions.with_texts(_new_texts(types, edits))
-    row_of = {entity: row for row, entity in enumerate(own.ids)} if node_ids or edits else {}
-    to = np.arange(len(own.ids))
-    to[[row_of[alias] for alias in node_ids]] = [row_of[node] for node in node_ids.values()]
-    nodes = np.unique(to)
-    node_of = np.searchsorted(nodes, to).astype(np.int32)
-    if len(nodes) == len(to) and not edits:
-        return own
+    before = mentions.with_texts(_new_texts(types, edits))
+    row_of = {entity: row for row, entity in enumerate(before.ids)} if node_ids or edits else {}
+    # The row of the canonical entity of each entity, among the mentions' entities, and then among the nodes.
+    canonical_row = np.arange(len(before.ids))
+    canonical_row[[row_of[alias] for alias in node_ids]] = [row_of[node] for node in node_ids.values()]
+    nodes = np.unique(canonical_row)
+    node_of = np.searchsorted(nodes, canonical_row).astype(np.int32)
+    if len(nodes) == len(canonical_row) and not edits:
+        return before
     place = {entity: int(node_of[row]) for entity, row in row_of.items()}
-    resolved = replace(own, ids=[own.ids[row] for row in nodes.tolist()],
-                       types=_replace_texts(own, own.types[nodes], types, place),
-                       names=_replace_texts(own, own.names[nodes], edits.names, place))
+    resolved = replace(before, ids=[before.ids[row] for row in nodes.tolist()],
+                       types=_replace_texts(before, before.types[nodes], types, place),
+                       names=_replace_texts(before, before.names[nodes], edits.names, place))
     resolved = _resolve_triples(resolved, node_of, edits, schema, place)
-    mentioned = own.mentions._replace(entity=node_of[own.mentions.entity])
-    values = own.values._replace(entity=node_of[own.values.entity])
-    times = own.value_times._replace(entity=node_of[own.value_times.entity])
+    mentioned = before.mentions._replace(entity=node_of[before.mentions.entity])
+    values = before.values._replace(entity=node_of[before.values.entity])
+    times = before.value_times._replace(entity=node_of[before.value_times.entity])
     return replace(resolved, mentions=distinct_rows(mentioned, 3),
-                   values=distinct_rows(_correct_values(own, values, edits, place), 4),
-                   value_times=distinct_rows(_correct_values(own, times, edits, place), 5))
+                   values=distinct_rows(_correct_values(before, values, edits, place), 4),
+                   value_times=distinct_rows(_correct_values(before, times, edits, place), 5))
 
 
 def _new_texts(types: Mapping[str, str], edits: NodeEdits) -> Iterable[str]:
+    """Yield the types, names, relations and values that edits bring in."""
     yield from types.values()
     yield from edits.names.values()
     yield from (instead[1] for instead in edits.facts.values() if instead)
@@ -180,7 +213,14 @@ def _new_texts(types: Mapping[str, str], edits: NodeEdits) -> Iterable[str]:
 
 def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],
                    place: Mapping[str, int]) -> Numbers:
-    """Return the numbers of nodes' texts, with those of some nodes replaced."""
+    """Return a column of one text's number for each node, in which some nodes have other texts.
+
+    Args:
+        columns: the graph that numbers the texts.
+        numbers: the column, shape (nodes,).
+        texts: the new texts by node.
+        place: the row of each node; nodes that are not in it are ignored.
+    """
     numbers = numbers.copy()
     for node, text in texts.items():
         if node in place:
@@ -190,28 +230,36 @@ def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, 
 
 def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, schema: GraphSchema | None,
                      place: Mapping[str, int]) -> GraphColumns:
-    """Return the graph with the triples of nodes, as far as they hold."""
+    """Return the graph whose triples join nodes, with persons' corrections and without deleted triples.
+
+    Args:
+        columns: a graph whose entities are nodes already, and whose triples join the mentions' entities.
+        node_of: the row of the node of each of the mentions' entities.
+        edits: what persons changed.
+        schema: the schema that corrected triples have to fit; None allows all.
+        place: the row of the node of each entity, by its id.
+    """
     heads, relations, tails = node_of[columns.triples[:, 0]], columns.triples[:, 1], node_of[columns.triples[:, 2]]
     holds = np.ones(len(heads), bool)
     corrected = np.stack([heads, relations, tails], axis=1)
     for (head, relation, tail), instead in edits.facts.items():
         if head in place and tail in place:
-            stated = _rows_with(heads, relations, tails, (place[head], columns.number_of(relation), place[tail]))
+            edited = _rows_with(heads, relations, tails, (place[head], columns.number_of(relation), place[tail]))
             if instead and _fits(columns, instead, schema, place):
-                corrected[stated] = place[instead[0]], columns.number_of(instead[1]), place[instead[2]]
+                corrected[edited] = place[instead[0]], columns.number_of(instead[1]), place[instead[2]]
             else:
-                holds[stated] = False
+                holds[edited] = False
     held = np.flatnonzero(holds)
     triples, row = distinct_triples(*corrected[held].T)
-    # A triple between an entity and itself under another name says nothing.
-    between = columns.triples[held, 0] != columns.triples[held, 2]
-    empty = (triples[:, 0] == triples[:, 2]) & (np.bincount(row, weights=between, minlength=len(triples)) > 0)
-    number = np.where(empty, -1, np.cumsum(~empty) - 1).astype(np.int32)
-    triple_of = np.full(len(holds), -1, np.int32)
-    triple_of[held] = number[row]
+    # Drop a triple that joins a node to itself only because its two entities were merged: it says nothing.
+    joins_two = columns.triples[held, 0] != columns.triples[held, 2]
+    is_empty = (triples[:, 0] == triples[:, 2]) & (np.bincount(row, weights=joins_two, minlength=len(triples)) > 0)
+    new_row = np.where(is_empty, -1, np.cumsum(~is_empty) - 1).astype(np.int32)
+    triple_of = np.full(len(holds), -1, np.int32)  # -1: the triple is dropped
+    triple_of[held] = new_row[row]
     support = columns.support._replace(triple=triple_of[columns.support.triple])
     times = columns.triple_times._replace(triple=triple_of[columns.triple_times.triple])
-    return replace(columns, triples=triples[~empty],
+    return replace(columns, triples=triples[~is_empty],
                    support=surest_rows(select_rows(support, support.triple >= 0)),
                    triple_times=distinct_rows(select_rows(times, times.triple >= 0), 3))
 
@@ -222,7 +270,7 @@ def _rows_with(heads: Numbers, relations: Numbers, tails: Numbers, key: tuple[in
 
 def _fits(columns: GraphColumns, key: tuple[str, str, str], schema: GraphSchema | None,
           place: Mapping[str, int]) -> bool:
-    """Return True if a person's correction of a triple is between existing nodes and fits the schema."""
+    """Return True if a person's correction of a triple joins nodes that exist and fits the schema."""
     head, relation, tail = key
     if head not in place or tail not in place:
         return False
@@ -231,13 +279,16 @@ def _fits(columns: GraphColumns, key: tuple[str, str, str], schema: GraphSchema 
 
 
 def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, place: Mapping[str, int]) -> _Values:
-    """Return the values of nodes, or their times, with those that persons corrected."""
+    """Return a table of nodes' values, or of their times, in which persons' corrections are made.
+
+    Rows of values that persons deleted are left out.
+    """
     values, holds = table.value.copy(), np.ones(len(table.value), bool)
-    for node, decided in edits.values.items():
-        stated: Rows = np.flatnonzero(table.entity == place.get(node, -1))
-        for (attribute, value), instead in decided.items() if len(stated) else ():
-            rows = stated[(table.attribute[stated] == columns.number_of(attribute))
-                          & (table.value[stated] == columns.number_of(value))]
+    for node, corrections in edits.values.items():
+        node_rows: Rows = np.flatnonzero(table.entity == place.get(node, -1))
+        for (attribute, value), instead in corrections.items() if len(node_rows) else ():
+            rows = node_rows[(table.attribute[node_rows] == columns.number_of(attribute))
+                             & (table.value[node_rows] == columns.number_of(value))]
             if instead is None:
                 holds[rows] = False
             else:
@@ -246,15 +297,20 @@ def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, pla
 
 
 def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
-    """Find out at which dates facts and values of a graph are followed by a later one."""
+    """Find the dates from which later facts and values replace earlier ones.
+
+    This concerns relations and attributes that have one value at a time in the schema, such as the mayor of a town.
+    """
+    # For a relation: whether a head has one tail at a time, and whether a tail has one head at a time.
     relations, attributes = schema.one_at_a_time()
+    # The triples that exclude each other, by the entity that they share, the relation, and whether it is their head.
     triples: dict[tuple[int, int, bool], dict[int, Validity]] = {}
     for (row,), words in _group_words(columns, (columns.triple_times.triple,), columns.triple_times.words):
         head, relation, tail = columns.triples[row].tolist()
-        of_head, of_tail = relations.get(columns.texts[relation], (False, False))
-        if of_head:
+        one_tail, one_head = relations.get(columns.texts[relation], (False, False))
+        if one_tail:
             triples.setdefault((head, relation, True), {})[row] = Validity.of(words)
-        if of_tail:
+        if one_head:
             triples.setdefault((tail, relation, False), {})[row] = Validity.of(words)
     values: dict[tuple[int, int], dict[ValueKey, Validity]] = {}
     times = columns.value_times
@@ -262,18 +318,25 @@ def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
         entity, attribute, value = key
         if columns.texts[attribute] in attributes:
             values.setdefault((entity, attribute), {})[entity, attribute, value] = Validity.of(words)
-    found: dict[int, set[str]] = {}
-    for of_subject in triples.values():
-        for row, dates in later_values(of_subject).items():
-            found.setdefault(row, set()).update(dates)
-    return LaterDates({row: sorted(dates) for row, dates in found.items()},
-                      {key: sorted(dates) for of_attribute in values.values()
-                       for key, dates in later_values(of_attribute).items()})
+    triple_dates: dict[int, set[str]] = {}
+    for exclusive in triples.values():
+        for row, dates in later_values(exclusive).items():
+            triple_dates.setdefault(row, set()).update(dates)
+    value_dates: dict[ValueKey, Sequence[str]] = {
+        key: sorted(dates) for exclusive_values in values.values()
+        for key, dates in later_values(exclusive_values).items()}
+    return LaterDates({row: sorted(dates) for row, dates in triple_dates.items()}, value_dates)
 
 
 def _group_words(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers,
                  ) -> Iterator[tuple[Sequence[int], list[str]]]:
-    """Yield the distinct keys of a sorted table of times, each with the words that say when it holds."""
+    """Yield the distinct keys of a table of times, each with the words that say when it holds.
+
+    Args:
+        columns: the graph.
+        keys: the columns by which the table is sorted; together they are the key.
+        words: the table's column of the words' numbers.
+    """
     starts = np.flatnonzero(find_firsts(*keys)).tolist()
     for start, end in pairwise([*starts, len(words)]):
         yield [int(key[start]) for key in keys], [columns.texts[number] for number in words[start:end].tolist()]

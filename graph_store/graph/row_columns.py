@@ -45,16 +45,18 @@ class _TextNumbers(dict[str, int]):
 
 
 def read_columns(rows: AdmittedRows) -> GraphColumns:
-    """Return the graph of some of the ledger's rows, each of which is read once.
+    """Return the graph of some of the ledger's rows, which are read once, as a stream.
 
     Raises:
         LedgerDamagedError: a fact or a value is about an entity that no row mentions.
     """
     known = _TextNumbers()
+    # First number the texts as they come, and then again in sorted order.
     mentions = _read(rows.mentions, _MENTION_COLUMNS, known)
     facts = _read(rows.facts, _FACT_COLUMNS, known)
     values = _read(rows.values, _VALUE_COLUMNS, known)
-    dated, dated_values = facts[6] != known[""], values[5] != known[""]
+    # Empty words of time mean that a fact has no time.
+    is_dated, is_dated_value = facts[6] != known[""], values[5] != known[""]
     texts, number = _sort_texts(known)
     mentioned_in, name, kind, *places = _renumber(mentions, _MENTION_COLUMNS, number)
     stated_in, head, head_kind, relation, tail, tail_kind, fact_time, start, end, confidence = _renumber(
@@ -68,27 +70,35 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     return GraphColumns(
         texts=texts, ids=ids, types=types, names=_most_used(table, len(ids)), triples=triples, mentions=table,
         support=surest_rows(SupportTable(triple, stated_in, start, end, confidence)),
-        triple_times=distinct_rows(select_rows(TripleTimeTable(triple, fact_time, stated_in, start, end), dated), 3),
+        triple_times=distinct_rows(
+            select_rows(TripleTimeTable(triple, fact_time, stated_in, start, end), is_dated), 3),
         values=distinct_rows(ValueTable(owners, attribute, value, valued_in, *value_places), 4),
         value_times=distinct_rows(select_rows(
-            ValueTimeTable(owners, attribute, value, value_time, valued_in, *value_places), dated_values), 5))
+            ValueTimeTable(owners, attribute, value, value_time, valued_in, *value_places), is_dated_value), 5))
 
 
 def _read(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> list[NDArray[Any]]:
-    """Return rows by column, texts as numbers."""
-    columns: list[list[NDArray[Any]]] = [[] for kind in kinds if kind != "-"]
-    left = iter(rows)
-    while page := list(islice(left, _AT_ONCE)):
+    """Return rows of the ledger as one array for each column, with numbers in place of texts.
+
+    Args:
+        rows: the rows.
+        kinds: one letter for each column (see `_MENTION_COLUMNS`); columns marked "-" are left out.
+        known: the numbers of texts; new texts are added.
+    """
+    read_kinds = kinds.replace("-", "")
+    columns: list[list[NDArray[Any]]] = [[] for _ in read_kinds]
+    remaining = iter(rows)
+    while page := list(islice(remaining, _AT_ONCE)):
         cells = (column for column, kind in zip(zip(*page, strict=True), kinds, strict=True) if kind != "-")
-        for column, kind, parts in zip(cells, kinds.replace("-", ""), columns, strict=True):
+        for column, kind, parts in zip(cells, read_kinds, columns, strict=True):
             parts.append(np.fromiter(map(known.__getitem__, column), np.int32, len(page)) if kind == "t"
                          else np.array(column, np.float64 if kind == "f" else np.int32))
     return [np.concatenate([np.zeros(0, np.float64 if kind == "f" else np.int32), *parts])
-            for kind, parts in zip(kinds.replace("-", ""), columns, strict=True)]
+            for kind, parts in zip(read_kinds, columns, strict=True)]
 
 
 def _sort_texts(known: _TextNumbers) -> tuple[list[str], Numbers]:
-    """Return texts in order, and the place of each text's number in that order."""
+    """Return the texts, sorted, and for each old number the text's number in the sorted order."""
     listed = list(known)
     order = np.array(sorted(range(len(listed)), key=listed.__getitem__), np.intp)
     number = np.empty(len(listed), np.int32)
@@ -103,26 +113,28 @@ def _renumber(columns: Sequence[NDArray[Any]], kinds: str, number: Numbers) -> l
 
 def _find_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]],
                    ) -> tuple[list[str], Numbers, list[Numbers]]:
-    """Find the entities of names and types.
+    """Find the entities that rows of several tables name, and number them.
 
     Args:
         texts: all texts.
-        named: names and types of several tables' rows; the first table's are the mentions.
+        named: for each table the names and the types of its rows, as texts' numbers; the mentions are the first table.
 
     Returns:
-        The entities' ids, sorted, their types, and each table's rows of entities.
+        The entities' ids, sorted; their types; and for each table the entity of each of its rows.
 
     Raises:
-        LedgerDamagedError: there is an entity that is not mentioned.
+        LedgerDamagedError: a table names an entity that is not among the mentions.
     """
+    # One number for each pair of a name and a type.
     keys = [name.astype(np.int64) * len(texts) + kind for name, kind in named]
     pairs = np.unique(np.concatenate(keys))
     names, kinds = np.divmod(pairs, max(len(texts), 1))
-    found = [entity_id(texts[name], texts[kind]) for name, kind in zip(names.tolist(), kinds.tolist(), strict=True)]
-    ids = sorted(set(found))
+    # Several spellings of a name can have the same id.
+    pair_ids = [entity_id(texts[name], texts[kind]) for name, kind in zip(names.tolist(), kinds.tolist(), strict=True)]
+    ids = sorted(set(pair_ids))
     row_of = {entity: row for row, entity in enumerate(ids)}
-    rows = np.array([row_of[entity] for entity in found], np.int32)
-    by_table = [rows[np.searchsorted(pairs, own)] for own in keys]
+    rows = np.array([row_of[entity] for entity in pair_ids], np.int32)
+    by_table = [rows[np.searchsorted(pairs, table_keys)] for table_keys in keys]
     if len(np.unique(by_table[0])) != len(ids):
         raise LedgerDamagedError("a fact in the ledger is about an entity that no chunk mentions")
     types = np.empty(len(ids), np.int32)
@@ -131,17 +143,23 @@ def _find_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]
 
 
 def _most_used(mentions: MentionTable, entities: int) -> Numbers:
-    """Return the name that most chunks use for each entity, of equals the first."""
+    """Return the name that most chunks use for each entity; of equally frequent ones, the first alphabetically.
+
+    Args:
+        mentions: the sorted mentions.
+        entities: the number of entities.
+    """
     starts = np.flatnonzero(find_firsts(mentions.entity, mentions.name))
     owners, names = mentions.entity[starts], mentions.name[starts]
-    order = sort_rows(owners, -np.diff(starts, append=len(mentions.entity)), names)
+    counts = np.diff(starts, append=len(mentions.entity))
+    order = sort_rows(owners, -counts, names)
     return names[order[starts_of(owners[order], entities)[:-1]]]
 
 
 def distinct_triples(heads: Numbers, relations: Numbers, tails: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the distinct triples of some facts, shape (triples, 3), sorted, and each fact's row among them."""
+    """Return the distinct triples of some facts, shape (triples, 3), sorted, and the row of each fact's triple."""
     order = sort_rows(heads, relations, tails)
-    first = find_firsts(heads[order], relations[order], tails[order])
+    is_first = find_firsts(heads[order], relations[order], tails[order])
     rows = np.empty(len(order), np.int32)
-    rows[order] = np.cumsum(first, dtype=np.int32) - 1
-    return np.stack([heads, relations, tails], axis=1)[order[first]], rows
+    rows[order] = np.cumsum(is_first, dtype=np.int32) - 1
+    return np.stack([heads, relations, tails], axis=1)[order[is_first]], rows

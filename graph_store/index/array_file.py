@@ -1,7 +1,7 @@
 """Named arrays in one file, mapped into memory: processes share its pages, and only what is read is loaded.
 
-The file begins with its header's length and checksum, then the header as JSON: what the writer says about the whole,
-and of each array type, shape and offset, with a checksum of all that follows. There is nothing in it that could run.
+The file begins with the length and the checksum of its header. The header is JSON: the writer's notes, the type, shape
+and offset of each array, and a checksum of the arrays. The arrays follow. Reading the file never runs code from it.
 """
 
 import mmap
@@ -26,37 +26,43 @@ _KINDS = "biufS"
 
 
 class IndexDamagedError(ValueError):
-    """The file is not what was written; the ledger has all that is needed to make it again."""
+    """The file is damaged; it can be rebuilt from the ledger."""
 
 
 class ArrayFile(NamedTuple):
-    """What a file holds."""
+    """The contents of a file: the writer's notes, and the arrays by name."""
 
     about: dict[str, Any]
     arrays: Arrays
 
 
 def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write arrays, equal ones once: a reader sees the old file or the new one.
+    """Replace a file atomically by one with these arrays. Equal arrays are written only once.
+
+    Args:
+        path: the file.
+        about: the writer's notes, which `about` and `load` return.
+        arrays: the arrays by name.
 
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
     """
-    places: dict[str, list[Any]] = {}
-    held: dict[tuple[Any, ...], list[Any]] = {}
+    # The entry of each array in the header: type, shape and offset.
+    entries: dict[str, list[Any]] = {}
+    entry_of_content: dict[tuple[Any, ...], list[Any]] = {}
     end, digest = 0, xxhash.xxh3_64()
     parts: list[tuple[int, NDArray[Any]]] = []
     for name, array in arrays.items():
         gap = -end % _ALIGNED
-        place = [array.dtype.str, list(array.shape), end + gap]
-        places[name] = place = held.setdefault(
-            (array.dtype.str, array.shape, xxhash.xxh3_128_digest(_bytes(array))), place)
-        if place[2] == end + gap:
+        new_entry = [array.dtype.str, list(array.shape), end + gap]
+        content = array.dtype.str, array.shape, xxhash.xxh3_128_digest(_bytes(array))
+        entries[name] = entry = entry_of_content.setdefault(content, new_entry)
+        if entry[2] == end + gap:  # otherwise an equal array is written already
             end += gap + int(np.prod(array.shape)) * array.dtype.itemsize
             parts.append((gap, array))
 
     def header() -> bytes:
-        text = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": places, "size": end,
+        text = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": entries, "size": end,
                              "checksum": digest.hexdigest()})
         return text + b" " * (-(_PREFIX.size + len(text)) % _ALIGNED)
 
@@ -78,22 +84,22 @@ def _bytes(array: NDArray[Any]) -> bytes | memoryview:
 
 
 def about(path: Path) -> dict[str, Any]:
-    """Return what the writer said about a file's arrays, which are not looked at.
+    """Return the writer's notes; only the file's header is read and checked.
 
     Raises:
         FileNotFoundError: there is no such file.
-        IndexDamagedError: its header is not what was written.
+        IndexDamagedError: the header is damaged or of another format.
     """
     with path.open("rb") as file:
         return dict(_header(path, file.read(_PREFIX.size), file)["about"])
 
 
 def load(path: Path) -> ArrayFile:
-    """Map the arrays of a file, once their checksum is found right.
+    """Check the checksum of a file, and map its arrays into memory.
 
     Raises:
         FileNotFoundError: there is no such file.
-        IndexDamagedError: it is not what was written.
+        IndexDamagedError: the file is damaged or of another format.
     """
     with path.open("rb") as file:
         header = _header(path, file.read(_PREFIX.size), file)
@@ -115,6 +121,7 @@ def load(path: Path) -> ArrayFile:
 
 
 def _header(path: Path, prefix: bytes, file: Any) -> dict[str, Any]:
+    """Read a file's header and check its checksum and format; `prefix` is the start of the file, read before."""
     if len(prefix) == _PREFIX.size:
         length, checksum = _PREFIX.unpack(prefix)
         if length <= path.stat().st_size:

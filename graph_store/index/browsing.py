@@ -16,12 +16,12 @@ from .columns import Ids, Lists, Rows, Words
 
 _END = "\n"
 """Separates and encloses an entity's folded names, which contain no line breaks."""
-_FAR = 3
-"""The closeness of an entity without a matching name."""
+_NO_MATCH = 3
+"""The rank of an entity without a matching name; see `Browsing._rank_matches`."""
 
 
 class NamedSpan(NamedTuple):
-    """A name in a question: its folded words, the ids of the entities with that name, and its position."""
+    """A name in a question: its folded words, the ids of the entities with that name, and its start and end."""
 
     name: str
     entities: tuple[str, ...]
@@ -30,17 +30,24 @@ class NamedSpan(NamedTuple):
 
 
 def trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of a `NameTrie` from (name's folded words, entity's row) pairs; entities may share names."""
-    numbers: dict[str, int] = {}
-    ends, rows = array("i"), array("i")
+    """Build the arrays of a `NameTrie`.
+
+    Each beginning of a name, up to the whole name, gets a number. Entities are noted at the numbers of whole names.
+
+    Args:
+        name: the prefix of the arrays' names.
+        names: pairs of a name's folded words and the row of an entity with that name; entities may share names.
+    """
+    path_numbers: dict[str, int] = {}
+    whole_names, rows = array("i"), array("i")
     for folded, row in names:
         for end in range(1, len(folded) + 1):
-            number = numbers.setdefault(" ".join(folded[:end]), len(numbers))
+            number = path_numbers.setdefault(" ".join(folded[:end]), len(path_numbers))
         if folded:
-            ends.append(number)
+            whole_names.append(number)
             rows.append(row)
-    return columns.words(f"{name}.paths", numbers) | columns.inverted(
-        f"{name}.entities", *columns.distinct_pairs(ends, rows), len(numbers))
+    return columns.words(f"{name}.paths", path_numbers) | columns.inverted(
+        f"{name}.entities", *columns.distinct_pairs(whole_names, rows), len(path_numbers))
 
 
 class NameTrie:
@@ -74,6 +81,10 @@ class NameTrie:
         return self._entities.values[:0] if number is None else self._entities[number]
 
     def _longest(self, folded: Sequence[str], start: int) -> tuple[int, tuple[str, ...]]:
+        """Return the end of the longest name that begins at a word, and the entities with that name.
+
+        Without a name, the end is the start, and there are no entities.
+        """
         best: tuple[int, tuple[str, ...]] = (start, ())
         for end in range(start + 1, len(folded) + 1):
             number = self._paths.get(" ".join(folded[start:end]))
@@ -89,10 +100,10 @@ class Browsing:
     """Reads the arrays of `browsing`; each is read only when needed."""
 
     def __init__(self, arrays: Arrays, graph: KnowledgeGraph, names: NameTrie) -> None:
-        """Read the arrays of `browsing`, beside the graph and the names of the same index."""
+        """Read the arrays of `browsing`; `graph` and `names` are those of the same index."""
         self._graph, self._names = graph, names
         self.ranked: NDArray[np.int32] = arrays["entities.ranked"]
-        """The rows of all entities: those that the most documents mention first, then by facts, name and id."""
+        """The rows of all entities by rank: by the number of documents that mention them, then of facts, then name."""
         self.ranks: NDArray[np.int32] = arrays["entities.ranks"]
         """The rank of each row."""
         self.documents: NDArray[np.int32] = arrays["entities.documents"]
@@ -112,29 +123,39 @@ class Browsing:
     def called(self, name: str) -> Rows:
         """Return the rows of the entities with this name, compared in canonical form, by rank."""
         key = canonical_name(name)
-        found = self._names.rows_of(words(name)) if words(name) else self.holding(name)
-        named = [row for row in found.tolist() if key in map(canonical_name, self._graph.names_of(row))]
-        rows = np.array(named, np.intp)
+        # A name without any word, such as "++", is not in the trie.
+        candidates = self._names.rows_of(words(name)) if words(name) else self.holding(name)
+        same_name = [row for row in candidates.tolist() if key in map(canonical_name, self._graph.names_of(row))]
+        rows = np.array(same_name, np.intp)
         return rows[np.argsort(self.ranks[rows])]
 
     def holding(self, text: str, kind: str = "") -> Rows:
-        """Return the rows of the entities, of a type or of any, with a name that contains a text in any case and width.
+        """Return the rows of the entities with a name that contains a text, ignoring case and full-width letters.
 
-        Rows with an equal name come first, then those with a name that begins with the text; by rank in each group.
+        Entities with a name that equals the text come first, then those with a name that begins with it, then the
+        others; each of these groups is sorted by rank.
+
+        Args:
+            text: the text to look for.
+            kind: the type of the entities to return; empty for any.
         """
-        close = self._closeness(normalise(text).encode("utf-8", "surrogatepass"))
+        matches = self._rank_matches(normalise(text).encode("utf-8", "surrogatepass"))
         if kind:
-            close[~self.of_type(kind)] = _FAR
-        rows = np.flatnonzero(close < _FAR)
-        return rows[np.lexsort((self.ranks[rows], close[rows]))]
+            matches[~self.of_type(kind)] = _NO_MATCH
+        rows = np.flatnonzero(matches < _NO_MATCH)
+        return rows[np.lexsort((self.ranks[rows], matches[rows]))]
 
     def of_type(self, kind: str) -> NDArray[np.bool_]:
-        """Return for each row whether its entity has a type, shape (n,)."""
-        of: NDArray[np.bool_] = self.type_of == (self.types.index(kind) if kind in self.types else -1)
-        return of
+        """Return for each row whether its entity is of a type, shape (n,)."""
+        number = self.types.index(kind) if kind in self.types else -1
+        is_of_type: NDArray[np.bool_] = self.type_of == number
+        return is_of_type
 
-    def _closeness(self, text: bytes) -> NDArray[np.int8]:
-        """Return per row 0 if a name equals the text, 1 if one begins with it, 2 if one contains it, else `_FAR`."""
+    def _rank_matches(self, text: bytes) -> NDArray[np.int8]:
+        """Return for each row how well its entity's names match a text, shape (n,).
+
+        0: a name equals the text, 1: one begins with it, 2: one contains it, `_NO_MATCH`: none does.
+        """
         letters, starts = self._folded.values, self._folded.starts
         if not text:  # every name begins with it
             return np.ones(len(self.ranked), np.int8)
@@ -143,11 +164,11 @@ class Browsing:
         for offset, letter in enumerate(text[1:], 1):
             places = places[letters[places + offset] == letter]
         end = ord(_END)
-        begins, ends = letters[places - 1] == end, letters[places + len(text)] == end
-        close = np.full(len(self.ranked), _FAR, np.int8)
-        np.minimum.at(close, np.searchsorted(starts, places, "right") - 1,
-                      np.where(begins, np.where(ends, 0, 1), 2).astype(np.int8))
-        return close
+        begins_name, ends_name = letters[places - 1] == end, letters[places + len(text)] == end
+        ranks = np.where(begins_name, np.where(ends_name, 0, 1), 2).astype(np.int8)
+        matches = np.full(len(self.ranked), _NO_MATCH, np.int8)
+        np.minimum.at(matches, np.searchsorted(starts, places, "right") - 1, ranks)
+        return matches
 
 
 def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], documents: NDArray[np.int32],
@@ -155,22 +176,21 @@ def browsing(about: Sequence[Sequence[str]], ends: NDArray[np.int32], documents:
     """Build the arrays of `Browsing`.
 
     Args:
-        about: for each entity, by row, its name, its type, and its other names; rows are in the order of the ids.
-        ends: for each triple its head's row, its relation and its tail's row, shape (n, 3).
+        about: for each entity its name, its type, and its other names; in the order of the rows.
+        ends: for each triple its head's row, its relation and its tail's row, shape (triples, 3).
         documents: the number of documents that mention each entity.
-        community: the finest community by row, for rows in a community.
+        community: the id of the finest community of a row's entity, by row, for those that are in a community.
     """
     degrees = np.bincount(ends[:, [0, 2]].reshape(-1), minlength=len(about)).tolist()
-    supported = documents.tolist()
-    ranked = np.array(sorted(range(len(about)), key=lambda row: (-supported[row], -degrees[row], about[row][0], row)),
+    counts = documents.tolist()
+    ranked = np.array(sorted(range(len(about)), key=lambda row: (-counts[row], -degrees[row], about[row][0], row)),
                       np.int32)
     ranks = np.empty(len(about), np.int32)
     ranks[ranked] = np.arange(len(about), dtype=np.int32)
     finest = sorted(set(community.values()))
     number_of = {key: number for number, key in enumerate(finest)}
+    community_numbers = [number_of[community[row]] if row in community else -1 for row in range(len(about))]
     folded = (_END.join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, *others in about)
     return {"entities.ranked": ranked, "entities.ranks": ranks, "entities.documents": documents,
-            **columns.ids("finest", finest),
-            "entities.finest": np.array([number_of[community[row]] if row in community else -1
-                                         for row in range(len(about))], np.int32),
+            **columns.ids("finest", finest), "entities.finest": np.array(community_numbers, np.int32),
             **columns.texts("entities.folded", folded)}

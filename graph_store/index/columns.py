@@ -34,7 +34,7 @@ class Lists:
         """Return the distinct numbers of several rows, ascending."""
         wanted = np.fromiter(rows, np.intp)
         counts = self.starts[wanted + 1] - self.starts[wanted]
-        # The place of each number: where its row begins, plus how many numbers of the row precede it.
+        # The place of each number in `values`: where its row begins, plus how many numbers of the row precede it.
         places = np.repeat(self.starts[wanted] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         return distinct(self.values[places]).astype(np.intp)
 
@@ -42,14 +42,14 @@ class Lists:
 def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct values of an array, ascending; faster than np.unique, which hashes them."""
     ordered = np.sort(numbers)
-    first = np.ones(len(ordered), bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    found: NDArray[Any] = ordered[first]
+    is_first = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    found: NDArray[Any] = ordered[is_first]
     return found
 
 
 def distinct_pairs(firsts: "array[int]", seconds: "array[int]") -> tuple[Rows, Rows]:
-    """Return the distinct ones of pairs of numbers that 32 bits hold, sorted."""
+    """Return the distinct pairs, sorted, as an array of first and one of second numbers; both fit in 32 bits."""
     pairs = distinct(np.array(firsts, np.int64) << 32 | np.array(seconds, np.int64))
     return pairs >> 32, pairs & 0xFFFFFFFF
 
@@ -63,7 +63,14 @@ def lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, 
 
 
 def inverted(name: str, owners: NDArray[Any], values: NDArray[Any], rows: int) -> dict[str, NDArray[Any]]:
-    """Build the arrays of `Lists` from pairs of a row and one of its numbers; each list is ascending."""
+    """Build the arrays of `Lists` from pairs of a row and a number in its list; each list is sorted.
+
+    Args:
+        name: the prefix of the arrays' names.
+        owners: the row of each pair, shape (n,).
+        values: the number of each pair, shape (n,).
+        rows: the number of rows; those without a pair have an empty list.
+    """
     order = np.lexsort((values, owners))
     return {f"{name}.values": values[order].astype(np.int32),
             f"{name}.starts": starts(np.bincount(owners, minlength=rows))}
@@ -80,7 +87,7 @@ def narrow(ascending: NDArray[Any]) -> NDArray[Any]:
 
 
 class LazySequence(Sequence[_Item]):
-    """Items by row, made when they are asked for."""
+    """A sequence whose items are made when they are asked for; `make` returns the item of an index."""
 
     def __init__(self, size: int, make: Callable[[int], _Item]) -> None:
         self._size, self._make = size, make
@@ -94,7 +101,7 @@ class LazySequence(Sequence[_Item]):
     def __getitem__(self, row: slice) -> Sequence[_Item]: ...
     def __getitem__(self, row: int | slice) -> _Item | Sequence[_Item]:
         if isinstance(row, slice):
-            return [self[one] for one in range(*row.indices(self._size))]
+            return [self[index] for index in range(*row.indices(self._size))]
         if not -self._size <= row < self._size:
             raise IndexError(row)
         return self._make(row % self._size)
@@ -117,18 +124,20 @@ class Texts(Sequence[str]):
     def __getitem__(self, row: slice) -> Sequence[str]: ...
     def __getitem__(self, row: int | slice) -> str | Sequence[str]:
         if isinstance(row, slice):
-            return [self[one] for one in range(*row.indices(len(self)))]
+            return [self[index] for index in range(*row.indices(len(self)))]
         return self.raw(row).decode("utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        places, values = self._lists.starts, self._lists.values
+        starts, values = self._lists.starts, self._lists.values
         for first in range(0, self._size, _TEXTS_AT_ONCE):
-            ends = places[first:first + _TEXTS_AT_ONCE + 1]
-            part = values[ends[0]:ends[-1]]
-            # Decoded together, which is faster; bytes 10xxxxxx go on with a character.
-            text = part.tobytes().decode("utf-8", "surrogatepass")
-            characters = np.append(0, np.cumsum(part & 0xC0 != 0x80))[ends - ends[0]]  # noqa: PLR2004
-            yield from [text[start:end] for start, end in pairwise(characters.tolist())]
+            # Decode many texts together, which is faster, and then cut the result at the texts' boundaries.
+            boundaries = starts[first:first + _TEXTS_AT_ONCE + 1]
+            encoded = values[boundaries[0]:boundaries[-1]]
+            decoded = encoded.tobytes().decode("utf-8", "surrogatepass")
+            # Every byte but 10xxxxxx begins a character of UTF-8.
+            begins_character = encoded & 0xC0 != 0x80  # noqa: PLR2004
+            characters = np.append(0, np.cumsum(begins_character))[boundaries - boundaries[0]]
+            yield from [decoded[start:end] for start, end in pairwise(characters.tolist())]
 
     def raw(self, row: int) -> bytes:
         """Return a text's UTF-8 bytes."""
@@ -139,7 +148,7 @@ class Texts(Sequence[str]):
 
 def texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Texts`."""
-    # Each is let go of at once: orjson's results occupy several kilobytes while they last, however short they are.
+    # Copy each item and release it: every result of orjson takes several kilobytes of memory, however short it is.
     joined, lengths = bytearray(), list[int]()
     for item in items:
         part = item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass")
@@ -149,7 +158,7 @@ def texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
 
 
 class Ids(Mapping[str, int]):
-    """The rows of ids, found by bisection; iterates in the order of the rows."""
+    """The rows of ids, found by binary search; iterates in the order of the rows."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays `<name>` and, unless they are sorted, `<name>.order`."""
@@ -158,7 +167,7 @@ class Ids(Mapping[str, int]):
 
     def __getitem__(self, key: str) -> int:
         wanted = key.encode("utf-8", "surrogatepass")
-        if self._order is None:
+        if self._order is None:  # the ids are sorted
             row = place = int(self._ids.searchsorted(wanted))
         else:
             place = bisect_left(self._order, wanted, key=self._ids.__getitem__)
@@ -179,7 +188,7 @@ class Ids(Mapping[str, int]):
 
 
 def ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of `Ids`."""
+    """Build the arrays of `Ids`; the order of sorted keys is not stored."""
     array = np.array([key.encode("ascii") for key in keys], "S") if keys else np.zeros(0, "S20")
     order = np.argsort(array, kind="stable")
     if (order == np.arange(len(order))).all():
@@ -188,7 +197,10 @@ def ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 class Words:
-    """The numbers of words, found by a 64-bit hash; with ten million words, one unknown word in 10^12 matches."""
+    """The numbers of words, found by a 64-bit hash.
+
+    Among ten million words, one in 10^12 unknown words is mistaken for a known one.
+    """
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays `<name>.hashes` and `<name>.numbers`."""

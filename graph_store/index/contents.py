@@ -1,7 +1,8 @@
-"""What retrieval reads of a knowledge base, put into arrays.
+"""Build the arrays of the index, from which retrieval reads a knowledge base.
 
-Rows are numbers: of entities and triples in the order of their ids and keys, of chunks by document and position, of
-communities by id. All of it is a function of the graph, the chunks and the communities.
+Entities, triples, chunks and communities are numbered; these numbers are called rows. Entities are in the order of
+their ids, triples of their keys, chunks of their documents and positions, and communities of their ids. All arrays are
+a function of the graph, the chunks and the communities.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,32 +42,33 @@ from .vector_rows import StoredVectors, find_vectors
 NewArrays = dict[str, NDArray[Any]]
 Pairs = NDArray[np.int32]
 _ALL_STORED: tuple[Kind, ...] = ("entities", "relations")
-"""The kinds of which those without a vector are stored, too: they are never near to anything."""
+"""The kinds whose rows are stored even without a vector; zeros stand for it, which are similar to nothing."""
 _WORDS_OF_A_VALUE = 8
-"""The most words, or Chinese characters, of a value by which its entities are found; longer ones are sentences."""
+"""The most words, or Chinese characters, of an attribute value that is indexed; longer ones are sentences."""
 _TABLES: dict[str, Any] = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable,
                            "values": ValueTable, "value_times": ValueTimeTable}
 
 
 class IndexSource(NamedTuple):
-    """What the index is made from, all of one moment."""
+    """What the index is made from, all from the same state of the knowledge base."""
 
     graph: KnowledgeGraph
     chunks: Sequence[Chunk]
     communities: Sequence[TreeCommunity]
-    """Those that retrieval searches."""
+    """The communities that retrieval searches."""
     finest: Sequence[TreeCommunity]
-    """All of the finest level, whether they are described or not."""
+    """All communities of the finest level, with or without a description."""
     vectors: VectorStore
 
 
 class _Rows(NamedTuple):
-    """Which rows the index has of a graph.
+    """How the index numbers the parts of a graph.
 
     Attributes:
-        entities: the row of each entity.
-        chunks: the row of the chunk that each of the graph's texts is the id of, -1 for others, shape (texts,).
-        triples: the graph's rows of the triples that have a vector, shape (triples,).
+        entities: the row of each entity, by its id.
+        chunks: the row of a chunk by the number of its id among the graph's texts; -1 for texts that are no such id.
+            Shape (texts,).
+        triples: the rows, in the graph, of the triples that have a vector and so are in the index, shape (triples,).
     """
 
     entities: dict[str, int]
@@ -75,21 +77,22 @@ class _Rows(NamedTuple):
 
 
 def contents(source: IndexSource, before: Arrays, folder: Path | None = None) -> NewArrays:
-    """Return all arrays.
+    """Return all arrays of the index.
+
+    Triples and chunks that a running build has not embedded yet are left out. Entities are always in the index.
 
     Args:
-        source: what they are made from. Triples and chunks without a vector, which a running build has not embedded
-            yet, are left out; such entities are never near to anything.
-        before: those of an earlier state whose vectors are of the same model; may be empty.
-        folder: where new vectors are put into a temporary file; None keeps them in memory.
+        source: what the arrays are made from.
+        before: the arrays of an earlier index with vectors of the same model, which are used again; may be empty.
+        folder: where to put the vectors into a temporary file; None keeps them in memory.
     """
     graph = source.graph
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in source.chunks],
                                   "triples": [triple_id(*edge) for edge in graph.iterate_edges()],
                                   "relations": sorted(map(relation_id, _labels(graph)))}
-    found = {kind: find_vectors(kind, own, before, source.vectors, folder) for kind, own in ids.items()}
-    stored = {kind: vectors if kind in _ALL_STORED or there.all() else vectors[there]
-              for kind, (vectors, there) in found.items()}
+    found = {kind: find_vectors(kind, kind_ids, before, source.vectors, folder) for kind, kind_ids in ids.items()}
+    stored = {kind: vectors if kind in _ALL_STORED or has_vector.all() else vectors[has_vector]
+              for kind, (vectors, has_vector) in found.items()}
     chunks = [source.chunks[row] for row in np.flatnonzero(found["chunks"][1]).tolist()]
     embedded = np.flatnonzero(found["triples"][1])
     rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
@@ -117,6 +120,7 @@ def _labels(graph: KnowledgeGraph) -> set[str]:
 
 
 def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.int32]:
+    """Return the row of the chunk whose id is a text of the graph, by the text's number; -1 for other texts."""
     rows = np.full(len(graph.columns.texts), -1, np.int32)
     for row, chunk in enumerate(chunks):
         if (number := graph.columns.number_of(chunk.id)) >= 0:
@@ -125,37 +129,46 @@ def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.in
 
 
 def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> NewArrays:
+    """Return the arrays by which entities are found: by chunk, by name and by attribute value.
+
+    Args:
+        graph: the graph.
+        rows: how the index numbers its parts.
+        about: for each entity its name, its type, and its other names.
+    """
     names = [(name, *others) for name, _, *others in about]
-    said = set[str]()
+    name_words = set[str]()
 
     def fold_spellings() -> Iterator[tuple[list[str], int]]:
-        for row, called in enumerate(names):
-            for folded in map(words, called):
-                said.update(folded)
+        """Yield the folded words of each name, with its entity's row; collect the words in `name_words`."""
+        for row, names_of_entity in enumerate(names):
+            for folded in map(words, names_of_entity):
+                name_words.update(folded)
                 yield folded, row
 
-    texts, stated = graph.columns.texts, graph.columns.values
-    firsts = np.flatnonzero(find_firsts(stated.entity, stated.attribute, stated.value))
+    texts, table = graph.columns.texts, graph.columns.values
+    firsts = np.flatnonzero(find_firsts(table.entity, table.attribute, table.value))
     values = ((words(texts[value]), entity) for entity, value in zip(
-        stated.entity[firsts].tolist(), stated.value[firsts].tolist(), strict=True))
+        table.entity[firsts].tolist(), table.value[firsts].tolist(), strict=True))
     counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
     return {"counts": counts, **_support(graph, rows), **trie("names", fold_spellings()),
-            **trie("values", (value for value in values if _is_telling(value[0]))),
-            **columns.texts("spellings", sorted({name for called in names for name in called})),
-            **columns.texts("name_words", sorted(said))}
+            **trie("values", (value for value in values if _is_searchable(value[0]))),
+            **columns.texts("spellings", sorted({name for names_of_entity in names for name in names_of_entity})),
+            **columns.texts("name_words", sorted(name_words))}
 
 
-def _is_telling(value: Sequence[str]) -> bool:
-    """Return True if entities are asked for by a value: it is short, and no mere number."""
+def _is_searchable(value: Sequence[str]) -> bool:
+    """Return True if a question may name entities by an attribute value: it is short, and not only numbers."""
     return len(value) <= _WORDS_OF_A_VALUE and not all(word.isdecimal() for word in value)
 
 
 def _support(graph: KnowledgeGraph, rows: _Rows) -> NewArrays:
-    """Return the chunks that mention each entity, in the order of their ids."""
+    """Return the rows of the chunks that mention each entity, as `columns.Lists`, in the order of the chunks' ids."""
     entities, chunks = graph.mention_pairs()
-    there = rows.chunks[chunks]
-    return {"entities.chunks.values": there[there >= 0],
-            "entities.chunks.starts": columns.starts(np.bincount(entities[there >= 0], minlength=len(rows.entities)))}
+    chunk_rows = rows.chunks[chunks]
+    is_indexed = chunk_rows >= 0
+    counts = np.bincount(entities[is_indexed], minlength=len(rows.entities))
+    return {"entities.chunks.values": chunk_rows[is_indexed], "entities.chunks.starts": columns.starts(counts)}
 
 
 def _count_documents(made: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
@@ -167,60 +180,74 @@ def _count_documents(made: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
 
 
 def _incidence(triples: NDArray[np.int32], entities: int) -> NewArrays:
-    """Return the triples in which each entity is head or tail, ascending."""
-    numbers, loops = np.arange(len(triples)), triples[:, 0] == triples[:, 2]
-    return columns.inverted("entities.triples", np.concatenate([triples[:, 0], triples[~loops, 2]]),
-                            np.concatenate([numbers, numbers[~loops]]), entities)
+    """Return the rows of the triples in which each entity is head or tail, as ascending `columns.Lists`."""
+    numbers, is_loop = np.arange(len(triples)), triples[:, 0] == triples[:, 2]
+    return columns.inverted("entities.triples", np.concatenate([triples[:, 0], triples[~is_loop, 2]]),
+                            np.concatenate([numbers, numbers[~is_loop]]), entities)
 
 
 def _chunks(chunks: Sequence[Chunk]) -> NewArrays:
+    """Return the arrays of chunks and their documents: ids, contents, titles, and the words for BM25."""
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
-    number = {key: row for row, key in enumerate(documents)}
-    known: dict[str, str] = {}  # so that each distinct word is in memory once
-    spoken = [[known.setdefault(term, term) for term in terms(chunk.titled_text())] for chunk in chunks]
-    by_chunk = postings("chunks.words", spoken)
+    row_of = {key: row for row, key in enumerate(documents)}
+    owners = [row_of[chunk.document_id] for chunk in chunks]
+    interned: dict[str, str] = {}  # so that each distinct word is in memory once
+    chunk_terms = [[interned.setdefault(term, term) for term in terms(chunk.titled_text())] for chunk in chunks]
+    by_chunk = postings("chunks.words", chunk_terms)
     return {**columns.ids("chunks", [chunk.id for chunk in chunks]),
             **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
-            "chunks.documents": np.array([number[chunk.document_id] for chunk in chunks], np.int32),
-            **by_chunk, **_documents(chunks, [number[chunk.document_id] for chunk in chunks], spoken, by_chunk),
+            "chunks.documents": np.array(owners, np.int32),
+            **by_chunk, **_documents(chunks, owners, chunk_terms, by_chunk),
             **_document_names({chunk.document_id: chunk.title for chunk in chunks})}
 
 
 def _document_names(titles: Mapping[str, str]) -> NewArrays:
-    """Return documents' ids and titles, and the documents that are called by each name (`text/titles.py`)."""
-    called: dict[str, list[int]] = {}
+    """Return documents' ids and titles, and for each name the documents with that name (`text/titles.py`).
+
+    A document's names are its id and its title in plain form; `titles` has the title of each id.
+    """
+    documents_of: dict[str, list[int]] = {}
     for row, (key, title) in enumerate(titles.items()):
-        for name in dict.fromkeys(normalise(plain_title(own)) for own in (key, title)):
-            called.setdefault(name, []).append(row)
+        for name in dict.fromkeys(normalise(plain_title(text)) for text in (key, title)):
+            documents_of.setdefault(name, []).append(row)
     return {**columns.texts("documents.ids", titles), **columns.texts("documents.titles", titles.values()),
-            **columns.words("documents.called", called), **columns.lists("documents.of_name", called.values())}
+            **columns.words("documents.called", documents_of),
+            **columns.lists("documents.of_name", documents_of.values())}
 
 
-def _documents(chunks: Sequence[Chunk], owners: Sequence[int], spoken: Sequence[list[str]], by_chunk: NewArrays,
+def _documents(chunks: Sequence[Chunk], owners: Sequence[int], chunk_terms: Sequence[list[str]], by_chunk: NewArrays,
                ) -> NewArrays:
-    """Return the words of documents; where each has one chunk, they are the chunks'."""
+    """Return the BM25 arrays of whole documents.
+
+    Args:
+        chunks: all chunks.
+        owners: the row of each chunk's document.
+        chunk_terms: the index terms of each chunk, with its title.
+        by_chunk: the BM25 arrays of the chunks, which serve for documents, too, if each has only one chunk.
+    """
     if len(set(owners)) == len(chunks):
         return {name.replace("chunks", "documents", 1): array for name, array in by_chunk.items()}
-    # Most documents have one chunk: theirs are its terms.
-    whole: list[list[str]] = [[] for _ in set(owners)]
-    for chunk, owner, said in zip(chunks, owners, spoken, strict=True):
-        whole[owner] += terms(chunk.text) if whole[owner] else said
-    return postings("documents.words", whole)
+    document_terms: list[list[str]] = [[] for _ in set(owners)]
+    for chunk, owner, titled_terms in zip(chunks, owners, chunk_terms, strict=True):
+        # The title counts once: with the document's first chunk.
+        document_terms[owner] += terms(chunk.text) if document_terms[owner] else titled_terms
+    return postings("documents.words", document_terms)
 
 
 def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> NewArrays:
-    """Return the entity-chunk graph, and which chunks are of documents with an entity's name for their title.
+    """Return the graph of entities and chunks for random walks, and for each entity the chunks of documents about it.
 
-    A document with an entity's name for its title is about it.
-    The graph has an edge for each chunk that mentions an entity, and one more where its document's title names it.
-    Edges for triples would bypass the passages that are ranked, and find less (benchmarks/README.md).
+    A document is about an entity if its title is the entity's name. The graph has an edge between an entity and each
+    chunk that mentions it, and another one if the title of the chunk's document names it. It has no edges for triples:
+    walks along these would bypass the passages that are ranked, and find less (benchmarks/README.md).
     """
     mentioned, keys = columns.Lists(made, "entities.chunks"), list(rows.entities)
-    named, whole = find_titles(chunks, NameTrie(made, "names", keys.__getitem__), rows.entities)
+    in_title, whole_title = find_titles(chunks, NameTrie(made, "names", keys.__getitem__), rows.entities)
     owners = np.repeat(np.arange(len(keys)), np.diff(mentioned.starts))
-    return {**columns.inverted("entities.titled", whole[:, 0], whole[:, 1], len(keys)),
-            **step_arrays("walk", len(keys) + len(chunks), np.concatenate([owners, named[:, 0]]),
-                          np.concatenate([mentioned.values, named[:, 1]]) + len(keys))}
+    # The nodes of the graph are the entities, followed by the chunks.
+    return {**columns.inverted("entities.titled", whole_title[:, 0], whole_title[:, 1], len(keys)),
+            **step_arrays("walk", len(keys) + len(chunks), np.concatenate([owners, in_title[:, 0]]),
+                          np.concatenate([mentioned.values, in_title[:, 1]]) + len(keys))}
 
 
 def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -234,7 +261,7 @@ def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -
 
     Returns:
         For each node its neighbours, as `columns.Lists`, and `shares`: the share of its weight that a node sends to
-        each of them, shape (2 m,).
+        each neighbour, which is the same for all, shape (2 m,).
     """
     made = columns.inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
     degrees = np.diff(made[f"{name}.starts"])
@@ -251,40 +278,45 @@ def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]
         row_of: the row of each entity.
 
     Returns:
-        Pairs of an entity's row and a chunk's row, each of shape (n, 2): first for names anywhere in the title, then
-        for names that are the whole title, without a note in brackets ("Solaris (1972 film)").
+        Two arrays of pairs of an entity's row and a chunk's row, shape (n, 2). The first is for names anywhere in the
+        title; the second is for names that are the whole title, apart from a note in brackets ("Solaris (1972 film)").
     """
     @cache
     def rows_in(title: str) -> list[tuple[int, bool]]:
-        whole = len(without_aside(title))
-        return [(row_of[entity], named.start == 0 and named.end >= whole)
-                for named in names.find(title) for entity in named.entities]
+        """Return the rows of the entities that a title names, each with whether the name is the whole title."""
+        title_end = len(without_aside(title))
+        return [(row_of[entity], span.start == 0 and span.end >= title_end)
+                for span in names.find(title) for entity in span.entities]
 
-    found = np.array([(entity, row, is_whole) for row, chunk in enumerate(chunks)
+    pairs = np.array([(entity, row, is_whole) for row, chunk in enumerate(chunks)
                       for entity, is_whole in rows_in(chunk.title)], np.int32).reshape(-1, 3)
-    return found[:, :2], found[found[:, 2] == 1, :2]
+    return pairs[:, :2], pairs[pairs[:, 2] == 1, :2]
 
 
 def _communities(communities: Sequence[TreeCommunity], rows: _Rows, made: Mapping[str, NDArray[Any]],
                  stored: Mapping[Kind, Vectors]) -> NewArrays:
-    """Communities with what their vectors are the means of: their members' triples; without any, their keywords' names.
+    """Return the arrays of communities, with their chunks and their vectors.
 
-    No text is embedded for a community, however often it changes, and all its triples count: a model truncates long
-    texts.
+    A community's vector is the mean of the vectors of its members' triples. Without any triple, it is the mean of the
+    vectors of its keywords. No text is embedded for a community: communities change often, and an embedding model
+    truncates long texts, whereas the mean covers all triples.
     """
     incident, mentioned = columns.Lists(made, "entities.triples"), columns.Lists(made, "entities.chunks")
     members = [_rows_of(rows, community.members) for community in communities]
+    vectors = [_mean_direction(stored["triples"][incident.of(member_rows)],
+                               stored["entities"][_rows_of(rows, community.keywords)])
+               for member_rows, community in zip(members, communities, strict=True)]
     return {**columns.ids("communities", [community.id for community in communities]),
             **columns.texts("communities.about", (orjson.dumps(community.model_dump()) for community in communities)),
-            **columns.lists("communities.chunks", (mentioned.of(of) for of in members)),
-            "communities.vectors": np.array([_direction(
-                stored["triples"][incident.of(of)], stored["entities"][_rows_of(rows, community.keywords)])
-                for of, community in zip(members, communities, strict=True)],
-                np.float32).reshape(len(members), stored["triples"].shape[1])}
+            **columns.lists("communities.chunks", (mentioned.of(member_rows) for member_rows in members)),
+            "communities.vectors": np.array(vectors, np.float32).reshape(len(members), stored["triples"].shape[1])}
 
 
-def _direction(triples: Vectors, keywords: Vectors) -> Vectors:
-    """Return the mean vector of triples at unit length, or of keywords if there are none; zeros without any."""
+def _mean_direction(triples: Vectors, keywords: Vectors) -> Vectors:
+    """Return the mean of some triples' vectors, scaled to unit length, shape (d,).
+
+    Without triples, it is the mean of the keywords' vectors; without both, zeros.
+    """
     vectors = triples if len(triples) else keywords[keywords.any(axis=1)]
     if not len(vectors):
         return np.zeros(triples.shape[1], np.float32)
@@ -293,6 +325,7 @@ def _direction(triples: Vectors, keywords: Vectors) -> Vectors:
 
 
 def _rows_of(rows: _Rows, keys: Iterable[str]) -> list[int]:
+    """Return the rows of some entities; those that the index does not have are left out."""
     return [rows.entities[key] for key in keys if key in rows.entities]
 
 
@@ -301,11 +334,11 @@ def graph_arrays(graph: KnowledgeGraph, triples: Rows, chunks: NDArray[np.bool_]
 
     Args:
         graph: the graph.
-        triples: the rows of its triples that are stored, ascending.
-        chunks: True for the chunks whose facts and values are stored, by the numbers of their ids, shape (texts,).
+        triples: the rows of the triples to store, ascending.
+        chunks: whether to store what a chunk states, by the number of the chunk's id, shape (texts,).
     """
-    part, number = graph.columns.part(triples, chunks), {int(row): place for place, row in enumerate(triples)}
-    later = {"triples": [(number[row], dates) for row, dates in graph.later.triples.items() if row in number],
+    part, new_row = graph.columns.part(triples, chunks), {int(row): place for place, row in enumerate(triples)}
+    later = {"triples": [(new_row[row], dates) for row, dates in graph.later.triples.items() if row in new_row],
              "values": list(graph.later.values.items())}
     return {**columns.ids("entities", part.ids), **columns.texts("graph.texts", part.texts),
             "graph.types": part.types, "graph.names": part.names, "graph.triples": part.triples,
@@ -315,7 +348,7 @@ def graph_arrays(graph: KnowledgeGraph, triples: Rows, chunks: NDArray[np.bool_]
 
 
 def stored_graph(arrays: Arrays) -> KnowledgeGraph:
-    """Return the graph that an index has."""
+    """Return the graph that `graph_arrays` stored in an index; its arrays are not copied."""
     ids, later = Ids(arrays, "entities"), orjson.loads(arrays["graph.later"].tobytes())
     tables: dict[str, Any] = {name: table(*(arrays[f"{name}.{column}"] for column in table._fields))
                               for name, table in _TABLES.items()}

@@ -1,8 +1,8 @@
 """The index of a knowledge base on disk: one file of arrays.
 
-It is derived from one state of the ledger, which it names: for another state, or once it is damaged, it is made again.
-Readers map it and need neither the graph nor Chroma. A file that is replaced stays readable for those who have it
-mapped.
+It is derived from one state of the ledger, which is noted in it. It is rebuilt for another state, or when it is
+damaged. Readers map it, and need neither the graph nor Chroma. When the file is replaced, processes that have mapped
+the old one can still read it.
 """
 
 import logging
@@ -24,12 +24,12 @@ class IndexStore:
     """Writes and maps the index of one knowledge base."""
 
     def __init__(self, path: Path, embedder: Embedder) -> None:
-        """Look for the index at a path."""
+        """Use the index at a path, with vectors of this embedder."""
         self._path = path
         self._embedder = embedder
 
     def load(self, version: Version) -> Arrays | None:
-        """Map the index of a state; None where it is of another one, missing or damaged."""
+        """Map the index of a state of the ledger; return None if it is missing, damaged or of another state."""
         try:
             return None if self._read_header(version) is None else array_file.load(self._path).arrays
         except FileNotFoundError:
@@ -39,20 +39,21 @@ class IndexStore:
             return None
 
     def counts(self, version: Version) -> list[int] | None:
-        """Return how many entities, triples and attributes a state has; None where the index is not of it."""
+        """Return the numbers of entities, triples and attributes; None if `load` would return None."""
         try:
-            noted = self._read_header(version)
+            header = self._read_header(version)
         except (FileNotFoundError, IndexDamagedError):
             return None
-        return noted.get("counts") if noted else None
+        return header.get("counts") if header else None
 
     def _read_header(self, version: Version) -> dict[str, Any] | None:
-        """Read the index's header alone; return None if it is of another state."""
-        noted = array_file.about(self._path)
-        return noted if all(noted.get(key) == value for key, value in self._about(version).items()) else None
+        """Read only the index's header; return None if the index is of another state or embedding model."""
+        header = array_file.about(self._path)
+        is_current = all(header.get(key) == value for key, value in self._about(version).items())
+        return header if is_current else None
 
     def save(self, version: Version, source: IndexSource) -> None:
-        """Write the index of a state.
+        """Build the index of a state and write it.
 
         Raises:
             OSError: the disk is full or not writable; the old index is unchanged.
@@ -62,18 +63,25 @@ class IndexStore:
         array_file.write(self._path, self._about(version) | {"counts": arrays["counts"].tolist()}, arrays)
 
     def differs(self, version: Version, source: IndexSource) -> bool:
-        """Return True if the arrays of the file are not what a state gives, with the vectors that are in the file."""
-        there, made = array_file.load(self._path).arrays, contents(source, self.earlier(version))
-        return there.keys() != made.keys() or any(not np.array_equal(there[name], made[name]) for name in made)
+        """Return True if the file's arrays differ from those that the ledger's state gives; vectors are not checked.
+
+        The vectors are not read from the store again but from the file itself.
+        """
+        stored, expected = array_file.load(self._path).arrays, contents(source, self.earlier(version))
+        return stored.keys() != expected.keys() or any(
+            not np.array_equal(stored[name], expected[name]) for name in expected)
 
     def _about(self, version: Version) -> dict[str, Any]:
         return {"version": list(version), "embedding": self._embedder.fingerprint}
 
     def earlier(self, version: Version) -> Arrays:
-        """Return the arrays of the file, whose vectors can be used again, if it is of the same epoch and model."""
+        """Return the arrays of the file if its vectors can be used again; otherwise none.
+
+        They can if the file is of the same epoch of the ledger and of the same embedding model.
+        """
         try:
             found = array_file.load(self._path)
         except (FileNotFoundError, IndexDamagedError):
             return {}
-        same = Version(*found.about["version"]).epoch, found.about["embedding"]
-        return found.arrays if same == (version.epoch, self._embedder.fingerprint) else {}
+        made_of = Version(*found.about["version"]).epoch, found.about["embedding"]
+        return found.arrays if made_of == (version.epoch, self._embedder.fingerprint) else {}

@@ -26,9 +26,10 @@ ONCE = 1 / (1 + _K1)
 
 
 def terms(text: str) -> list[str]:
-    """Return a text's index terms: stems of words, and in scripts without spaces the bigrams of each run of letters.
+    """Return a text's index terms: stems of words, and pairs of adjacent characters in scripts without spaces.
 
-    A run of a single letter is a term itself. Dates are terms of their own, however they are written.
+    In these scripts a single character between other text is a term itself. Each date is a further term, which does
+    not depend on how the date is written.
     """
     runs: list[str] = _RUN.findall(normalise(text))
     indexed: list[str] = []
@@ -41,27 +42,35 @@ def terms(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Return an English word without its ending, so that "meets" finds "meeting"; other scripts' words are unchanged.
+    """Return a word without its English ending, so that "meets" finds "meeting"; words in other scripts are unchanged.
 
-    The words of other languages lose English endings, too: in questions and in texts alike.
+    Words of other languages in Latin letters may lose an ending, too. This does no harm, because it happens in
+    questions and in texts alike.
     """
     is_word = word.isascii() and word.isalpha() and len(word) <= _LONGEST_WORD
     return stem_word(word) if is_word else word
 
 
 def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of a `LexicalIndex` from the index terms of texts, numbered by their order."""
-    known = sorted({term for listed in lists for term in listed})
-    number = {term: row for row, term in enumerate(known)}
+    """Build the arrays of a `LexicalIndex`.
+
+    Args:
+        name: the prefix of the arrays' names.
+        lists: the index terms of each text; texts are numbered in this order.
+    """
+    vocabulary = sorted({term for text_terms in lists for term in text_terms})
+    number = {term: row for row, term in enumerate(vocabulary)}
     scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32),
                               "indptr": np.zeros(1, np.int32)}
-    if known:
+    if vocabulary:
         import bm25s  # noqa: PLC0415  (slow to import, and not needed by readers)
 
         model = bm25s.BM25(method="lucene", k1=_K1, b=0.75)
-        model.index(([[number[term] for term in listed] for listed in lists], number), show_progress=False)
+        numbered = [[number[term] for term in text_terms] for text_terms in lists]
+        model.index((numbered, number), show_progress=False)
         scores = model.scores | {"indptr": narrow(model.scores["indptr"])}
-    return {f"{name}.{part}": scores[part] for part in ("data", "indices", "indptr")} | words(f"{name}.terms", known)
+    return {f"{name}.{part}": scores[part]
+            for part in ("data", "indices", "indptr")} | words(f"{name}.terms", vocabulary)
 
 
 class LexicalIndex:
@@ -82,24 +91,25 @@ class LexicalIndex:
         return self._size
 
     def knows(self, word: str) -> bool:
-        """Return True if any text has a word, in whichever form."""
+        """Return True if a word, in any of its forms, is in some text."""
         return all(self._terms.get(term) is not None for term in terms(word))
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return every text's BM25 score for a query, shape (n,); 0 for texts that share no term with it."""
-        found = (self._terms.get(term) for term in dict.fromkeys(terms(query)))
+        numbers = (self._terms.get(term) for term in dict.fromkeys(terms(query)))
         scores = np.zeros(self._size, np.float32)
-        for number in (number for number in found if number is not None):
-            postings = slice(self._starts[number], self._starts[number + 1])
-            np.add.at(scores, self._indices[postings], self._data[postings])
+        for number in numbers:
+            if number is not None:
+                postings = slice(self._starts[number], self._starts[number + 1])
+                np.add.at(scores, self._indices[postings], self._data[postings])
         return scores
 
     def information(self, query: str) -> float:
-        """Return the sum of the idf of a query's terms; what no text has counts most."""
+        """Return the sum of the idf of a query's distinct terms; a term that no text has counts most."""
         numbers = map(self._terms.get, dict.fromkeys(terms(query)))
         return sum(self.idf(0 if number is None else int(self._starts[number + 1] - self._starts[number]))
                    for number in numbers)
 
     def idf(self, texts: int) -> float:
-        """Return the inverse document frequency of what stands in a number of texts."""
+        """Return the inverse document frequency (idf) of a term that occurs in this number of texts."""
         return math.log1p((self._size - texts + 0.5) / (texts + 0.5))

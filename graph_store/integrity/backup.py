@@ -61,23 +61,30 @@ class Manifest(Frozen):
 
 
 def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
-    """Write a backup, completely or not at all; `force` replaces an existing file.
+    """Write a backup file, completely or not at all.
 
-    It contains the ledger as it was at the start. Builds are not blocked, and their later commits are left out.
+    It contains the ledger as it was at the start. Builds may write meanwhile; what they commit later is not in it.
+
+    Args:
+        layout: the knowledge base.
+        target: the file to write.
+        embedder: the embedding model, with which the backup is opened to check it.
+        progress: called with the amount done and the total.
+        force: replace an existing file.
 
     Raises:
-        BackupError: the file exists already, cannot be written there, or could not be restored.
+        BackupError: the file exists already or cannot be written there, or the backup could not be restored.
         LedgerDamagedError: the ledger is damaged.
         OSError: the disk is full or not writable; an existing file is unchanged.
     """
     _check_target(layout, target, force=force)
-    # Written in the target's folder, so it can be moved in one step.
+    # Write to a temporary folder beside the target: there the finished file can be renamed in one step.
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent,
                                      ignore_cleanup_errors=True) as name:
         folder = Path(name)
         copy, manifest = _copy_ledger(layout, folder, embedder, progress)
-        written = folder / "backup.zip"
-        with written.open("xb") as file:
+        archive_file = folder / "backup.zip"
+        with archive_file.open("xb") as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
                 archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
                 archive.write(copy, LEDGER)
@@ -85,14 +92,17 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
             os.fsync(file.fileno())
         if not force and target.exists():
             raise BackupError(f"{target} was written by another process meanwhile; name another file")
-        written.replace(target)
+        archive_file.replace(target)
     return manifest
 
 
 def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
-    """Copy the current state of the ledger to an empty folder, and read the copy as `restore` does.
+    """Copy the current state of the ledger to an empty folder, and check the copy by reading it as `restore` does.
 
-    The embedding model embeds only the schema's labels.
+    For this check, the embedding model embeds only the schema's labels.
+
+    Returns:
+        The copy's file, and the manifest that describes it.
 
     Raises:
         BackupError: the copy could not be restored.
@@ -113,7 +123,7 @@ def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Pro
         raise BackupError(f"a backup of {layout.name!r} could not be restored: {error}; `banyan verify` names all that "
                           "is wrong, and how to put it right") from error
     with closing(sqlite3.connect(copy, isolation_level=None)) as file:
-        # In WAL mode a second file would belong to the ledger.
+        # With write-ahead logging, a second file would belong to the ledger.
         file.execute("PRAGMA journal_mode=DELETE")
         counts = {table: file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
                   for table in ("documents", "chunks", "extractions")}
@@ -122,6 +132,11 @@ def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Pro
 
 
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
+    """Check that a backup may be written to a file.
+
+    Raises:
+        BackupError: it lies in the knowledge base's folder, is no file, exists already, or its folder is missing.
+    """
     resolved = target.resolve()
     if resolved.is_relative_to(layout.root.resolve()):
         raise BackupError(f"{target} lies in the knowledge base's own folder, with which it would be lost: name a file "
@@ -135,13 +150,18 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
 
 
 def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
+    """Copy an SQLite ledger to a new file with SQLite's backup, and check the copy.
+
+    Raises:
+        LedgerDamagedError: the ledger is damaged.
+    """
     try:
         with closing(sqlite3.connect(address_of(ledger), uri=True, isolation_level=None, timeout=30)) as source, \
                 closing(sqlite3.connect(copy, isolation_level=None)) as target:
             # One read transaction sees a single state, so the copy need not restart when a build commits.
             source.execute("BEGIN")
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            source.backup(target, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
+            source.backup(target, pages=_PAGES, progress=lambda _, remaining, total: progress(total - remaining, total))
             source.execute("COMMIT")
             problems = [str(row[0]) for row in target.execute("PRAGMA integrity_check(1)")]
     except sqlite3.OperationalError:
@@ -153,22 +173,24 @@ def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
 
 
 class UnrestorableError(StoreError):
-    """A ledger that cannot be a knowledge base's; says what is wrong with it."""
+    """A file cannot be used as the ledger of a knowledge base; the message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason[:MESSAGE])
 
 
 def read_ledger(apart: Layout, embedder: Embedder) -> str:
-    """Read every row of a ledger, alone in a separate folder, through the code that will read it.
+    """Check a ledger by reading each of its rows with the code that reads it in a knowledge base.
 
-    Files are made beside it; nothing is embedded but the schema's labels.
+    Args:
+        apart: a separate folder that has only the ledger; derived files are created beside it.
+        embedder: the embedding model, which embeds only the schema's labels.
 
     Returns:
         The embedding model that the knowledge base was built with.
 
     Raises:
-        UnrestorableError: it is not sound, or has more than a ledger's tables.
+        UnrestorableError: the ledger is not sound, or has more than a ledger's tables.
         OSError: the disk is full or not writable.
     """
     embedding = _check(apart)
@@ -178,9 +200,9 @@ def read_ledger(apart: Layout, embedder: Embedder) -> str:
             published_state(kb.database)
             problems = unsound(kb)
     except (OSError, sqlite3.OperationalError):
-        raise  # of the disk
+        raise  # a problem of the disk, not of the ledger
     except Exception as error:
-        # Rows of a stranger's may be anything, and so may what reading them raises.
+        # A file from someone else may have anything in its rows, so that reading them can raise any error.
         raise UnrestorableError(f"its ledger cannot be opened ({type(error).__name__}: {error})") from error
     if problems:
         raise UnrestorableError(f"its ledger: {problems[0].what}")
@@ -188,9 +210,12 @@ def read_ledger(apart: Layout, embedder: Embedder) -> str:
 
 
 def _check(apart: Layout) -> str:
-    """Check that the ledger is sound and has its tables alone; return the name of the embedding model.
+    """Check that the ledger's file is sound and has no other tables; return the name of the embedding model.
 
-    A view or trigger of a stranger's would be run by our own statements.
+    Views and triggers are rejected: in a file from someone else, they would run their own SQL with our statements.
+
+    Raises:
+        UnrestorableError: the file is damaged, or is not just a ledger.
     """
     try:
         with closing(sqlite3.connect(apart.ledger_file)) as raw:
@@ -201,7 +226,7 @@ def _check(apart: Layout) -> str:
         with closing(Database(apart.ledger_file)) as database:
             problems = [*database.problems(), *foreign_objects(database)]
             embedding, _ = recorded_model(database)
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what SQLite says may quote what is there
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise UnrestorableError(f"its ledger cannot be read ({error})") from error
     except LedgerDamagedError as error:
         raise UnrestorableError("its ledger is damaged") from error

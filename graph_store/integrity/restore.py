@@ -60,44 +60,57 @@ def read_manifest(file: Path) -> Manifest:
         with zipfile.ZipFile(file) as archive:
             return _manifest(file, archive)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
-        raise _none(file, str(error) or "it ends too early") from error
+        raise _unusable(file, str(error) or "it ends too early") from error
 
 
-def _none(file: Path, why: str) -> BackupError:
+def _unusable(file: Path, why: str) -> BackupError:
+    """Return the error for a file that is not a sound backup."""
     return BackupError(f"{file} is no backup, or damaged: {why}; `banyan backup` writes one. Nothing was changed")
 
 
 def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
+    """Read the manifest of a backup, and check its size and what it says of the ledger.
+
+    Raises:
+        BackupError: the archive has other files, or its manifest is too large, invalid, or does not fit the ledger.
+    """
     entries = archive.infolist()
     if sorted(entry.filename for entry in entries) != sorted((LEDGER, MANIFEST)):
-        raise _none(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
+        raise _unusable(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
     if any(entry.header_offset < 0 for entry in entries):
-        raise _none(file, "its directory points before its beginning")
+        raise _unusable(file, "its directory points before its beginning")
     about, ledger = archive.getinfo(MANIFEST), archive.getinfo(LEDGER)
     if about.file_size > MAX_MANIFEST:
-        raise _none(file, f"{MANIFEST} has {about.file_size:,} bytes, at most {MAX_MANIFEST:,} are read")
+        raise _unusable(file, f"{MANIFEST} has {about.file_size:,} bytes, at most {MAX_MANIFEST:,} are read")
     with archive.open(about) as stream:
         text = stream.read(MAX_MANIFEST + 1)
     try:
         manifest = Manifest.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
-        raise _none(file, f"{MANIFEST}: {'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}") from error
+        field = ".".join(map(str, first["loc"])) or "the whole"
+        raise _unusable(file, f"{MANIFEST}: {field}: {first['msg']}") from error
     if manifest.ledger_format > FORMAT:
         raise BackupError(f"{file} has a ledger of format {manifest.ledger_format}; this version of Banyan reads "
                           f"formats up to {FORMAT}: use the version that wrote it, or a later one")
     if ledger.file_size != manifest.size:
-        raise _none(file, f"{LEDGER} has {ledger.file_size:,} bytes, and {MANIFEST} says {manifest.size:,}")
+        raise _unusable(file, f"{LEDGER} has {ledger.file_size:,} bytes, and {MANIFEST} says {manifest.size:,}")
     if manifest.size > MAX_LEDGER or manifest.size > max(_SMALL, MAX_RATIO * ledger.compress_size):
-        raise _none(file, f"{ledger.compress_size:,} bytes would become {manifest.size:,}")
+        raise _unusable(file, f"{ledger.compress_size:,} bytes would become {manifest.size:,}")
     return manifest
 
 
 def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
     """Replace a knowledge base's ledger by a backup's; the next opening rebuilds the derived files.
 
-    First every row is read in a separate folder, with the code that will read it later. The embedding model embeds only
-    the schema's labels.
+    First the backup is unpacked to a separate folder, and each of its rows is read there as a check.
+
+    Args:
+        file: the backup.
+        layout: the knowledge base to replace, or to create.
+        embedder: the embedding model; for the check it embeds only the schema's labels.
+        progress: called with the amount done and the total.
+        force: replace an existing knowledge base.
 
     Raises:
         BackupError: the file is not a sound backup, or the knowledge base exists already, without `force`.
@@ -120,23 +133,28 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
     if manifest.size > free:
         raise BackupError(f"the ledger takes {manifest.size:,} bytes and the disk has {free:,} left: free some space")
     with own_folder(layout.root.parent, ".", RESTORING) as home:
-        # A separate home folder, which uses no vector server.
+        # The check is done in a home folder of its own, without a vector server.
         apart = Layout.of(home, layout.name)
         apart.root.mkdir()
         _unpack(file, manifest, apart.ledger_file, progress)
         try:
             embedding = read_ledger(apart, embedder)
         except UnrestorableError as error:
-            raise _none(file, str(error)) from error
+            raise _unusable(file, str(error)) from error
         if embedding != manifest.embedding:
-            raise _none(file, f"its ledger is of the embedding model {embedding!r}, and {MANIFEST} says "
-                              f"{manifest.embedding!r}"[:MESSAGE])
+            raise _unusable(file, f"its ledger is of the embedding model {embedding!r}, and {MANIFEST} says "
+                                  f"{manifest.embedding!r}"[:MESSAGE])
         _install(apart.ledger_file, layout, progress)
         audit.record(layout.root.parent, "restore", layout.name, f"a backup of {manifest.created}")
     return manifest
 
 
 def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
+    """Unpack the ledger of a backup to a new file, and compare its size and checksum with the manifest.
+
+    Raises:
+        BackupError: the archive is damaged, or the ledger is not the one of the manifest.
+    """
     digest, size = hashlib.sha256(), 0
     make_private(unpacked)
     try:
@@ -151,19 +169,20 @@ def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) 
             target.flush()
             os.fsync(target.fileno())
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
-        raise _none(file, str(error) or "it ends too early") from error
+        raise _unusable(file, str(error) or "it ends too early") from error
     if (size, digest.hexdigest()) != (manifest.size, manifest.sha256):
-        raise _none(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
+        raise _unusable(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
 
 
 def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
+    """Put an unpacked ledger in the place of a knowledge base's, and delete files derived from the old one."""
     layout.root.mkdir(exist_ok=True)
     with layout.alone():
         _begin_anew(unpacked, layout)
         layout.graph.unlink(missing_ok=True)
         layout.index.unlink(missing_ok=True)
         if layout.printed_works.is_dir():
-            shutil.rmtree(layout.printed_works)  # of the documents that were here before
+            shutil.rmtree(layout.printed_works)  # they belong to documents of the old ledger
         if layout.database is None:
             _replace(unpacked, layout.ledger_file)
         else:
@@ -172,31 +191,38 @@ def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
 
 
 def _begin_anew(unpacked: Path, layout: Layout) -> None:
-    """Begin an epoch in the new ledger, which makes everything derived from another ledger outdated."""
+    """Set a new epoch in the unpacked ledger, so that everything derived from another ledger is outdated.
+
+    The id of the old ledger's collections on a vector server is copied to the new ledger, which then uses them again.
+    """
     identity = None
-    with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged: that is what backups are for
+    with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged; that may be why a backup is restored
         if layout.exists():
             with closing(Database(layout.ledger, create=False)) as old:
                 identity = old.notes("settings").get(IDENTITY)
     with closing(Database(unpacked)) as new:
         begin_epoch(new)
-        if identity:  # it may reuse the old ledger's collections on a vector server
+        if identity:
             new.note("settings", **{IDENTITY: identity})
         new.execute("PRAGMA journal_mode=DELETE")
 
 
 def _replace(unpacked: Path, ledger: Path) -> None:
-    """Replace the ledger by the unpacked one, in one step."""
+    """Replace the ledger by the unpacked one, in one step.
+
+    A sound ledger is overwritten by SQLite, so that processes that have it open read the new rows. A damaged or missing
+    one is replaced as a file.
+    """
     if ledger.is_file() and _head(ledger) == _head(unpacked):
         try:
             _copy_into(unpacked, ledger)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
-            pass  # too damaged to be written to, or to be read by others
+            pass  # too damaged for SQLite to write to it
         else:
             return
-    # SQLite would apply the old ledger's log to the new one.
+    # Remove the old ledger's logs: SQLite would apply them to the new one.
     for name in (f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal"):
         ledger.with_name(name).unlink(missing_ok=True)
     unpacked.replace(ledger)

@@ -33,7 +33,7 @@ class Status(Frozen):
     failures: tuple[tuple[str, int, str], ...]
     """(document, chunk's position, reason) for each failed chunk."""
     partly_read: dict[str, str]
-    """What was not read of documents, by their ids."""
+    """For each document that was read only in part, by its id: what was not read."""
     entities: int
     triples: int
     attributes: int
@@ -68,14 +68,14 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
     prices = prices or Prices({})
     steps = knowledge_base.calls.spent("step", prices)
     kb, documents = knowledge_base, knowledge_base.documents
-    stated = count_by_reader(count_from_sentences(kb.database))
+    from_sentences = count_by_reader(count_from_sentences(kb.database))
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
         chunks_waiting=documents.count_status("pending", "extracted"),
         chunks_failed=documents.count_failed(), read_by=count_by_reader(kb.extractions.count_fingerprints()),
         failures=tuple(documents.failures()),
         partly_read={name: metadata[UNREAD] for name, _, _, metadata in documents.about() if UNREAD in metadata},
-        **kb.counts()._asdict(), from_sentences=sum(stated.values()), from_sentences_by=stated,
+        **kb.counts()._asdict(), from_sentences=sum(from_sentences.values()), from_sentences_by=from_sentences,
         communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
@@ -88,19 +88,19 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
 
 
 def _dearest(documents: Sequence[Spent]) -> list[Spent]:
-    """Return the most expensive documents, by price if all prices are known, else by tokens."""
-    named = [spent for spent in documents if spent.name]
-    priced = all(spent.cost is not None for spent in named)
-    return sorted(named, key=lambda spent: (-(spent.cost or 0.0) if priced else 0.0,
+    """Return the most expensive documents first: by cost if all costs are known, otherwise by tokens."""
+    named = [spent for spent in documents if spent.name]  # without a name: calls that belong to no document
+    has_all_costs = all(spent.cost is not None for spent in named)
+    return sorted(named, key=lambda spent: (-(spent.cost or 0.0) if has_all_costs else 0.0,
                                             -spent.prompt - spent.completion, spent.name))[:DEAREST]
 
 
 def read_overview(settings: Settings, name: str) -> Overview | None:
-    """Return the sizes of a knowledge base, from its ledger alone; None if no run has noted them.
+    """Return the sizes of a knowledge base as stored in its ledger, or None if no run has stored them.
 
     Raises:
         StoreError: there is no such knowledge base, or its ledger cannot be read.
     """
     with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
-        noted = ledger_state(database).overview
-    return Overview(*noted) if noted else None
+        overview = ledger_state(database).overview
+    return Overview(*overview) if overview else None

@@ -1,6 +1,6 @@
-"""Check a knowledge base against its invariants: a ledger's rows here, what is derived from them in `verify_derived`.
+"""Check the invariants of a knowledge base: the ledger's rows here, and everything derived in `verify_derived`.
 
-Each check yields a line for each problem.
+Each check yields a line for each problem that it finds.
 """
 
 import json
@@ -49,7 +49,7 @@ def tables(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def foreign_objects(database: Database) -> list[str]:
-    """Return the differences of a ledger's columns, tables, indexes, views and triggers from a new one's."""
+    """Return how a ledger's tables, columns, indexes, views and triggers differ from those of a new ledger."""
     with closing(Database(Path(":memory:"))) as fresh:
         expected, actual = _objects(fresh), _objects(database)
     return [*(f"the {kind} {name} is missing or of another kind" for kind, name, _ in sorted(expected - actual)),
@@ -57,23 +57,30 @@ def foreign_objects(database: Database) -> list[str]:
 
 
 def _objects(database: Database) -> set[tuple[str, str, str]]:
-    """Return kind and name of what a ledger consists of; columns have their types and constraints as well."""
-    named = "m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    """Return the tables, columns, indexes, views and triggers of a ledger as (kind, name, definition).
+
+    The definition of a column is its type, whether it must not be null, and its place in the key; others have none.
+    """
+    is_own = "m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"  # not one of SQLite's internal tables
     return {(row[0], row[1], row[2]) for row in database.rows(
         "SELECT 'column', m.name || '.' || c.name, c.type || ' ' || (c.\"notnull\" AND NOT c.pk) || ' ' || c.pk "  # noqa: S608
-        f"FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND {named} "
-        f"UNION ALL SELECT m.type, m.name, '' FROM sqlite_master m WHERE {named}")}
+        f"FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND {is_own} "
+        f"UNION ALL SELECT m.type, m.name, '' FROM sqlite_master m WHERE {is_own}")}
 
 
 def chunks(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's text matches its id, and that a document's chunks are numbered without gaps."""
+    """Check that each chunk's text matches its id, and that a document's chunks are numbered without gaps.
+
+    A chunk's id is a hash of its text, and of how many equal chunks the document has before it.
+    """
     occurrences: Counter[tuple[str, str, str]] = Counter()
     ordinals: Counter[str] = Counter()
     for chunk in kb.documents.chunks():
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
         key = (chunk.document_id, chunk.heading, chunk.text)
-        if chunk.id != chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key],
-                                chunk.opening):
+        expected_id = chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key],
+                               chunk.opening)
+        if chunk.id != expected_id:
             yield f"{where}: its text is not the one that its id was made from"
         if chunk.ordinal != ordinals[chunk.document_id]:
             yield f"{where}: chunk {ordinals[chunk.document_id]} was expected"
@@ -82,7 +89,11 @@ def chunks(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def waiting(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each revision has the chunks it was split into, and that no other chunk waits."""
+    """Check the revisions: the new content of documents that waits for its extraction.
+
+    Each revision must have all the chunks into which it was split, with the texts that match their ids. No chunk may
+    wait that belongs to no revision.
+    """
     known: set[str] = set()
     for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
         occurrences: Counter[tuple[str, str]] = Counter()
@@ -106,7 +117,10 @@ def waiting(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def reports(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that accounts, candidates, decisions, verdicts and edits can be read; if not, this raises an error."""
+    """Check that accounts, candidates, decisions, verdicts and edits can be read.
+
+    Nothing is yielded: if one of them cannot be read, reading it raises an error, which `verify` reports.
+    """
     if kb.schemas.version():
         status_of(kb)
         kb.schema_control.waiting(1)
@@ -119,15 +133,15 @@ def reports(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def vector_settings(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the ledger names the embedding model of its vectors, and how far these can be trusted."""
+    """Check that the ledger names the embedding model, and says with valid shares how far vectors can be trusted."""
     if kb.communities.count() and not recorded_model(kb.database)[0]:
         yield "the ledger does not say which embedding model its vectors come from"
     try:
         shares = ledger_state(kb.database).reliability.values()
-        sound = all(0 <= share <= 1 for share in shares)
+        are_shares = all(0 <= share <= 1 for share in shares)
     except (ValueError, AttributeError, TypeError):
-        sound = False
-    if not sound:
+        are_shares = False
+    if not are_shares:
         yield "how far vectors can be trusted is not a share for each script"
 
 
@@ -151,7 +165,7 @@ def stages(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def history(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that there is a schema if there are chunks, and that its versions can be read and are without gaps."""
+    """Check that the schema's versions can be read and are numbered without gaps; chunks need at least one version."""
     versions = kb.schemas.versions()
     if not versions and kb.documents.count():
         yield "there are chunks and no schema"
@@ -172,15 +186,16 @@ def extractions(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def bounding(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's facts, rejections, repairs and asks are those of its extraction, bounded again.
+    """Check that each chunk's facts, rejections, repairs and schema requests follow from its stored extraction.
 
-    Bounding finds the words of each fact in the source and admits only what fits the schema.
+    They are made by bounding the extraction, which finds the words of each fact in the source and admits only what fits
+    the schema. Here each extraction is bounded again, and the result is compared with the rows.
     """
     done = kb.documents.done() if kb.schemas.version() else []
     for start in range(0, len(done), _AT_ONCE):
         for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
-            wanted = rows_by_table(chunk, current) | {SCHEMA_REQUESTS: ask_rows(chunk, base)}
-            wrong = [_WHAT.get(table.name, "its facts") for table, rows in wanted.items()
+            expected = rows_by_table(chunk, current) | {SCHEMA_REQUESTS: ask_rows(chunk, base)}
+            wrong = [_WHAT.get(table.name, "its facts") for table, rows in expected.items()
                      if chunk_rows(kb.database, table, [chunk.id]).get(chunk.id, []) != sorted(rows)]
             for what in dict.fromkeys(wrong):
                 yield (f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {what} are not what the schema admits "
@@ -214,15 +229,15 @@ _CHECKS: tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...] =
 )
 
 _DERIVED = {"what waits for the schema", "the names of entities", "the vectors", "the index"}
-"""Checks of data that opening the knowledge base or the next build rebuilds from the ledger."""
+"""Checks of data that is rebuilt from the ledger, by opening the knowledge base or by the next build."""
 
 _MADE_AGAIN = "it was made again from the ledger; if this comes back, check the disk"
 
 
 def damages_on_disk(layout: Layout) -> list[Problem]:
-    """Find damaged derived files before opening and verifying the knowledge base rebuilds them.
+    """Find damaged derived files, and delete them so that they are rebuilt.
 
-    Call this before the knowledge base is opened: afterwards the files are rebuilt or no longer used.
+    Call this before the knowledge base is opened, which would rebuild them without reporting the damage.
     """
     return [Problem(what=line, fix=_MADE_AGAIN) for line in derived.damaged_files(layout)]
 
@@ -247,7 +262,7 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
 
 
 def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
-    """Find problems in the rows of a ledger, without its derived data; empty if every row is sound.
+    """Find problems in the rows of a ledger, without checking derived data; empty if every row is sound.
 
     Raises:
         Exception: a row cannot be read; of any class that the code reading it raises.
@@ -257,10 +272,11 @@ def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
 
 
 def _list_first(lines: Iterator[str], fix: str) -> Iterator[Problem]:
-    """Yield the first problems that a check found, with their fix, and how many more there are.
+    """Yield the first problems that a check found, and then the number of further ones.
 
-    One kind of damage must not hide all others.
+    This way one kind of damage does not hide all others in the report.
     """
     yield from (Problem(what=line, fix=fix) for line in islice(lines, _SHOWN))
-    if more := sum(1 for _ in lines):
-        yield Problem(what=f"... and {more} more like this", fix=fix)
+    further = sum(1 for _ in lines)
+    if further:
+        yield Problem(what=f"... and {further} more like this", fix=fix)

@@ -25,9 +25,9 @@ _LEVELS_NAMED = 10
 
 
 def damaged_files(layout: Layout) -> Iterator[str]:
-    """Remove the graph's file and the index if they are damaged, and yield a line for each; opening makes them again.
+    """Delete the graph's file and the index if they are damaged, and yield a line for each damaged one.
 
-    A missing file is no damage.
+    Opening the knowledge base then rebuilds them. A missing file is no damage.
     """
     for load, path in ((graph_file.load, layout.graph), (array_file.load, layout.index)):
         try:
@@ -35,26 +35,30 @@ def damaged_files(layout: Layout) -> Iterator[str]:
         except FileNotFoundError:
             continue
         except (graph_file.GraphFileDamagedError, array_file.IndexDamagedError, OSError) as error:
-            with suppress(OSError):  # nobody may write there: it stays, and what is made again is in memory
+            with suppress(OSError):  # on a read-only disk the file stays, and opening rebuilds it in memory
                 path.unlink()
             yield str(error)
 
 
 def graph(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the graph's file is what the ledger's rows give, if it is of their state."""
+    """Check that the graph's file equals the graph that the ledger's rows give; a file of another state is skipped."""
     try:
         state, written = graph_file.load(kb.layout.graph)
     except (FileNotFoundError, graph_file.GraphFileDamagedError):
-        return  # opening makes it again, and `damaged_files` names it
+        return  # `damaged_files` reports it, and opening the knowledge base rebuilds it
     expected = orjson.loads(orjson.dumps(kb.node_link().data()))
     for graph in (written, expected):
-        graph["graph"] = {**graph.get("graph", {}), "name": ""}  # a folder that was copied has the other one's
+        # Ignore the name: if the folder was copied, the file still has the name of the original.
+        graph["graph"] = {**graph.get("graph", {}), "name": ""}
     if state == list(kb.version()) and written != expected:
         yield f"the graph's file {kb.layout.graph.name} is not what the ledger's rows give"
 
 
 def index(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the retrieval index matches the graph, the vectors and the communities."""
+    """Check that the retrieval index matches the graph, the vectors and the communities.
+
+    Of the vectors, only a sample is compared with the embeddings of their texts.
+    """
     written = kb.written_index()
     if written is None:
         return
@@ -64,24 +68,31 @@ def index(kb: KnowledgeBase) -> Iterator[str]:
     texts = _texts(kb)
     for kind in KINDS:
         ids, vectors = columns.Ids(written, kind), written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
-        if other := _count_mismatches(kb, [texts[kind][ids.at(row)] for row in range(len(vectors))], vectors):
-            yield (f"the index that retrieval reads: {other} of {len(vectors)} vectors of the {kind} that were looked "
+        sampled_texts = [texts[kind][ids.at(row)] for row in range(len(vectors))]
+        if wrong := _count_mismatches(kb, sampled_texts, vectors):
+            yield (f"the index that retrieval reads: {wrong} of {len(vectors)} vectors of the {kind} that were looked "
                    "at are not those of their texts")
 
 
 def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors) -> int:
-    """Return how many vectors differ from the embeddings of their texts."""
-    return int((np.sum(kb.embedder.encode(texts) * vectors, axis=1) < _LEAST_COSINE).sum()) if texts else 0
+    """Return how many vectors, shape (texts, d), differ from the embeddings of their texts."""
+    if not texts:
+        return 0
+    cosines = np.sum(kb.embedder.encode(texts) * vectors, axis=1)
+    return int((cosines < _LEAST_COSINE).sum())
 
 
 def aliases(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the aliases, if up to date, are those that the ledger's facts, decisions and verdicts give."""
+    """Check that the aliases equal those that the ledger's facts, decisions and verdicts give.
+
+    Aliases of an earlier state of the ledger are skipped.
+    """
     if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
         yield "the names that count as one entity's are not those that the ledger gives"
 
 
 def verdicts(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that a model's verdicts on entities and labels rest on what documents still say."""
+    """Check that documents still state everything on which models' verdicts on entities and labels rest."""
     if kb.resolution.is_behind(kb.entities.resolved_by()):
         return
     if outdated := len(kb.resolution.outdated_verdicts()):
@@ -98,16 +109,17 @@ def _texts(kb: KnowledgeBase) -> dict[Kind, dict[str, str]]:
 def vectors(kb: KnowledgeBase) -> Iterator[str]:
     """Check that exactly the expected ids have a vector, of the right dimension and length."""
     for kind, texts in _texts(kb).items():
-        there = kb.vectors.ids(kind)
-        missing = texts.keys() - there
-        extra = there - texts.keys()
+        stored_ids = kb.vectors.ids(kind)
+        missing = texts.keys() - stored_ids
+        extra = stored_ids - texts.keys()
         if missing or extra:
             yield f"the vectors of the {kind}: {len(missing)} missing, {len(extra)} left over"
-        for what in _find_bad_vectors(kb, kind, sorted(texts.keys() & there), texts):
+        for what in _find_bad_vectors(kb, kind, sorted(texts.keys() & stored_ids), texts):
             yield f"the vectors of the {kind}: {what}"
 
 
 def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str, str]) -> Iterator[str]:
+    """Yield what is wrong with some stored vectors: their dimension, their length, or a sample's embeddings."""
     if not ids:
         return
     stored = kb.vectors.get(kind, ids)
@@ -120,19 +132,20 @@ def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: 
     if wrong.any():
         yield f"{int(wrong.sum())} are damaged: their length is not 1"
         return
-    looked_at = ids[:_EMBEDDED_AGAIN]
-    if other := _count_mismatches(kb, [texts[key] for key in looked_at], stored[:len(looked_at)]):
-        yield f"{other} of {len(looked_at)} looked at are not those of their texts"
+    sample = ids[:_EMBEDDED_AGAIN]
+    if mismatches := _count_mismatches(kb, [texts[key] for key in sample], stored[:len(sample)]):
+        yield f"{mismatches} of {len(sample)} looked at are not those of their texts"
 
 
 def communities(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that every tree level and every view partitions the entities, and that levels are nested."""
+    """Check the tree: on every level each entity is in exactly one community, and levels are nested."""
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
     yield from _tree(kb)
 
 
 def _tree(kb: KnowledgeBase) -> Iterator[str]:
+    """Yield what is wrong with the levels of the tree and with their communities."""
     entities = kb.graph.entity_ids()
     communities = kb.communities.all(level=None)
     levels = sorted({community.level for community in communities}) or [0]
@@ -140,15 +153,19 @@ def _tree(kb: KnowledgeBase) -> Iterator[str]:
         yield f"the communities are of the levels {', '.join(map(str, levels[:_LEVELS_NAMED]))}"
         return
     for level in levels:
-        own = [community for community in communities if community.level == level]
-        if sorted(entity for community in own for entity in community.members) != entities:
+        of_level = [community for community in communities if community.level == level]
+        if sorted(entity for community in of_level for entity in community.members) != entities:
             yield f"the communities{f' of level {level}' if level else ''} do not partition the entities"
         above = {community.id: community for community in communities if community.level == level + 1}
-        yield from (f"the community {community.id} {wrong}" for community in own
-                    if (wrong := _describe_misplacement(community, above)))
+        yield from (f"the community {community.id} {problem}" for community in of_level
+                    if (problem := _describe_misplacement(community, above)))
 
 
 def _describe_misplacement(community: TreeCommunity, above: dict[str, TreeCommunity]) -> str:
+    """Return what is wrong with a community's keywords or parent, or "".
+
+    `above` has the communities of the next level by id; it is empty for the highest level.
+    """
     if not set(community.keywords) <= set(community.members):
         return "has keywords that are none of its members"
     if bool(community.parent) != bool(above):

@@ -13,7 +13,7 @@ from .tables import COMMUNITIES, SUMMARIES
 
 _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s USING (id)"
 GROUP = "group-"
-"""What the ids of reports on a survey's groups begin with; these are no communities of the tree."""
+"""The prefix of the ids of reports on a survey's groups of passages, which are no communities of the tree."""
 
 
 class TreeCommunity(Frozen):
@@ -47,10 +47,11 @@ class CommunityTable:
         self._db = database
 
     def all(self, *, level: int | None = 0) -> list[TreeCommunity]:
-        """Return the communities by level and id, of one level or, with None, of all."""
+        """Return the communities of a level, or with None those of all levels, sorted by level and id."""
         return self._read("coalesce(CAST(:level AS INTEGER), level) = level", level=level)
 
     def _read(self, condition: str, order: str = "level, c.id", **values: object) -> list[TreeCommunity]:
+        """Return the communities that fulfil an SQL condition; `values` are those that it names `:name`."""
         return [TreeCommunity(id=row.id, members=tuple(json.loads(row.members)), level=row.level, parent=row.parent,
                               keywords=tuple(json.loads(row.keywords)), cohesion=row.cohesion, name=row.name or "",
                               summary=row.summary or "")
@@ -65,11 +66,18 @@ class CommunityTable:
         return self._db.count("SELECT max(level) + 1 FROM communities")
 
     def page(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[TreeCommunity], int]:
-        """Return a page of the communities of a level, or within another one, largest first, and their total number."""
+        """Return a page of communities, largest first, and how many there are in all.
+
+        Args:
+            level: the level whose communities to return, if `parent` is empty.
+            parent: the id of the community whose parts to return.
+            limit: the most communities on the page.
+            offset: how many communities come before the page.
+        """
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
-        shown = self._read(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before", value=value,
-                           most=limit, before=offset)
-        return shown, self._db.count(f"SELECT count(*) FROM communities WHERE {where}", value=value)  # noqa: S608
+        page = self._read(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before", value=value,
+                          most=limit, before=offset)
+        return page, self._db.count(f"SELECT count(*) FROM communities WHERE {where}", value=value)  # noqa: S608
 
     def count(self) -> int:
         """Return the number of communities on the finest level."""
@@ -100,30 +108,33 @@ class CommunityTable:
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
         """Store names and summaries by community id."""
-        # In one transaction, because calls batch the undescribed communities: after half a batch, the next run would
-        # form other batches and pay for some communities again.
+        # Store all or none. A call describes a batch of undescribed communities; if only half of a batch were stored,
+        # the next run would form other batches and pay for some communities again.
         with self._db.transaction():
             self._db.replace(SUMMARIES, [
                 (community, text.name, text.summary, json.dumps(list(map(text_id, text.shown))))
                 for community, text in summaries])
 
     def group_reports(self) -> dict[str, CommunitySummary]:
-        """Return the reports on groups of surveys, by their ids."""
+        """Return the reports on surveys' groups of passages, by their ids (see `GROUP`)."""
         return {row.id: CommunitySummary(name=row.name, summary=row.summary) for row in self._db.rows(
             "SELECT id, name, summary FROM summaries WHERE id LIKE :groups", groups=f"{GROUP}%")}
 
     def find_shared(self) -> dict[str, list[str]]:
-        """Return the ids of the texts that each summary rests on (`text_id`): of calls with several, and of groups."""
+        """Return the ids (`text_id`) of the texts that a call showed the model, by the id of the summary made of them.
+
+        Only summaries for which this is stored are returned: those that share a call with others, and groups' reports.
+        """
         return {row.id: json.loads(row.shown) for row in self._db.rows(
             "SELECT id, shown FROM summaries WHERE shown <> '[]'")}
 
     def forget_summaries(self, communities: Iterable[str]) -> None:
         """Delete the names and summaries of some communities."""
-        self._db.execute_many("DELETE FROM summaries WHERE id = :id", [{"id": one} for one in communities])
+        self._db.execute_many("DELETE FROM summaries WHERE id = :id", [{"id": community} for community in communities])
 
 
 def text_id(text: str) -> str:
-    """Return what is stored of a text that a call showed: enough to tell whether it is still stated."""
+    """Return a short hash of a text that a call showed, to find out later whether documents still state it."""
     return content_id(text)[:12]
 
 

@@ -21,21 +21,26 @@ from .tables import (
 )
 from .version import advance
 
-_OF_ALL = (SCHEMA_VERSIONS, DECLINED, ENTITY_DECISIONS, ENTITY_VERDICTS, EDITS, SUMMARIES)
-"""What was decided or paid for, whichever documents it is about."""
+_WHOLE_TABLES = (SCHEMA_VERSIONS, DECLINED, ENTITY_DECISIONS, ENTITY_VERDICTS, EDITS, SUMMARIES)
+"""Decisions, and answers that were paid for. They are copied whole, because they belong to no single document."""
 _SETTINGS = ("settings", "label_verdicts")
-"""What `meta` holds that is not derived, and not about a build."""
+"""The keys of `meta` that are neither derived nor about a build."""
 _DOCUMENTS_AT_ONCE = 200
 
 
 def copy_rows(source: Database, target: Database, progress: Callable[[int, int], None]) -> None:
-    """Replace all rows of the target by those of the source; a reader sees the old ones until all are copied.
+    """Replace all rows of the target ledger by those of the source.
 
-    The state of the source at the beginning is copied, and nothing else may be read from it meanwhile. `progress` gets
-    the number of rows copied and their total.
+    Readers of the target see the old rows until all are copied. Others may write to the source meanwhile: its state at
+    the beginning is copied. Its connection must not be used for anything else until then.
+
+    Args:
+        source: the ledger to copy.
+        target: the ledger to overwrite.
+        progress: called with the number of rows copied so far and their total.
     """
     source.freeze()
-    tables = METADATA.sorted_tables  # what refers to others comes after them
+    tables = METADATA.sorted_tables  # a table comes after those that it refers to
     total = sum(source.count(f"SELECT count(*) FROM {table.name}") for table in tables)  # noqa: S608
     done = 0
     with target.transaction():
@@ -49,21 +54,21 @@ def copy_rows(source: Database, target: Database, progress: Callable[[int, int],
 
 
 def copy_documents(source: Database, target: Database, documents: Sequence[str]) -> None:
-    """Copy the rows of some documents into an empty ledger, with decisions and reports; what is derived is not copied.
+    """Copy the rows of some documents, and all decisions, settings and reports, into an empty ledger.
 
-    New content that waits for a document is left out.
+    Derived rows are not copied; nor is new content that a document has but that is not in service yet.
     """
     with target.transaction():
-        for table in _OF_ALL:
+        for table in _WHOLE_TABLES:
             target.insert(table, _rows(source, table))
         for start in range(0, len(documents), _DOCUMENTS_AT_ONCE):
-            of = json.dumps(documents[start:start + _DOCUMENTS_AT_ONCE])
-            target.insert(DOCUMENTS, _rows(source, DOCUMENTS, among("id"), of))
+            ids = json.dumps(documents[start:start + _DOCUMENTS_AT_ONCE])
+            target.insert(DOCUMENTS, _rows(source, DOCUMENTS, among("id"), ids))
             in_service = f"revision = 0 AND {among('document')}"
-            target.insert(CHUNKS, _rows(source, CHUNKS, in_service, of))
-            of_chunks = f"chunk IN (SELECT id FROM chunks WHERE {in_service})"  # noqa: S608  (of constants)
+            target.insert(CHUNKS, _rows(source, CHUNKS, in_service, ids))
+            chunk_in_service = f"chunk IN (SELECT id FROM chunks WHERE {in_service})"  # noqa: S608  (of constants)
             for table in _tables_of_chunks():
-                target.insert(table, _rows(source, table, of_chunks, of))
+                target.insert(table, _rows(source, table, chunk_in_service, ids))
         for key in _SETTINGS:
             if (value := source.get_meta(key)) is not None:
                 target.set_meta(key, value)
@@ -77,7 +82,8 @@ def _tables_of_chunks() -> Iterator[Table]:
             yield table
 
 
-def _rows(source: Database, table: Table, condition: str = "1 = 1", of: str = "[]") -> Sequence[Record]:
+def _rows(source: Database, table: Table, condition: str = "1 = 1", among_ids: str = "[]") -> Sequence[Record]:
+    """Return a table's rows under an SQL condition; `among_ids` is the JSON list for a condition of `tables.among`."""
     columns = ", ".join(map(quote, table.columns.keys()))
-    values = {"among": of} if ":among" in condition else {}
+    values = {"among": among_ids} if ":among" in condition else {}
     return source.rows(f"SELECT {columns} FROM {table.name} WHERE {condition}", **values)  # noqa: S608

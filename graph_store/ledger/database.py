@@ -26,12 +26,12 @@ Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
 FORMAT = 3
 """The number of the tables' format. A change of a table needs the next one; a column that is added has a default."""
-_NOTES = {
+_KEYS_OF_EARLIER_FORMATS = {
     "settings": ("embedding", "schema_policy", "resolve", "instructions", "extraction_instructions",
                  "vectors_identity"),
     "state": ("position", "resolution", "epoch", "runs", "tree", "resolved", "reliability", "overview"),
     "build": ("unread_files", "open_batches", "shared_calls", "build_total")}
-"""What earlier formats had under keys of `meta` of their own, by the key that has all of it now."""
+"""The keys of `meta` in earlier formats, by the key under which their values are now stored together."""
 _AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""
 _PAUSES = (0.1, 0.4, 0)
@@ -45,14 +45,15 @@ class Database:
     """
 
     def __init__(self, place: Path | LedgerSchema, *, create: bool = True) -> None:
-        """Open a ledger, creating its tables in a new one.
+        """Open a ledger, and create its tables if it is new.
 
         Args:
-            place: a file of SQLite's, or a schema of PostgreSQL's.
-            create: make it, if there is none. False for reading: a ledger that was just dropped stays dropped.
+            place: an SQLite file, or a schema in PostgreSQL.
+            create: create the ledger if it is missing. False for reading, so that a ledger that was just dropped is not
+                created again.
 
         Raises:
-            UnknownKnowledgeBaseError: there is none, and it is not to be made.
+            UnknownKnowledgeBaseError: the ledger is missing, and `create` is False.
             FormatError: it has a later format, or an earlier one that cannot be brought up to this one.
             LedgerDamagedError: it is not a ledger.
             DatabaseError: PostgreSQL cannot be reached.
@@ -70,16 +71,21 @@ class Database:
 
     @property
     def gone(self) -> bool:
-        """Whether it has to be opened again: there is no ledger in its place or another one, or the server was lost."""
+        """True if the ledger has to be opened again: it was dropped or replaced, or the server was lost."""
         with self._lock:
             return self._ledger.gone
 
     @property
     def identity(self) -> str:
-        """What tells the ledger from others that were in its place; empty where its folder does."""
+        """An id that tells the ledger from earlier ones in the same place; empty for SQLite, where the folder does."""
         return self._ledger.identity
 
     def _prepare(self) -> None:
+        """Check the ledger's format; create a new ledger's tables, or upgrade an earlier format.
+
+        Raises:
+            FormatError: the format is a later one, or the upgrade is not possible.
+        """
         version = self._ledger.format()
         if version > FORMAT:
             raise FormatError(f"{self._ledger.name} has format {version}; this version of Banyan reads formats up to "
@@ -89,8 +95,8 @@ class Database:
                 self._create_or_upgrade()
 
     def _create_or_upgrade(self) -> None:
-        """Make the tables of a new ledger, or add what those of an earlier format lack."""
-        version = self._ledger.format()  # another process may have been quicker
+        """Create the tables of a new ledger, or add the missing columns to those of an earlier format."""
+        version = self._ledger.format()  # read again: another process may have done this in the meantime
         if version == FORMAT:
             return
         if version:
@@ -100,6 +106,11 @@ class Database:
         self._ledger.set_format(FORMAT)
 
     def _upgrade(self, version: int) -> None:
+        """Add the columns that an earlier format lacks, and store the values of `meta` under today's keys.
+
+        Raises:
+            FormatError: a missing column has no default, so that old rows cannot have a value in it.
+        """
         missing = missing_columns(self._ledger.columns())
         for column in missing:
             if column.server_default is None:
@@ -107,7 +118,7 @@ class Database:
                                   f"without the column {column}: drop the knowledge base and build it again")
         for statement in additions(missing, self._ledger.connection.dialect):
             self._ledger.connection.exec_driver_sql(statement)
-        for key, names in _NOTES.items():
+        for key, names in _KEYS_OF_EARLIER_FORMATS.items():
             stored = {name: value for name in names if (value := self.get_meta(name))}
             if stored:
                 self.note(key, **{name: value if key == "settings" or name == "resolved" else json.loads(value)
@@ -116,7 +127,7 @@ class Database:
 
     @contextmanager
     def _explain_upgrade(self, version: int) -> Iterator[None]:
-        """Say what an earlier format needs where the ledger cannot be written."""
+        """Within the block, raise a clear error if an earlier format cannot be upgraded, as the ledger is read-only."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -151,7 +162,7 @@ class Database:
                 self._depth -= 1
 
     def freeze(self) -> None:
-        """Make this connection read the ledger as it is now, even if others commit; it cannot write."""
+        """Let this connection read the ledger as it is now, even if others commit; from now on it cannot write."""
         with self._lock, self._explain_errors():
             if not self.is_frozen:
                 self._ledger.freeze()
@@ -174,6 +185,7 @@ class Database:
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
+        """Within the block, replace SQLAlchemy's errors by those that the ledger's class explains."""
         try:
             yield
         except (DBAPIError, PendingRollbackError, ResourceClosedError) as error:
@@ -187,18 +199,18 @@ class Database:
         return self._ledger.connection.execute(text(sql), values)
 
     def rows(self, sql: str, **values: object) -> Sequence[Record]:
-        """Return the rows of a query; `values` are those that it names `:so`."""
+        """Return the rows of a query; `values` are the values of its parameters, written `:name`."""
         with self._lock, self._explain_errors():
             return self._run(sql, values).fetchall()
 
     def iterate(self, sql: str, **values: object) -> Iterator[Record]:
-        """Yield the rows of a query, of which SQLite has only some in memory at a time."""
+        """Yield the rows of a query; with SQLite, only some of them are in memory at a time."""
         with self._lock, self._explain_errors():
             for rows in self._run(sql, values).partitions(_AT_ONCE):
                 yield from rows
 
     def batches(self, table: Table) -> Iterator[Sequence[Record]]:
-        """Return all rows of a table, some at a time; inside a transaction or a frozen ledger."""
+        """Yield all rows of a table in batches; call this inside a transaction or on a frozen ledger."""
         with self._lock, self._explain_errors():
             result = self._ledger.connection.execute(select(table), execution_options={"stream_results": True})
             yield from result.partitions(_AT_ONCE)
@@ -214,21 +226,21 @@ class Database:
         return int(str(self.scalar(sql, **values) or 0))
 
     def execute(self, sql: str, **values: object) -> int:
-        """Run one statement; returns the number of rows it changed, -1 where it is none that changes rows."""
+        """Run one statement, and return the number of rows it changed; -1 if such statements change no rows."""
         return self._change(sql, values)
 
     def execute_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         """Run one statement for many rows of values."""
-        many = list(rows)
-        if many:
-            self._change(sql, many)
+        parameters = list(rows)
+        if parameters:
+            self._change(sql, parameters)
 
     def insert(self, table: Table, rows: Iterable[Sequence[object]]) -> None:
         """Insert rows, given as tuples of all columns' values."""
         self._write(table, insertion(table), rows)
 
     def replace(self, table: Table, rows: Iterable[Sequence[object]]) -> None:
-        """Insert rows, given as tuples of all columns' values; each replaces the one of its key, if there is one."""
+        """Insert rows, given as tuples of all columns' values, or replace existing rows with the same key."""
         self._write(table, replacement(table), rows)
 
     def _write(self, table: Table, sql: str, rows: Iterable[Sequence[object]]) -> None:
@@ -236,6 +248,7 @@ class Database:
         self.execute_many(sql, (dict(zip(names, row, strict=True)) for row in rows))
 
     def _change(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
+        """Run a statement for one or several rows of values; return and count the rows that it changed."""
         with self._lock, self._explain_errors():
             result = self._run(sql, values)
             result.close()
@@ -247,11 +260,11 @@ class Database:
         return self._changes
 
     def notes(self, key: str) -> dict[str, Any]:
-        """Return what is noted under a key; empty if there is nothing."""
+        """Return the named values that `note` stored under a key of `meta`; empty if there are none."""
         return dict(json.loads(self.get_meta(key) or "{}"))
 
     def note(self, key: str, **values: object) -> None:
-        """Add values to what is noted under a key, or replace those of the same names."""
+        """Store named values under a key of `meta`; values with other names stay."""
         with self.transaction():
             self.set_meta(key, json.dumps(self.notes(key) | values, sort_keys=True, ensure_ascii=False))
 
@@ -266,7 +279,10 @@ class Database:
                      "WHERE meta.value <> excluded.value", key=key, value=value)
 
     def checkpoint(self) -> None:
-        """Have what was changed or deleted leave the files in which it waits; of no use where a reader needs them."""
+        """Move changes from the write-ahead log to the ledger's file, so that deleted text is in neither.
+
+        While a reader still needs the log, nothing happens.
+        """
         with self._lock, self._explain_errors():
             self._ledger.checkpoint()
 
@@ -283,13 +299,13 @@ class AdvisoryLock:
     """
 
     def __init__(self, database: Database, schema: LedgerSchema) -> None:
-        """Hold nothing yet."""
+        """Prepare the lock of a knowledge base, without acquiring it."""
         self._db = database
         self._key = schema.key(WRITER)
         self.lock_counter = 0
 
     def acquire(self) -> None:
-        """Hold it once more.
+        """Acquire the lock, or increase its counter if this connection holds it already.
 
         Raises:
             Timeout: another connection holds it.
@@ -299,14 +315,14 @@ class AdvisoryLock:
         self.lock_counter += 1
 
     def _try(self, pause: float) -> bool:
-        """Return True if the lock was free, or wait."""
+        """Acquire the lock and return True if it is free; otherwise wait for `pause` seconds and return False."""
         if self._db.scalar(f"SELECT pg_try_advisory_lock({self._key})"):
             return True
         time.sleep(pause)
         return False
 
     def release(self, force: bool = False) -> None:
-        """Hold it once less; with `force` not at all."""
+        """Decrease the counter, and release the lock when it reaches 0; with `force`, release it at once."""
         if self.lock_counter:
             self.lock_counter = 0 if force else self.lock_counter - 1
             if not self.lock_counter:
@@ -315,6 +331,7 @@ class AdvisoryLock:
 
 
 def _open(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | PostgresqlLedger":
+    """Connect to a ledger in an SQLite file or in a PostgreSQL schema."""
     if isinstance(place, Path):
         return SqliteLedger(place, create)
     from .postgresql_ledger import PostgresqlLedger  # noqa: PLC0415  (psycopg is an extra)
@@ -323,5 +340,5 @@ def _open(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | Postgresq
 
 
 def now() -> str:
-    """Return the time in UTC, as the ledger has it."""
+    """Return the current time in UTC, as text in the ledger's format."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

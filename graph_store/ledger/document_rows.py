@@ -33,7 +33,7 @@ class DocumentEntry(Frozen):
     failed: int
     added_at: str
     updating: bool
-    """Whether newer content waits for its extraction; until then the content that was there before answers."""
+    """True while new content waits for its extraction; until then, questions are answered from the old content."""
 
 
 class Documents:
@@ -45,10 +45,10 @@ class Documents:
         self._last: tuple[object, Mapping[tuple[str, bool], Document]] | None = None
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
-        """Store a document with all its chunks, or its new content under the same id; return True if anything changed.
+        """Store a document with its chunks, or new content for a document that exists; return True if anything changed.
 
-        Chunks that are stored under the same ids stay as they are. Facts of chunks that are gone stay in service until
-        the new chunks are extracted: the new content then waits as a revision (see `Revisions`).
+        Chunks whose ids are already stored keep their extraction. If chunks that are in the graph disappear and others
+        have to be extracted first, the new content waits as a revision (see `Revisions`), and the old one stays in use.
         """
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
@@ -58,23 +58,25 @@ class Documents:
             old = {row.id: (row.ordinal, row.start) for row in rows}
             if before and tuple(before[0]) == contents_of(document) and old == new:
                 return self.revisions.drop(document.id)
-            # In place now, new chunks would remove facts before their replacements are extracted.
-            if new.keys() - old.keys() and any(row.status == "done" and row.id not in new for row in rows):
+            # Replacing the content now would remove facts before those of the new chunks are extracted.
+            has_new_chunks = bool(new.keys() - old.keys())
+            if has_new_chunks and any(row.status == "done" and row.id not in new for row in rows):
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
             self._replace(document, chunks, sorted(old.keys() - new.keys()))
             advance(self._db)
         return True
 
-    def _replace(self, document: Document, chunks: Sequence[Chunk], gone: list[str]) -> None:
+    def _replace(self, document: Document, chunks: Sequence[Chunk], removed: list[str]) -> None:
+        """Write a document's content and chunks, and delete the chunks that are removed from it."""
         row = (document.id, *contents_of(document), now())
         self._db.execute(replacement(DOCUMENTS, *CONTENTS.split(", ")),
                          **dict(zip(DOCUMENTS.columns.keys(), row, strict=True)))
-        self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in gone])
+        self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in removed])
         self._db.execute_many(PLACE, places_of(document.id, chunks, revision=0))
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
-        """Return which of some chunks are of content in service, in their order."""
+        """Return those of some chunks whose content is in service, which means not waiting as a revision."""
         waiting = {str(row[0]) for row in self._db.rows(
             f"SELECT id FROM chunks WHERE revision = 1 AND {among('id')}", among=json.dumps(chunk_ids))}  # noqa: S608
         return [chunk for chunk in chunk_ids if chunk not in waiting]
@@ -82,12 +84,12 @@ class Documents:
     def delete(self, document_id: str) -> None:
         """Remove a document and its chunks; foreign keys remove the rows that belong to a chunk.
 
-        `derive` has to follow: it computes everything else from the rows that are left, so nothing stays.
-        Until `finish_deletion` the same deletion may be asked for again: a process that is killed before all that
-        follows is done takes it up by the same command.
+        The caller then calls `derive`, which computes everything else anew from the remaining rows, and at the end
+        `finish_deletion`. Until then the same document can be deleted again without an error, so that the user can
+        repeat a command that was killed.
 
         Raises:
-            UnknownDocumentError: there is none of that id.
+            UnknownDocumentError: there is no document of that id.
         """
         with self._db.transaction():
             deleting = (self._db.get_meta(_DELETING) or "").split("\n")
@@ -101,7 +103,7 @@ class Documents:
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
 
     def _note_read_beside(self, document_id: str) -> None:
-        """Let `build --reread` read again what one call read together with a document."""
+        """Mark the extractions whose call also read this document, so that `build --reread` makes them again."""
         calls = ("call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "
                  "WHERE c.document = :document AND call <> '')")
         for (reader,) in self._db.rows(f"SELECT DISTINCT reasoner FROM extractions WHERE {calls}",  # noqa: S608
@@ -110,15 +112,18 @@ class Documents:
                              reader=reader, beside=read_beside_deleted(reader), document=document_id)
 
     def is_deleting(self) -> bool:
-        """Return True if not all that follows from the last deletion is done."""
+        """Return True if a deletion was begun and not finished (see `finish_deletion`)."""
         return bool(self._db.get_meta(_DELETING))
 
     def finish_deletion(self) -> None:
-        """Note that all that follows from the last deletion is done."""
+        """Note that everything derived no longer has anything of the deleted documents.
+
+        This also deletes the descriptions of former communities, which may have text of these documents. Such
+        descriptions are otherwise stored in case that the communities return. Reports on groups of surveys stay: which
+        texts they rest on is stored (`CommunityTable.find_shared`).
+        """
         if self.is_deleting():
             with self._db.transaction():
-                # Descriptions of communities that are gone were stored in case that these come back. What reports on
-                # groups rest on is known (`CommunityTable.find_shared`).
                 self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities) "
                                  "AND id NOT LIKE :groups", groups=f"{GROUP}%")
                 self._db.set_meta(_DELETING, "")
@@ -127,7 +132,7 @@ class Documents:
         """Return a document with its text.
 
         Raises:
-            UnknownDocumentError: there is none of that id.
+            UnknownDocumentError: there is no document of that id.
         """
         rows = self._db.rows(f"{_DOCUMENT} WHERE id = :id", id=document_id)
         if not rows:
@@ -140,7 +145,7 @@ class Documents:
         return dict(json.loads(str(stored))) if stored else {}
 
     def page(self, document_id: str, character: int) -> int | None:
-        """Return the page on which a character of a document is, from 1; None where it has no pages."""
+        """Return the page on which a character of a document is, from 1, or None if the document has no pages."""
         stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)
         return bisect_right(json.loads(str(stored or "[]")), character) or None
 
@@ -173,9 +178,11 @@ class Documents:
                               among=json.dumps(documents))
 
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
-        """Return chunks with their texts: all in service by document and position, or those of some ids in their order.
+        """Return chunks with their texts.
 
-        Ids that do not exist are left out.
+        Args:
+            chunk_ids: the ids, in the order of which the chunks are returned; unknown ones are left out. None returns
+                all chunks in service, by document and position.
         """
         if chunk_ids is None:
             return self._with_texts(self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal"))
@@ -189,12 +196,16 @@ class Documents:
                                               among=json.dumps(list(documents))))
 
     def _with_texts(self, rows: Sequence[Record]) -> list[Chunk]:
-        # Each text is read once and cut here: substr() in SQL counts characters from the text's
-        # beginning for every chunk, which is quadratic in a long document.
+        """Return the chunks of some rows of the table, each with its part of its document's text."""
+        # Each document is read once and cut here: substr() in SQL would count characters from the text's beginning for
+        # every chunk, which is quadratic in a long document.
         documents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
-        # Another process may have deleted a document in between.
-        return [_chunk(row, document) for row in rows
-                if (document := documents.get((row.document, bool(row.revision)))) is not None]
+        chunks = []
+        for row in rows:
+            document = documents.get((row.document, bool(row.revision)))
+            if document is not None:  # another process may have deleted it in the meantime
+                chunks.append(_chunk(row, document))
+        return chunks
 
     def whole_texts(self) -> Iterator[tuple[str, str]]:
         """Yield the ids and texts of all documents, reading some at a time."""
@@ -205,9 +216,13 @@ class Documents:
                 yield row.id, row.text
 
     def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], Document]:
-        """Return documents, or the new content that waits for them, by id and whether it is new.
+        """Return documents with their texts: the content in service, or the new content that waits as a revision.
 
-        The last one is cached for its chunks. Otherwise a large text would be read again for each of thousands.
+        If a single one is asked for, it is cached: callers often ask for the thousands of chunks of a large document
+        one by one.
+
+        Args:
+            parents: pairs of a document's id and whether its new content is meant; the result has them as keys.
         """
         key = parents, ledger_state(self._db).position
         if self._last is not None and self._last[0] == key:
@@ -227,13 +242,13 @@ class Documents:
 
     def count_status(self, *status: Status) -> int:
         """Return the number of chunks of some statuses, including those of new content that waits."""
-        # A query that excludes what is done is answered from the index of what is to do.
+        # A query that repeats the condition of the index `chunks_to_do` is answered from that index.
         open_only = "" if "done" in status else f"{_TO_DO} AND "
         return self._db.count(f"SELECT count(*) FROM chunks WHERE {open_only}{among('status')}",  # noqa: S608
                               among=json.dumps(status))
 
     def count_failed(self) -> int:
-        """Return the number of failed chunks, including those in the graph that could not be read again."""
+        """Return the number of failed chunks: those not in the graph, and those in it whose re-reading failed."""
         return self._db.count(f"SELECT count(*) {_FAILED}")
 
     def count_to_reread(self, fingerprints: Sequence[str]) -> dict[str, int]:
@@ -257,9 +272,10 @@ class Documents:
         return self._db.count("SELECT count(*) FROM documents")
 
     def sample(self, most: int) -> list[Chunk]:
-        """Return some chunks: the first ones of all documents by id, which is a hash of their content, then the next.
+        """Return up to `most` chunks: first the first chunks of all documents, then the second ones, and so on.
 
-        So the sample is a function of the documents.
+        Chunks of the same position are sorted by id, which is a hash of their content. So the sample looks random, but
+        depends only on the documents.
         """
         return self.chunks(str(row[0]) for row in self._db.rows(
             "SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
@@ -274,7 +290,7 @@ class Documents:
             "SELECT id FROM chunks WHERE status = 'done' ORDER BY document, ordinal")]
 
     def extracted_ids(self) -> set[str]:
-        """Return the ids of the chunks whose extraction is paid for, those of new content that waits included."""
+        """Return the ids of the chunks that are extracted, including those of new content that waits."""
         return {str(row[0]) for row in self._db.rows("SELECT id FROM chunks WHERE status IN ('extracted', 'done')")}
 
     def of_chunks(self) -> dict[str, str]:
@@ -282,12 +298,18 @@ class Documents:
         return {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, document FROM chunks")}
 
     def next_batch(self, limit: int, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
-        """Return the ids of the next chunks that a build has to do, in order of document and position.
+        """Return the ids of the next chunks for a build to extract or to write, in order of document and position.
 
-        What is extracted of a revision has no more to be done until the revision is put in service. Chunks in the
-        graph whose extraction has one of the fingerprints `reread` are read again, unless that failed before.
+        Extracted chunks of a revision are not returned: they are written when the revision is put in service.
+
+        Args:
+            limit: the most chunks to return.
+            after: chunks that are in work and must not be returned.
+            reread: fingerprints of readers (see `readings`). Chunks in the graph with such an extraction are returned
+                to be read again, unless reading them again has failed before.
         """
-        # Each status by itself, in the order of the index: together they would pass over all that is done.
+        # One query for each status, so that each is answered from the index `chunks_to_do` in its order. A single query
+        # would go through all chunks.
         first = (f"SELECT * FROM (SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND {condition} "  # noqa: S608
                  f"ORDER BY document, ordinal LIMIT :most) AS {name}" for name, condition in _DUE)
         parts, values = [*first], dict[str, object]({"most": limit + len(after)})
@@ -301,15 +323,18 @@ class Documents:
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
-        """Make failed chunks pending again, of the given ones or of all; returns how many.
+        """Make failed chunks pending again, so that the next build extracts them; return how many.
 
-        Those in the graph that could not be read again may be from now on.
+        Chunks in the graph whose re-reading failed stay in the graph, and may be read again from now on.
+
+        Args:
+            chunks: the ids of the chunks to consider; None for all.
         """
-        of, values = (f"AND {among('id')}", {"among": json.dumps(chunks)}) if chunks is not None else ("", {})
+        only, values = (f"AND {among('id')}", {"among": json.dumps(chunks)}) if chunks is not None else ("", {})
         with self._db.transaction():
             self._db.execute("DELETE FROM failures WHERE chunk IN "  # noqa: S608
-                             f"(SELECT id FROM chunks WHERE status = 'done' {of})", **values)
-            return self._db.execute(f"UPDATE chunks SET status = 'pending' WHERE status = 'failed' {of}", **values)  # noqa: S608
+                             f"(SELECT id FROM chunks WHERE status = 'done' {only})", **values)
+            return self._db.execute(f"UPDATE chunks SET status = 'pending' WHERE status = 'failed' {only}", **values)  # noqa: S608
 
     def failures(self) -> list[tuple[str, int, str]]:
         """Return the failed chunks as (document, chunk's position, reason), by document and position."""
@@ -318,7 +343,7 @@ class Documents:
 
 
 _TO_DO = "status <> 'done'"
-"""The condition of the index of chunks that a build has to do, which a query must repeat to be answered from it."""
+"""The condition of the index `chunks_to_do`; the database uses this index only for queries that repeat it."""
 _DUE = (("unread", "status = 'pending'"), ("unwritten", "status = 'extracted' AND revision = 0"))
 _FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('failed', 'done')"
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608

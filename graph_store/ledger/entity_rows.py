@@ -50,7 +50,7 @@ class AliasTable:
         return bool(self._db.count("SELECT count(*) FROM entity_aliases WHERE canonical = :entity", entity=entity))
 
     def replace(self, aliases: Mapping[str, AliasRow], state: str) -> None:
-        """Replace the aliases by those of a state (see `state`), if they differ."""
+        """Replace the aliases if they differ, and note the state of the ledger that they belong to (see `state`)."""
         with self._db.transaction():
             if self.aliases() != aliases:
                 self._db.execute("DELETE FROM entity_aliases")
@@ -65,11 +65,16 @@ class AliasTable:
         return ledger_state(self._db).resolved
 
     def resolved_by(self) -> str:
-        """Return the fingerprint of the model that decided doubtful pairs for that state, or "" for none."""
+        """Return the fingerprint of the model that decided doubtful pairs in the last resolution, or "" for none."""
         return (self.resolved_state() or "").partition(_BY)[2]
 
     def state(self, position: int, reasoner: str) -> str:
-        """Return a text that identifies everything aliases depend on; without a model the reasoner is ""."""
+        """Return a text that identifies everything on which the aliases depend.
+
+        Args:
+            position: the number of the last change of the ledger's rows.
+            reasoner: the fingerprint of the model that decides doubtful pairs; "" without one.
+        """
         latest = self._db.count("SELECT max(seq) FROM entity_decisions")
         verdicts = self._db.count("SELECT count(*) FROM entity_verdicts")
         schema = self._db.count("SELECT max(version) FROM schema_versions")
@@ -78,23 +83,29 @@ class AliasTable:
     # Verdicts and decisions on pairs.
 
     def verdicts(self) -> dict[Pair, PairVerdict]:
-        """Return models' verdicts by pair."""
+        """Return models' verdicts on whether two entities are the same, by pair."""
         return {(row.first, row.second): PairVerdict(same=bool(row.same), confidence=row.confidence)
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
     def verdict_statements(self) -> dict[Pair, tuple[str, ...]]:
-        """Return the ids of the entities and statements that the prompt of each verdict may have shown, by pair."""
+        """Return for each pair the ids of the entities and statements that the prompt for its verdict may have shown.
+
+        If one of them is deleted later, the verdict is outdated.
+        """
         return {(row.first, row.second): tuple(json.loads(row.statements)) for row in self._db.rows(
             "SELECT first, second, statements FROM entity_verdicts ORDER BY first, second")}
 
     def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict, Collection[str]]], reasoner: str) -> None:
-        """Store a model's verdicts, so it is not asked again.
+        """Store a model's verdicts, so that it is not asked again.
 
-        With each comes the ids of the entities and statements that its prompt may have shown.
+        Args:
+            verdicts: each pair, the verdict on it, and the ids of the entities and statements that the prompt may have
+                shown.
+            reasoner: the fingerprint of the model.
         """
         self._db.replace(ENTITY_VERDICTS, [
-            (*pair, int(one.same), one.confidence, reasoner, json.dumps(sorted(shown)))
-            for pair, one, shown in verdicts])
+            (*pair, int(verdict.same), verdict.confidence, reasoner, json.dumps(sorted(shown)))
+            for pair, verdict, shown in verdicts])
 
     def drop_verdicts(self, pairs: Iterable[Pair]) -> None:
         """Remove the verdicts on some pairs."""
@@ -107,7 +118,7 @@ class AliasTable:
             "SELECT verdict, first, second, who, why, decided_at FROM entity_decisions ORDER BY seq")]
 
     def decide(self, decision: EntityDecision) -> None:
-        """Record a person's decision, unless it repeats the last one, as when a killed run is resumed."""
+        """Record a person's decision, unless it equals the last one, which happens when a killed run is resumed."""
         first, second = pair_of(decision.first, decision.second)
         row = (decision.verdict, first, second, decision.who, decision.why)
         last = self._db.rows("SELECT verdict, first, second, who, why FROM entity_decisions ORDER BY seq DESC LIMIT 1")
@@ -133,7 +144,7 @@ class EditTable:
         return [decision.edit for decision in self.all() if not decision.undone_at]
 
     def record(self, edit: Edit, who: str, why: str) -> int:
-        """Record an edit, unless it repeats the last one in force, as when a killed run is resumed.
+        """Record an edit, unless it equals the last one and that is in force, as when a killed run is resumed.
 
         Returns:
             The edit's number.
@@ -158,6 +169,7 @@ class EditTable:
 
     @staticmethod
     def _read(number: int, edit: str, *rest: str) -> EditDecision:
+        """Return the edit of a row; `rest` has who made it, why and when, who undid it and when."""
         who, why, decided_at, undone_by, undone_at = rest
         with readable(f"edit {number}"):
             return EditDecision(number=number, edit=_EDIT.validate_json(edit), who=who, why=why,

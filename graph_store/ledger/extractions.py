@@ -20,16 +20,17 @@ from .database import Database, now
 from .tables import ATTRIBUTE_VALUES, EXTRACTIONS, FACTS, MENTIONS, REJECTIONS, REPAIRS, among
 from .version import advance, ledger_state
 
-_BEGINS = "substr(d.text, c.start + a.start + 1, 44)"
-_LAST = "substr(d.text, c.start + a.\"end\", 1)"
-"""The beginning of what states a fact, which may hold the key of a line, and its last character."""
+_BEGINNING = "substr(d.text, c.start + a.start + 1, 44)"
+"""The beginning of the text that states a fact; in a line such as "Price: 4 USD" it has the key."""
+_LAST_CHARACTER = "substr(d.text, c.start + a.\"end\", 1)"
+"""The last character of the text that states a fact."""
 Rows = Sequence[tuple[Any, ...]]
 _ADMITTED = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
 _TABLES = (*_ADMITTED, REJECTIONS, REPAIRS)
 
 
 class AdmittedRows(NamedTuple):
-    """Rows of some chunks or of all, by chunk and place in it; the columns are those of the tables."""
+    """Rows of the tables of mentions, facts and attribute values, sorted by chunk and then by order in the chunk."""
 
     mentions: Iterable[Any]
     facts: Iterable[Any]
@@ -37,13 +38,13 @@ class AdmittedRows(NamedTuple):
 
 
 def chunk_rows(database: Database, table: Table, chunk_ids: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
-    """Return a table's rows of some chunks, sorted, by chunk."""
+    """Return a table's rows of some chunks by the chunk's id; the rows of each chunk are sorted."""
     rows = database.rows(f"SELECT * FROM {table.name} WHERE {among('chunk')}", among=json.dumps(chunk_ids))  # noqa: S608
     return _by_chunk(map(tuple, rows))
 
 
 def replace_rows(database: Database, table: Table, chunk_ids: Sequence[str], rows: Rows) -> bool:
-    """Replace a table's rows of some chunks, inside a transaction; return True if that changed any."""
+    """Replace a table's rows of some chunks if they differ; return True if any did. Call this in a transaction."""
     before, after = chunk_rows(database, table, chunk_ids), _by_chunk(rows)
     changed = [chunk for chunk in chunk_ids if before.get(chunk) != after.get(chunk)]
     if changed:
@@ -57,28 +58,30 @@ def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]
     by_chunk: dict[str, list[tuple[Any, ...]]] = {}
     for row in rows:
         by_chunk.setdefault(row[0], []).append(row)
-    return {chunk: sorted(own) for chunk, own in by_chunk.items()}
+    return {chunk: sorted(rows_of_chunk) for chunk, rows_of_chunk in by_chunk.items()}
 
 
 def count_from_sentences(database: Database) -> dict[str, int]:
-    """Return how many facts and values are stated by sentences, by the fingerprint of what extracted them.
+    """Return the number of facts and values that sentences state, by the fingerprint of their extraction's reader.
 
-    The others are stated by rows of tables, metadata, and lines such as "* RFC-12: Pump noise" without a full stop.
+    The others are stated by rows of tables, by metadata, or by lines such as "* RFC-12: Pump noise", which have a colon
+    and no full stop.
     """
-    stated = (f"SELECT e.reasoner, count(*) FROM {table.name} a JOIN chunks c ON c.id = a.chunk "  # noqa: S608 - ours
-              "JOIN documents d ON d.id = c.document JOIN extractions e ON e.chunk = c.id "
-              f"WHERE NOT ({_BEGINS} LIKE '| %' OR (({_BEGINS} LIKE '%: %' OR {_BEGINS} LIKE '%：%') AND {_LAST} "
-              "NOT IN ('.', '!', '?', '。', '！', '？', '”', '\"'))) GROUP BY e.reasoner"
-              for table in (FACTS, ATTRIBUTE_VALUES))
+    is_table_row = f"{_BEGINNING} LIKE '| %'"
+    has_colon = f"({_BEGINNING} LIKE '%: %' OR {_BEGINNING} LIKE '%：%')"
+    is_unfinished = f"{_LAST_CHARACTER} NOT IN ('.', '!', '?', '。', '！', '？', '”', '\"')"
     counts = Counter[str]()
-    for sql in stated:
-        for reasoner, count in database.rows(sql):
+    for table in (FACTS, ATTRIBUTE_VALUES):
+        for reasoner, count in database.rows(
+                f"SELECT e.reasoner, count(*) FROM {table.name} a JOIN chunks c ON c.id = a.chunk "  # noqa: S608 - ours
+                "JOIN documents d ON d.id = c.document JOIN extractions e ON e.chunk = c.id "
+                f"WHERE NOT ({is_table_row} OR ({has_colon} AND {is_unfinished})) GROUP BY e.reasoner"):
             counts[reasoner] += int(count)
     return dict(counts)
 
 
 def rows_of(chunk: str, admitted: BoundedExtraction) -> tuple[Rows, Rows, Rows]:
-    """Return the rows of what is admitted of a chunk, by table as in `AdmittedRows`."""
+    """Return the rows of a chunk's admitted mentions, facts and values, in this order; see `AdmittedRows`."""
     return (
         _number(chunk, [(m.name, m.type, m.span.start, m.span.end) for m in admitted.mentions]),
         _number(chunk, [(f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
@@ -110,17 +113,19 @@ class Extractions:
         self.save_all(reasoner, {chunk_id: extraction}, call)
 
     def save_all(self, reasoner: str, extractions: Mapping[str, Extraction], call: str = "") -> None:
-        """Store extractions by chunk, all or none, as a call that several share is paid once; see `save`."""
-        rows = [(chunk, reasoner, one.model_dump_json(), call) for chunk, one in extractions.items()]
-        among_them = among("id")
+        """Store the extractions of the chunks that one call read, all or none; see `save`."""
+        rows = [(chunk, reasoner, extraction.model_dump_json(), call) for chunk, extraction in extractions.items()]
+        ids = json.dumps(list(extractions))
         with self._db.transaction():
             self._db.replace(EXTRACTIONS, rows)
-            ids = json.dumps(list(extractions))
-            self._db.execute(f"UPDATE chunks SET status = 'extracted' WHERE {among_them}", among=ids)  # noqa: S608
+            self._db.execute(f"UPDATE chunks SET status = 'extracted' WHERE {among('id')}", among=ids)  # noqa: S608
             self._db.execute(f"DELETE FROM failures WHERE {among('chunk')}", among=ids)  # noqa: S608
 
     def fail(self, chunk_id: str, reason: str) -> None:
-        """Record that a chunk's extraction failed finally, and why; a chunk in the graph stays there as it is."""
+        """Record that a chunk's extraction failed finally, and why.
+
+        If the chunk is in the graph already, because it was to be read again, it stays there as it is.
+        """
         with self._db.transaction():
             self._db.execute("INSERT INTO failures (chunk, reason, failed_at) VALUES (:chunk, :reason, :now) "
                              "ON CONFLICT (chunk) DO UPDATE SET reason = excluded.reason, "
@@ -135,8 +140,8 @@ class Extractions:
 
     def fingerprint(self, chunk_id: str) -> str | None:
         """Return the fingerprint of what extracted a chunk (see `readings`), or None if it was not extracted."""
-        found = self._db.scalar("SELECT reasoner FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
-        return None if found is None else str(found)
+        reasoner = self._db.scalar("SELECT reasoner FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
+        return None if reasoner is None else str(reasoner)
 
     def count_fingerprints(self) -> dict[str, int]:
         """Return the number of chunks in service by the fingerprint of what extracted them."""
@@ -147,7 +152,7 @@ class Extractions:
         """Return the extractions of chunks by id, leaving out chunks that were not extracted.
 
         Raises:
-            LedgerDamagedError: an extraction is not of the form that was written.
+            LedgerDamagedError: a stored extraction cannot be read.
         """
         found = {}
         for row in self._db.rows(f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}",  # noqa: S608
@@ -157,33 +162,36 @@ class Extractions:
         return found
 
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Replace the facts, rejections and repairs of chunks, and mark the chunks as done."""
+        """Replace the admitted, rejected and repaired items of chunks, and mark the chunks as done."""
         chunk_ids, rows = [chunk.id for chunk, _ in extractions], list(starmap(rows_by_table, extractions))
         with self._db.transaction():
             changed = {table for table in _TABLES if replace_rows(
-                self._db, table, chunk_ids, [row for own in rows for row in own[table]])}
-            # A chunk of which nothing is admitted changes what is derived as well: it can be found from now on.
+                self._db, table, chunk_ids, [row for chunk_rows in rows for row in chunk_rows[table]])}
+            # A chunk that becomes done has to be indexed even if nothing of it is admitted, so that it can be found.
             added = self._db.execute(f"UPDATE chunks SET status = 'done' WHERE status <> 'done' AND {among('id')}",  # noqa: S608
                                      among=json.dumps(chunk_ids))
             if added or not changed.isdisjoint(_ADMITTED):
                 advance(self._db)
 
     def rows(self, chunk_ids: Sequence[str] | None = None) -> AdmittedRows:
-        """Return the rows of what is admitted of some chunks, or of all by default; they are read as they are used."""
+        """Return the rows of the admitted items of some chunks, or of all with None; each table can be iterated once.
+
+        The rows are read from the database while they are iterated.
+        """
         where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
         return AdmittedRows(*(
             self._db.iterate(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
             for table in _ADMITTED))
 
     def elements(self) -> set[tuple[ElementKind, str]]:
-        """Return kind and name of the schema's elements that mentions, facts and values have."""
-        found: dict[ElementKind, str] = {
+        """Return the types, relations and attributes that admitted items use, each as its kind and name."""
+        queries: dict[ElementKind, str] = {
             "entity_type": "SELECT DISTINCT type FROM mentions", "relation": "SELECT DISTINCT relation FROM facts",
             "attribute": "SELECT DISTINCT attribute FROM attribute_values"}
-        return {(kind, str(row[0])) for kind, sql in found.items() for row in self._db.rows(sql)}
+        return {(kind, str(row[0])) for kind, sql in queries.items() for row in self._db.rows(sql)}
 
     def position(self) -> int:
-        """Return the number of the last change of the rows that anything is derived from (see `facts.advance`)."""
+        """Return the number of the last change of rows from which anything is derived (see `version.advance`)."""
         return ledger_state(self._db).position
 
     def count_rejections(self) -> dict[str, int]:
@@ -196,7 +204,7 @@ class Extractions:
                            "GROUP BY reason ORDER BY reason")
 
     def count_repairs(self) -> dict[str, int]:
-        """Return how many extracted items were repaired and admitted, by kind of repair."""
+        """Return how many extracted items were repaired before they were admitted, by kind of repair."""
         return self._count("SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")
 
     def _count(self, sql: str) -> dict[str, int]:
@@ -204,7 +212,7 @@ class Extractions:
 
 
 def rows_by_table(chunk: Chunk, bounded: BoundedExtraction) -> dict[Table, Rows]:
-    """Return what is admitted, rejected and repaired of a chunk as rows of the tables."""
+    """Return the admitted, rejected and repaired items of a chunk as rows, by their table."""
     rejections = [(chunk.id, chunk.document_id, r.reason, r.label, r.text, r.subject_type, r.object_type, r.confidence)
                   for r in bounded.rejections]
     repairs = [(chunk.id, repair, times) for repair, times in bounded.repairs.items()]

@@ -1,4 +1,4 @@
-"""What the ledger notes beside rows: instructions to the model, files that a build could not read, open batches."""
+"""Store instructions to the model, the files that a build could not read, and batches of calls that are under way."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -11,7 +11,7 @@ _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extractio
 MOST_INSTRUCTIONS = 4000
 """Characters of instructions: they go into every prompt for their purpose, and are paid for with each call."""
 BUILD = "build"
-"""The key of what builds note."""
+"""The key under which builds store their notes."""
 
 
 class InstructionsError(BanyanError):
@@ -19,10 +19,10 @@ class InstructionsError(BanyanError):
 
 
 class Instructions:
-    """What a person wants of all answers or of all extractions. Stored in the ledger.
+    """A person's instructions for all answers or for all extractions, stored in the ledger.
 
-    For answers this is their tone, length, format and language. For extraction it is what to extract and what to leave
-    out, and a glossary: terms with their meanings.
+    Those for answers may give their tone, length, format and language. Those for extraction may say what to extract and
+    what to leave out, and explain terms.
     """
 
     def __init__(self, database: Database, purpose: Purpose) -> None:
@@ -61,7 +61,7 @@ def note_unread_files(database: Database, files: Sequence[str]) -> None:
 
 
 def read_unread_files(database: Database) -> list[str]:
-    """Return those of the latest build that read files."""
+    """Return the files that the latest build could not read or left out, each with the reason."""
     return [str(line) for line in database.notes(BUILD).get("unread_files", ())]
 
 

@@ -46,6 +46,7 @@ class PostgresqlLedger:
         except BaseException:
             self.connection.close()
             raise
+        # Format and id of the ledger, or None if there is none yet.
         self.identity = found[1] if found else ""
         self._table = self._table_id()
 
@@ -104,7 +105,7 @@ class PostgresqlLedger:
                 f"CREATE FUNCTION {head} LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $${body}$$")
 
     def set_format(self, number: int) -> None:
-        """Store the number of the ledger's format, and an id if it has none."""
+        """Store the number of the ledger's format, and give the ledger an id if it has none."""
         self.identity = self.identity or uuid.uuid4().hex
         self.place.describe(self.connection, number, self.identity)
         self._table = self._table_id()
@@ -123,7 +124,7 @@ class PostgresqlLedger:
         """Do nothing, because the server cleans up itself (VACUUM)."""
 
     def problems(self) -> list[str]:
-        """Return differences of the tables' columns from the format; the server checks their content."""
+        """Return how the tables' columns differ from the format; the contents are left to the server's own checks."""
         expected = {(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns}
         actual = self.columns()
         return [*(f"the column {table}.{column} is missing" for table, column in sorted(expected - actual)),

@@ -1,7 +1,7 @@
-"""What read a chunk: the rules, a model, or whoever extracted the triples that were imported.
+"""Identify the reader of a chunk: the rules, a model, or whoever extracted the triples that were imported.
 
-An extraction is stored with the fingerprint of the reasoner that made it. A model's also tells which instructions for
-extraction it had: "llm:NAME" without any, "llm-DIGEST:NAME" with some.
+An extraction is stored with the fingerprint of the reasoner that made it. A model's fingerprint also identifies its
+instructions for extraction: it is "llm:NAME" without instructions, and "llm-DIGEST:NAME" with some.
 """
 
 import hashlib
@@ -15,14 +15,17 @@ IMPORTED = "recorded"
 
 
 def reader_of(fingerprint: str) -> str:
-    """Return what made an extraction: `RULES`, `IMPORTED`, or the name of the model that was asked to extract."""
+    """Return the reader of an extraction by its fingerprint: `RULES`, `IMPORTED`, or the name of a model."""
     kind, _, models = fingerprint.partition(":")
-    # A reasoner's fingerprint also names the model that resolves entities, which reads no chunk.
+    # "+" separates the model that extracts from the one that resolves entities, which reads no chunk.
     return models.partition("+")[0] if models else kind.partition("-")[0]
 
 
 def add_instructions(fingerprint: str, instructions: str) -> str:
-    """Return a model's fingerprint with a digest of its instructions for extraction; the rules heed none."""
+    """Return a model's fingerprint with a digest of its instructions for extraction.
+
+    The fingerprint of the rules is returned unchanged, because they follow no instructions.
+    """
     kind, colon, models = fingerprint.partition(":")
     if not colon or not instructions:
         return fingerprint
@@ -30,10 +33,10 @@ def add_instructions(fingerprint: str, instructions: str) -> str:
 
 
 def read_beside_deleted(fingerprint: str) -> str:
-    """Return the fingerprint of an extraction whose call also read a document that is deleted now.
+    """Return the new fingerprint of an extraction whose call also read a document that is deleted now.
 
-    Its text may have swayed the model, so the reading is no longer the same as any other. The rules and imports have no
-    calls.
+    The deleted text may have influenced the model, so this fingerprint differs from those of all other readings. Those
+    of rules and imports are returned unchanged, because these make no calls.
     """
     kind, colon, models = fingerprint.partition(":")
     return f"{kind.partition('-')[0]}-{_BESIDE_DELETED}:{models}" if colon else fingerprint
@@ -45,12 +48,13 @@ def is_same_reading(first: str, second: str) -> bool:
 
 
 def _reading_of(fingerprint: str) -> tuple[str, str]:
+    """Return the reader of a fingerprint, and the digest of its instructions, or "" without any."""
     kind, colon, _ = fingerprint.partition(":")
     return reader_of(fingerprint), kind.partition("-")[2] if colon else ""
 
 
 def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:
-    """Return numbers of chunks by what read them, sorted by name, from those by fingerprint."""
+    """Sum up numbers of chunks by fingerprint to numbers by reader, sorted by the reader's name."""
     counts = Counter[str]()
     for fingerprint, number in fingerprints.items():
         counts[reader_of(fingerprint)] += number
@@ -58,12 +62,17 @@ def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:
 
 
 def find_outdated(fingerprints: Mapping[str, int], current: str) -> list[str]:
-    """Return the fingerprints of extractions that a model would make again; `current` is the fingerprint of its own.
+    """Return the fingerprints of extractions that `build --reread` would make again with the current reader.
 
-    It does so if the rules, another model, or the same model with other instructions made them, or if it read them
-    in one call with a document that is deleted now (`read_beside_deleted`). Imported triples stay
-    as they are, and the rules replace nothing: they would undo what a model was paid for.
+    A model makes extractions again that come from the rules, from another model, or from itself with other
+    instructions, and those whose call also read a document that is deleted now (`read_beside_deleted`). It does not
+    replace imported triples. The rules replace nothing, because this would undo what a model was paid for.
+
+    Args:
+        fingerprints: numbers of chunks by fingerprint.
+        current: the fingerprint of the current reader.
     """
     if reader_of(current) == RULES:
         return []
-    return sorted(one for one in fingerprints if reader_of(one) != IMPORTED and not is_same_reading(one, current))
+    return sorted(fingerprint for fingerprint in fingerprints
+                  if reader_of(fingerprint) != IMPORTED and not is_same_reading(fingerprint, current))

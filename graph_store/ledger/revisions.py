@@ -35,7 +35,7 @@ PLACE = ('INSERT INTO chunks (id, document, ordinal, start, "end", heading, revi
 
 
 def places_of(document_id: str, chunks: Sequence[Chunk], revision: int) -> list[dict[str, object]]:
-    """Return chunks as parameters of `PLACE`."""
+    """Return chunks as parameters of the statement `PLACE`; `revision` is 0 for content in service, 1 for new one."""
     return [{"id": c.id, "document": document_id, "ordinal": c.ordinal, "start": c.start, "end": c.end,
              "heading": c.heading, "revision": revision} for c in chunks]
 
@@ -53,19 +53,21 @@ class Revisions:
         return document_of(rows[0]) if rows else None
 
     def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
-        """Store new content until it is extracted, keeping extractions of chunks that waited already.
+        """Store new content of a document until it is extracted; it replaces new content that waited before.
+
+        Chunks that are in both keep their extraction.
 
         Returns:
             True if anything changed.
         """
-        placed = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
-        wanted = (*contents_of(document), placed)
+        positions = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
+        row = (*contents_of(document), positions)
         with self._db.transaction():
             rows = self._db.rows(f"SELECT {CONTENTS}, chunks FROM revisions WHERE document = :document",  # noqa: S608
                                  document=document.id)
-            if rows and tuple(rows[0]) == wanted:
+            if rows and tuple(rows[0]) == row:
                 return False
-            self._db.replace(REVISIONS, [(document.id, *wanted)])
+            self._db.replace(REVISIONS, [(document.id, *row)])
             self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 1 AND NOT {among('id')}",  # noqa: S608
                              document=document.id, among=json.dumps([c.id for c in chunks]))
             self._db.execute_many(PLACE, places_of(document.id, chunks, revision=1))
@@ -85,19 +87,19 @@ class Revisions:
             "AND c.revision = 1 AND c.status <> 'extracted') ORDER BY document")]
 
     def put_in_service(self, document_id: str) -> list[str]:
-        """Replace a document's content by the new content, and delete facts that only the old supports.
+        """Replace a document's content by the new content, and delete the chunks that only the old one has.
 
-        The caller writes the new chunks' facts in the same transaction.
+        Deleting a chunk deletes its facts. The caller writes the new chunks' facts in the same transaction.
 
         Returns:
             The ids of the new chunks, in order.
         """
         with self._db.transaction():
-            placed = json.loads(str(self._db.scalar("SELECT chunks FROM revisions WHERE document = :document",
-                                                    document=document_id)))
-            ids = json.dumps([chunk for chunk, _, _, _ in placed])
-            gone = f"document = :document AND revision = 0 AND NOT {among('id')}"
-            self._db.execute(f"DELETE FROM chunks WHERE {gone}", document=document_id, among=ids)  # noqa: S608
+            positions = json.loads(str(self._db.scalar("SELECT chunks FROM revisions WHERE document = :document",
+                                                       document=document_id)))
+            ids = json.dumps([chunk for chunk, _, _, _ in positions])
+            only_in_old = f"document = :document AND revision = 0 AND NOT {among('id')}"
+            self._db.execute(f"DELETE FROM chunks WHERE {only_in_old}", document=document_id, among=ids)  # noqa: S608
             advance(self._db)
             new = [str(chunk[0]) for chunk in self._db.rows(
                 "SELECT id FROM chunks WHERE document = :document AND revision = 1 ORDER BY ordinal",
@@ -106,6 +108,6 @@ class Revisions:
                              "WHERE document = :document) WHERE id = :document", document=document_id)
             self._db.execute_many(
                 'UPDATE chunks SET revision = 0, ordinal = :ordinal, start = :start, "end" = :end WHERE id = :id',
-                [dict(zip(("id", "ordinal", "start", "end"), place, strict=True)) for place in placed])
+                [dict(zip(("id", "ordinal", "start", "end"), position, strict=True)) for position in positions])
             self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id)
         return new

@@ -13,7 +13,7 @@ from .tables import DECLINED, SCHEMA_VERSIONS
 from .version import advance
 
 _LINK = "link"
-"""The kind of a declined reference, beside those of schema elements."""
+"""The kind under which `declined` has the fields that are no references; its other kinds are of schema elements."""
 
 
 class SchemaVersion(Frozen):
@@ -27,10 +27,10 @@ class SchemaVersion(Frozen):
 
 
 class SchemaHistory:
-    """Every decision is a new version; the last one is in force.
+    """The versions of the schema. Every decision adds a version; the last one is in force.
 
-    A version also has its base: the schema without what grew by itself. Growth is decided again
-    from the base each time, and what a person decides becomes part of it.
+    A version also has its base: the schema without the elements that Banyan added by itself. These are decided again
+    from the base each time. Elements that a person decides become part of the base.
     """
 
     def __init__(self, database: Database) -> None:
@@ -38,13 +38,13 @@ class SchemaHistory:
 
     def append(self, schema: GraphSchema, decisions: Sequence[Decided], who: str,
                base: GraphSchema | None = None) -> int:
-        """Put a schema in force.
+        """Put a schema in force as a new version.
 
         Args:
             schema: the new schema.
-            decisions: what led to it, with the evidence.
+            decisions: the decisions that led to it, with the evidence.
             who: "seed", "auto", or a person.
-            base: the schema without automatic growth; none: `schema` itself.
+            base: the schema without automatic growth; None: `schema` itself.
 
         Returns:
             The new version's number, from 1.
@@ -52,31 +52,32 @@ class SchemaHistory:
         with self._db.transaction():
             version = self.version() + 1
             if version > 1 and schema.one_at_a_time() != self.current().one_at_a_time():
-                advance(self._db)  # other facts end earlier ones: what is derived is to be made again
+                # Which facts end earlier ones has changed, so everything derived has to be made again.
+                advance(self._db)
             self._db.insert(SCHEMA_VERSIONS, [(
                 version, schema.model_dump_json(), (base or schema).model_dump_json(),
                 _dump(decisions), who, now())])
         return version
 
     def set_declined(self, kind: ElementKind, label: str, who: str | None) -> None:
-        """Remember who declined what must not be proposed again; None forgets it."""
+        """Store that a person declined a label, so that it is not proposed again; with None for `who`, take it back."""
         if who is None:
             self._db.execute("DELETE FROM declined WHERE kind = :kind AND name = :name", kind=kind, name=label)
         else:
             self._db.replace(DECLINED, [(kind, label, who, "", now())])
 
     def declined_labels(self) -> frozenset[tuple[ElementKind, str]]:
-        """Kind and label of what must not be proposed again."""
+        """Return the declined labels, which must not be proposed again, each with its kind."""
         return frozenset((row[0], row[1]) for row in self._db.rows(
             "SELECT kind, name FROM declined WHERE kind <> :link", link=_LINK))
 
     def unlinked(self) -> frozenset[str]:
-        """Return the fields that a person decided to be no references (see `graph.key_links`)."""
+        """Return the fields whose values stay values, because a person decided so (see `graph.key_links`)."""
         return frozenset(str(row[0]) for row in self._db.rows("SELECT name FROM declined WHERE kind = :link",
                                                               link=_LINK))
 
     def set_unlinked(self, field: str, who: str | None) -> None:
-        """Remember who decided that a field is no reference; None takes that back."""
+        """Store who decided that a field does not refer to other entities; with None for `who`, take it back."""
         with self._db.transaction():
             self._db.execute("DELETE FROM declined WHERE kind = :link AND name = :field", link=_LINK, field=field)
             if who is not None:
@@ -96,10 +97,10 @@ class SchemaHistory:
         return self.get(1)
 
     def base(self, version: int | None = None) -> GraphSchema:
-        """Return the base of a version, of the one in force by default: the seed with all that persons decided.
+        """Return the base of a version, by default of the one in force: the seed with what persons decided.
 
-        Reasoners are shown this one, so what they extract from a chunk does not depend on the
-        documents that came before it.
+        Reasoners are shown the base, so that what they extract from a chunk does not depend on the documents that came
+        before it.
         """
         return self._read("base", version or self.version())
 
@@ -112,6 +113,12 @@ class SchemaHistory:
         return self._read("schema", version)
 
     def _read(self, column: str, version: int) -> GraphSchema:
+        """Return the schema in a column, "schema" or "base", of a version.
+
+        Raises:
+            StoreError: there is no such version.
+            LedgerDamagedError: the stored schema cannot be read.
+        """
         text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = :version",  # noqa: S608
                                version=version)
         if text is None and self.version() == 0:
@@ -122,12 +129,11 @@ class SchemaHistory:
             return _parse(str(text))
 
     def rewrite(self, versions: Sequence[tuple[SchemaVersion, GraphSchema]]) -> None:
-        """Replace schema, base and decisions of some versions; numbers, persons and dates stay."""
+        """Replace schema, decisions and base of some versions, given as pairs; numbers, persons and dates stay."""
+        rows = [{"version": version.version, "schema": version.graph_schema.model_dump_json(),
+                 "base": base.model_dump_json(), "decisions": _dump(version.decisions)} for version, base in versions]
         self._db.execute_many("UPDATE schema_versions SET schema = :schema, base = :base, decisions = :decisions "
-                              "WHERE version = :version", [{
-                                  "version": one.version, "schema": one.graph_schema.model_dump_json(),
-                                  "base": base.model_dump_json(), "decisions": _dump(one.decisions)}
-                                  for one, base in versions])
+                              "WHERE version = :version", rows)
 
     def versions(self) -> list[SchemaVersion]:
         """Return all versions, oldest first."""
@@ -145,5 +151,5 @@ def _dump(decisions: Sequence[Decided]) -> str:
 
 @lru_cache(maxsize=8)
 def _parse(text: str) -> GraphSchema:
-    """Return a schema from its JSON: one and the same for equal texts, as each chunk's extraction reads it."""
+    """Return a schema from its JSON; cached, because it is read for the extraction of each chunk."""
     return GraphSchema.model_validate_json(text)

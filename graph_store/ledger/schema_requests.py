@@ -1,4 +1,4 @@
-"""Store schema requests in the ledger: every occurrence of a label that the schema does not admit."""
+"""Store schema requests, or asks, in the ledger: every occurrence of a label that the schema does not admit."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ Label = tuple[ElementKind, str]
 
 
 class AskCount(NamedTuple):
-    """The asks of one document for one label between the same types."""
+    """How often one document asks for one label between the same types."""
 
     kind: ElementKind
     label: str
@@ -33,32 +33,38 @@ class AskCount(NamedTuple):
     rows: int = 0
     """The number of distinct table rows among the occurrences."""
     said: str = ""
-    """The label that was asked for, if `label` is another one with the same meaning."""
+    """The label in the document, if `label` is another one with the same meaning."""
     backward: bool = False
-    """True if the label that was asked for states the relation from tail to head."""
+    """True if the label in the document states the relation from tail to head."""
 
 
 class SameAs(NamedTuple):
-    """A verdict that a label means the same as another, from tail to head if `backward`; "" means as no other."""
+    """A verdict that a label means the same as another one.
+
+    Attributes:
+        label: the other label; "" if no other label means the same.
+        backward: True if the label states the other one's relation from tail to head.
+    """
 
     label: str
     backward: bool = False
 
 
 class Asks:
-    """Asks by chunk, from bounding by the base schema, the schema without automatic growth.
+    """The asks of chunks, and models' verdicts on which labels mean the same.
 
-    Growth is therefore decided independently of what it accepted before.
+    Asks are found by the base schema, which is the schema without automatic growth. So what grows does not depend on
+    what has grown before.
     """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def replace(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
-        """Replace the asks of chunks."""
+        """Replace the stored asks of chunks by those of their extractions."""
+        rows = [row for chunk, bounded in extractions for row in ask_rows(chunk, bounded)]
         with self._db.transaction():
-            replace_rows(self._db, SCHEMA_REQUESTS, [chunk.id for chunk, _ in extractions],
-                         [row for chunk, bounded in extractions for row in ask_rows(chunk, bounded)])
+            replace_rows(self._db, SCHEMA_REQUESTS, [chunk.id for chunk, _ in extractions], rows)
 
     def counts(self) -> list[AskCount]:
         """Return all asks, counted by document, label and types."""
@@ -68,7 +74,7 @@ class Asks:
             "GROUP BY kind, label, subject_type, object_type, document ORDER BY 1, 2, 3, 4, 5")]
 
     def same(self) -> dict[Label, SameAs]:
-        """Return the verdicts on the labels that a model has compared."""
+        """Return the stored verdicts by label, for all labels that a model has compared."""
         return {(kind, label): SameAs(name, bool(backward)) for comparison in self._comparisons()
                 for kind, label, name, backward in comparison["verdicts"]}
 
@@ -76,22 +82,26 @@ class Asks:
         """Store the verdicts of one comparison, so these labels are not compared again.
 
         Args:
-            shown: every label that the prompt had from documents; the verdicts rest on all of them.
-            same: the verdicts.
+            shown: all labels from documents in the prompt; the verdicts rest on all of them.
+            same: the verdicts by label.
         """
-        made: dict[str, list[Any]] = {"shown": sorted(shown), "verdicts": [(*key, *same[key]) for key in sorted(same)]}
-        self._store([*self._comparisons(), made])
+        comparison: dict[str, list[Any]] = {"shown": sorted(shown),
+                                            "verdicts": [(*label, *same[label]) for label in sorted(same)]}
+        self._store([*self._comparisons(), comparison])
 
     def outdated(self, present: Collection[Label]) -> int:
-        """Return the number of comparisons that showed a label which is not among those present."""
+        """Return the number of comparisons that showed the model a label that documents no longer have.
+
+        `present` has the labels that documents have now.
+        """
         return sum(not _is_present(comparison, present) for comparison in self._comparisons())
 
     def drop_outdated(self, present: Collection[Label]) -> None:
-        """Drop the verdicts of these comparisons: a label of documents that are gone may have swayed the model."""
+        """Drop the verdicts of such comparisons: a label of deleted documents may have influenced the model."""
         comparisons = self._comparisons()
-        left = [comparison for comparison in comparisons if _is_present(comparison, present)]
-        if len(left) < len(comparisons):
-            self._store(left)
+        current = [comparison for comparison in comparisons if _is_present(comparison, present)]
+        if len(current) < len(comparisons):
+            self._store(current)
 
     def _comparisons(self) -> list[dict[str, list[Any]]]:
         return list(json.loads(self._db.get_meta(_VERDICTS) or "[]"))
@@ -100,7 +110,10 @@ class Asks:
         self._db.set_meta(_VERDICTS, json.dumps(comparisons, ensure_ascii=False))
 
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
-        """Return up to `most` occurrences of labels with their text, spread over documents."""
+        """Return up to `most` occurrences of some labels of a kind, with their text.
+
+        They are spread over documents: first one occurrence of each document, then a second one of each, and so on.
+        """
         rows = self._db.rows(
             'WITH chosen AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '  # noqa: S608
             "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
@@ -117,12 +130,15 @@ def _is_present(comparison: Mapping[str, Sequence[Any]], present: Collection[Lab
 
 
 def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
-    """Return a chunk's asks as rows of the table, without those whose label cannot name an element."""
+    """Return a chunk's asks as rows of the table, without those whose label cannot name an element of a schema."""
     return [(chunk.id, chunk.document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
              ask.context.start, ask.context.end, ask.confidence, int(ask.declared)) for ask in bounded.asks
             if is_readable_label(ask.label) or (ask.declared and _is_column(ask.label))]
 
 
 def _is_column(header: str) -> bool:
-    """Return True if a table's header can name an element; "2024" can too, because the table's author declared it."""
+    """Return True if the header of a table's column can name an element of a schema.
+
+    Even "2024" can, which `is_readable_label` rejects in a text: the author of the table declared it as a name.
+    """
     return len(header) <= MAX_ELEMENT_NAME and header.isprintable() and any(map(str.isalnum, header))

@@ -19,7 +19,7 @@ _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
 _NO_ROOM = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
 _WITHOUT_LOG = "ro&immutable=1"
-"""The mode in which SQLite reads a file that has no log, and makes none."""
+"""The mode in which SQLite reads a file that has no write-ahead log, and does not create one."""
 
 # `Database.transaction` begins and ends transactions, so the driver must not (isolation_level=None).
 _open_file = partial(sqlite3.connect, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
@@ -53,7 +53,7 @@ class SqliteLedger:
         self._identity = _identity(path)
 
     def _prepare_within_disk(self, create: bool) -> None:
-        """Prepare the connection; if the disk has no room for SQLite's log, for reading alone."""
+        """Prepare the connection; if the disk is too full for SQLite's write-ahead log, open the file read-only."""
         try:
             self._prepare()
         except sqlite3.OperationalError as error:
@@ -65,9 +65,14 @@ class SqliteLedger:
 
     def _has_log(self) -> bool:
         log = self._path.with_name(f"{self._path.name}-wal")
-        return log.exists() and log.stat().st_size > 0  # an empty one is left of an attempt without room
+        return log.exists() and log.stat().st_size > 0  # an attempt on a full disk leaves an empty one
 
     def _prepare(self) -> None:
+        """Set SQLite's options for this connection, and read once from the file to find out whether it is a database.
+
+        Raises:
+            LedgerDamagedError: the file is not an SQLite database.
+        """
         try:
             if is_on_read_only_disk(self._path):
                 self._file.execute("PRAGMA user_version").fetchone()
@@ -100,7 +105,10 @@ class SqliteLedger:
 
     @property
     def gone(self) -> bool:
-        """True if the file was deleted or replaced, or a process writes again that this connection cannot follow."""
+        """True if the file was deleted or replaced, or if this connection would not see new changes.
+
+        The latter happens if it was opened without a log, on a full disk, and another process now writes to one.
+        """
         return _identity(self._path) != self._identity or (self._is_without_log and self._has_log())
 
     @property
@@ -112,7 +120,7 @@ class SqliteLedger:
         """Return the error to raise instead of a database error."""
         cause = (error.orig if isinstance(error, DBAPIError) else None) or error
         if self._is_without_log and getattr(cause, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY:
-            # Without a log beside it, SQLite opens a ledger for reading alone if it cannot make one.
+            # The file is open read-only because the disk had no room for a log (see `_prepare_within_disk`).
             return sqlite3.OperationalError(f"the disk of {self.name} is full")
         # A malformed file raises the base class; text that is not UTF-8 was damaged after it was written.
         if type(cause) is sqlite3.DatabaseError or "decode to UTF-8" in str(cause):
@@ -151,20 +159,25 @@ class SqliteLedger:
             self.connection.exec_driver_sql(f"PRAGMA busy_timeout={_TIMEOUT * 1000}")
 
     def problems(self) -> list[str]:
-        """Return what SQLite's checks find wrong, and whether the last page is cut, which SQLite does not report."""
+        """Return the problems that SQLite's checks find, and whether the last page is cut, which they do not report."""
         run = self.connection.exec_driver_sql
         lines = [str(row[0]) for row in run("PRAGMA integrity_check")]
-        broken = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
-                  for row in run("PRAGMA foreign_key_check")]
-        cut = self._path.stat().st_size % self._number("PRAGMA page_size")
-        return [*(["its file was cut inside its last page"] if cut else []), *(line for line in lines if line != "ok"),
-                *broken]
+        broken_references = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
+                             for row in run("PRAGMA foreign_key_check")]
+        is_cut = self._path.stat().st_size % self._number("PRAGMA page_size") != 0
+        return [*(["its file was cut inside its last page"] if is_cut else []),
+                *(line for line in lines if line != "ok"), *broken_references]
 
     def _number(self, sql: str) -> int:
         return int(self.connection.exec_driver_sql(sql).scalar_one())
 
 
 def _connect(path: Path, create: bool) -> sqlite3.Connection:
+    """Open a file, and create it if `create` is True.
+
+    Raises:
+        UnknownKnowledgeBaseError: the file is missing and `create` is False.
+    """
     if create:
         if path != _IN_MEMORY:
             make_private(path)
@@ -178,9 +191,9 @@ def _connect(path: Path, create: bool) -> sqlite3.Connection:
 
 
 def address_of(path: Path) -> str:
-    """Return the URI at which SQLite opens an existing file, also on a disk that cannot be written.
+    """Return the URI with which SQLite opens an existing file, even on a read-only disk.
 
-    SQLite cannot make its log there, and needs none where no other process has one open.
+    On such a disk SQLite cannot create its write-ahead log; it needs none unless one is already there.
     """
     mode = "rw"
     if is_on_read_only_disk(path):
@@ -211,7 +224,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def write_ahead(connection: sqlite3.Connection) -> None:
     """Switch a database to write-ahead logging.
 
-    SQLite does not wait here for others that switch the same new file, so this retries.
+    For this statement SQLite does not wait while another process switches the same new file, so it is retried.
 
     Raises:
         sqlite3.OperationalError: the database stays locked for too long.

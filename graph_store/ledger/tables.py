@@ -32,7 +32,7 @@ def _integers(*names: str) -> list[Column[int]]:
 
 
 def _added_text(name: str, default: str) -> Column[str]:
-    """Return a column that an earlier format does not have, with the value of the rows of that time."""
+    """Return a column that an earlier format lacks; rows of that format get the default."""
     return Column(name, TEXT, nullable=False, server_default=text(f"'{default}'"))
 
 
@@ -45,7 +45,7 @@ def _number(name: str) -> Column[int]:
 
 
 def _owner(name: str, of: str, *, primary_key: bool = False) -> Column[str]:
-    """Return a reference to what a row goes with."""
+    """Return a column that refers to the row of another table; when that is deleted, so is the row with this column."""
     return Column(name, TEXT, sa.ForeignKey(f"{of}.id", ondelete="CASCADE"), primary_key=primary_key, nullable=False)
 
 
@@ -79,7 +79,7 @@ REPAIRS = Table("repairs", METADATA, _owner("chunk", "chunks", primary_key=True)
 
 
 def _admitted_table(name: str, *texts: str, confidence: bool = True) -> Table:
-    """Return a table of what was admitted of chunks: in order, each with its words' place in the chunk's text."""
+    """Return a table of admitted items of chunks, in order, each with the start and end of its words in the chunk."""
     return Table(name, METADATA, _owner("chunk", "chunks", primary_key=True),
                  _number("ordinal"), *_texts(*texts),
                  *_integers("start", "end"), *([_real("confidence")] if confidence else []), sqlite_with_rowid=False)
@@ -122,7 +122,7 @@ TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "mod
 
 
 def missing_columns(present: Set[tuple[str, str]]) -> list[Column[Any]]:
-    """Return the columns that are not among the tables' and columns' names of a ledger."""
+    """Return the columns that a ledger lacks; `present` has the names of its tables and their columns, as pairs."""
     return [column for table in METADATA.sorted_tables for column in table.columns
             if (table.name, column.name) not in present]
 
@@ -148,7 +148,7 @@ def insertion(table: Table) -> str:
 
 @lru_cache
 def replacement(table: Table, *columns: str) -> str:
-    """Return the statement that inserts rows or replaces those of the same key, in some columns or in all."""
+    """Return the statement that inserts a row, or updates the row with the same key in some columns or in all."""
     keys = table.primary_key.columns.keys()
     changed = columns or [column.name for column in table.columns if not column.primary_key]
     return (f"{insertion(table)} ON CONFLICT ({', '.join(map(quote, keys))}) DO UPDATE SET "
@@ -161,5 +161,5 @@ def quote(name: str) -> str:
 
 
 def among(column: str) -> str:
-    """Return the condition that a column's value is in the JSON list given as the value `among`."""
+    """Return an SQL condition: the column's value is in a JSON list, which is the parameter `:among`."""
     return f"{column} IN (SELECT value FROM json_each(CAST(:among AS TEXT)))"  # noqa: S608

@@ -1,4 +1,4 @@
-"""Store LLM calls in the ledger: responses, to pay for each once, and accounts of tokens."""
+"""Store LLM calls in the ledger: their responses, so that none is paid twice, and accounts of tokens."""
 
 import json
 import logging
@@ -64,13 +64,13 @@ class Spent(TokenCounts):
 
 
 class Calls:
-    """Responses by key, and accounts by build, document, step and model. Only paid calls are counted.
+    """The stored responses of LLM calls, and accounts of tokens by build, document, step and model.
 
-    Accounts stay when their documents are deleted, under no document's name. The budget is used if `charge_calls` names
-    none.
+    Only paid calls are counted. When a document is deleted, its accounts are moved to the empty document id.
     """
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
+        """Read and write a ledger's calls; `budget` applies to calls for which `charge_calls` names no budget."""
         self._db = database
         self._budget = budget
 
@@ -80,7 +80,7 @@ class Calls:
         return self._db.gone
 
     def lookup(self, key: str) -> str | None:
-        """Return the response to an equal earlier call, or None."""
+        """Return the stored response to an equal earlier call, or None; its tokens are added to the current usage."""
         rows = self._db.rows("SELECT response, prompt_tokens, completion_tokens FROM calls WHERE key = :key", key=key)
         if not rows:
             return None
@@ -93,7 +93,7 @@ class Calls:
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
         """Store a paid call's response and add its tokens to the accounts, in one transaction.
 
-        `charge_calls` names the build and document. Arguments are as in `CallLedger`.
+        The build and the documents are those of the surrounding `charge_calls`. Arguments are as in `CallLedger`.
         """
         where = charge()
         cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
@@ -107,15 +107,16 @@ class Calls:
             where.allowance.keep(prompt_tokens + completion_tokens)
 
     def record_usage(self, step: str, model: str, calls: int, prompt: int) -> None:
-        """Add calls without a response to store, such as embeddings, to the accounts; an `Account`."""
+        """Add calls that have no response to store, such as embeddings, to the accounts. Usable as an `Account`."""
         with self._storing(charge().build):
             self._add(step, model, calls, prompt)
 
     @contextmanager
     def _storing(self, build: str) -> Iterator[None]:
-        """Write in one transaction; a question keeps its answer if the disk cannot be written, and pays again later.
+        """Write in one transaction within the block.
 
-        A build would pay for everything again, so it fails instead.
+        If the disk cannot be written, a question (without a build) continues with a warning: it has its answer, and
+        only asking again pays again. A build fails, because it would have to pay for everything again.
         """
         try:
             with self._db.transaction():
@@ -127,13 +128,14 @@ class Calls:
 
     def _add(self, step: str, model: str, calls: int, prompt: int, completion: int = 0, cached: int = 0, *,
              wasted: bool = False) -> None:
-        """Add calls to the accounts of the current build and documents, which share them by their weights."""
+        """Add calls and tokens to the accounts of the current build, divided among its documents by their weights."""
         documents = charge().documents or {"": 1}
-        # Each amount that another one includes is a share of its own, so that no document has more of it.
+        # Cached and other prompt tokens are divided separately, so that no document has more cached than prompt tokens.
         shares = (_shares(amount, list(documents.values())) for amount in (calls, cached, prompt - cached, completion))
-        for document, own, known, fresh, said in zip(documents, *shares, strict=True):
-            tokens = known + fresh + said
-            amounts = (own, known + fresh, said, known, own * wasted, tokens * wasted)
+        for document, own_calls, own_cached, uncached, own_completion in zip(documents, *shares, strict=True):
+            own_prompt = own_cached + uncached
+            wasted_calls, wasted_tokens = (own_calls, own_prompt + own_completion) if wasted else (0, 0)
+            amounts = (own_calls, own_prompt, own_completion, own_cached, wasted_calls, wasted_tokens)
             if any(amounts):
                 self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model,
                                  **dict(zip(_AMOUNTS, amounts, strict=True)))
@@ -142,8 +144,8 @@ class Calls:
         """Check that a call may be made.
 
         Raises:
-            BudgetExceeded: the budget of `charge_calls`, or else of these accounts, or the client's allowance is used
-                up.
+            BudgetExceeded: the client's allowance is used up, or the budget is: that of `charge_calls`, or else that of
+                these accounts.
         """
         where = charge()
         where.check()
@@ -188,15 +190,18 @@ class Calls:
 
     def extractions(self, model: str, enough: int, is_whole: Callable[[int, Sequence[str]], bool],
                     ) -> tuple[TokenCounts, list[str]]:
-        """Return what extracting a sample of at least `enough` chunks with a model took, including repairs.
+        """Return how many tokens it took to extract a sample of chunks with a model, including repairs.
+
+        The sample consists of documents whose chunks were all extracted with the model.
 
         Args:
             model: the model.
-            enough: how many chunks suffice.
-            is_whole: returns True if a number of calls is right for extracting all chunks of a document.
+            enough: the number of chunks from which the sample is large enough.
+            is_whole: gets a number of calls and the ids of a document's extracted chunks; returns True if this is the
+                number of calls for extracting all of them.
 
         Returns:
-            The sum, and the ids of the chunks; only of documents whose chunks were all extracted with the model.
+            The sum of the calls and tokens, and the ids of the chunks.
         """
         whole, chunks = TokenCounts(), list[str]()
         for row in self._db.rows(
@@ -217,24 +222,25 @@ class Calls:
 
 
 def forget_document(database: Database, document: str) -> None:
-    """Empty the stored responses that may have the text of a document, and move its accounts to those of no document.
+    """Empty the stored responses that may have text of a document, and move its accounts to the empty document id.
 
-    These are the responses to calls that read it, and to calls of which is not known what they read, such as answers:
-    what was made of those is stored elsewhere, or their prompts change with any document. The document's id, which may
-    tell as much as its text, is in neither table afterwards.
+    The text may be in responses to calls that read the document, and to calls for which no documents are stored, such
+    as answers. Emptying the latter loses nothing: what was made of them is stored elsewhere, or their prompts change
+    with any document anyway. Afterwards neither table has the document's id, which may reveal as much as its text.
     """
     for key, response, documents in database.rows("SELECT key, response, documents FROM calls"):
-        read = json.loads(documents)
-        if document in read or (response and not read):
-            left = json.dumps([one for one in read if one != document], ensure_ascii=False)
-            database.execute("UPDATE calls SET response = '', documents = :left WHERE key = :key", key=key, left=left)
+        read_documents = json.loads(documents)
+        if document in read_documents or (response and not read_documents):
+            others = json.dumps([other for other in read_documents if other != document], ensure_ascii=False)
+            database.execute("UPDATE calls SET response = '', documents = :others WHERE key = :key", key=key,
+                             others=others)
     for row in database.rows("SELECT * FROM tokens WHERE document = :document", document=document):
         database.execute(_ADDITION, **{**row._mapping, "document": ""})  # noqa: SLF001  (SQLAlchemy's public name)
     database.execute("DELETE FROM tokens WHERE document = :document", document=document)
 
 
 def total(parts: Sequence[Spent]) -> Spent:
-    """Return the sum; its cost is None if a part's cost is."""
+    """Return the sum of several parts; its cost is None if the cost of any part is unknown."""
     tokens = TokenCounts()
     for part in parts:
         tokens = tokens.plus(part)
@@ -243,7 +249,7 @@ def total(parts: Sequence[Spent]) -> Spent:
 
 
 def _shares(amount: int, weights: Sequence[int]) -> list[int]:
-    """Return whole parts of an amount by weights, which add up to it."""
+    """Divide an amount into whole numbers in proportion to weights; they add up to the amount."""
     ends = [round(amount * total / max(1, sum(weights))) for total in accumulate(weights)]
     ends[-1] = amount
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]

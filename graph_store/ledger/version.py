@@ -1,4 +1,4 @@
-"""What tells one state of a knowledge base from the next."""
+"""The counters that tell one state of a knowledge base from the next."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ _LARGEST = 2**53
 
 
 class Version(NamedTuple):
-    """Differs between states that differ for a reader: in documents, facts, communities, or the schema.
+    """A state of a knowledge base: it differs whenever documents, facts, communities, or the schema differ.
 
     `position`, `resolution` and `epoch` are those of the `LedgerState`.
     """
@@ -28,12 +28,12 @@ class Version(NamedTuple):
 
 
 class TreeState(NamedTuple):
-    """What the communities reflect.
+    """The state of the ledger that the communities show.
 
     Attributes:
-        position, resolution: the state of the ledger that they were found in.
-        drift: how many entities came or went since all of them were found anew.
-        revision: how often they were found or described.
+        position, resolution: the state of the ledger in which they were detected.
+        drift: how many entities were added or removed since all communities were last detected anew.
+        revision: how often communities were detected or described.
     """
 
     position: int = 0
@@ -43,7 +43,10 @@ class TreeState(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """What a list of knowledge bases shows of one; noted when a run has ended well, so that listing opens none."""
+    """The sizes that a list of knowledge bases shows.
+
+    They are stored at the end of a successful run, so that the list need not open every knowledge base's index.
+    """
 
     documents: int
     chunks: int
@@ -54,17 +57,18 @@ class Overview(NamedTuple):
 
 
 class LedgerState(NamedTuple):
-    """What tells one state of a ledger from the next, and what is derived in it, as `meta` holds it in one row.
+    """The counters of a ledger's state, and the states that derived rows belong to, stored in one row of `meta`.
 
     Attributes:
-        position: the number of the last change of documents, chunks, or what is admitted of them.
+        position: the number of the last change of documents, of chunks, or of the admitted items of chunks.
         resolution: how often the aliases of entities, or people's edits, changed.
-        epoch: a number that differs between knowledge bases, and after a reindex or restore; 0 before writing.
-        runs: how many runs ended well that wrote something.
-        tree: what the communities reflect.
-        resolved: what the aliases reflect (see `AliasTable.state`); None before the first resolution.
+        epoch: a random number that differs between knowledge bases and changes with a reindex or restore; 0 before the
+            first write.
+        runs: how many runs wrote something and ended successfully.
+        tree: the state that the communities show.
+        resolved: the state that the aliases belong to (see `AliasTable.state`); None before the first resolution.
         reliability: how far vectors can be trusted, by script.
-        overview: the sizes that the last run noted (see `Overview`).
+        overview: the sizes that the last run stored (see `Overview`).
     """
 
     position: int = 0
@@ -78,11 +82,11 @@ class LedgerState(NamedTuple):
 
 
 def ledger_state(database: Database) -> LedgerState:
-    """Return the state of what a connection to a ledger reads."""
-    noted = database.notes(_STATE)
-    numbers = {name: int(noted.get(name, 0)) for name in ("position", "resolution", "epoch", "runs")}
-    tree = map(int, noted.get("tree", ())[:len(TreeState._fields)])
-    return LedgerState(**{**noted, **numbers, "tree": TreeState(*tree)})
+    """Return the state of the ledger that a connection reads."""
+    stored = database.notes(_STATE)
+    numbers = {name: int(stored.get(name, 0)) for name in ("position", "resolution", "epoch", "runs")}
+    tree = map(int, stored.get("tree", ())[:len(TreeState._fields)])
+    return LedgerState(**{**stored, **numbers, "tree": TreeState(*tree)})
 
 
 def note_state(database: Database, **changes: object) -> None:
@@ -91,21 +95,21 @@ def note_state(database: Database, **changes: object) -> None:
 
 
 def advance(database: Database) -> None:
-    """Count a change of rows that anything is derived from, inside the transaction that makes it.
+    """Count a change of rows from which anything is derived; call this in the transaction that makes the change.
 
-    These rows are the documents in service, their chunks, whether a chunk is done, and what is admitted of it. Derived
-    files are compared with this number alone, so every change of such rows has to be counted here.
+    These rows are the documents in service, their chunks, whether a chunk is done, and its admitted items. Only this
+    number tells whether derived files are up to date, so every change of such rows has to be counted.
     """
     note_state(database, position=ledger_state(database).position + 1)
 
 
 def count_resolution(database: Database) -> None:
-    """Count a change of the entities' aliases or of people's edits, inside the transaction that makes it."""
+    """Count a change of aliases or of people's edits; call this in the transaction that makes the change."""
     note_state(database, resolution=ledger_state(database).resolution + 1)
 
 
 def version_of(database: Database) -> Version:
-    """Return the version of what a connection to a ledger reads."""
+    """Return the version of the knowledge base that a connection to its ledger reads."""
     state = ledger_state(database)
     return Version(
         position=state.position, tree=state.tree.position, tree_revision=state.tree.revision,
@@ -114,17 +118,20 @@ def version_of(database: Database) -> Version:
 
 
 def begin_epoch(database: Database) -> None:
-    """Set a new random epoch; derived files that note another one are outdated, or another knowledge base's."""
+    """Set a new random epoch; derived files with another epoch are outdated or belong to another knowledge base."""
     note_state(database, epoch=1 + secrets.randbelow(_LARGEST))
 
 
 def publish(database: Database, overview: Sequence[int]) -> None:
-    """Tell readers that a run has ended well; until then they stay with what they have. It notes its sizes."""
+    """Publish the changes of a run that ended successfully, with the sizes of the knowledge base (see `Overview`).
+
+    Readers keep reading the previous state until this counts a further run.
+    """
     with database.transaction():
         note_state(database, runs=ledger_state(database).runs + 1, overview=overview)
 
 
 def published_state(database: Database) -> tuple[int, int]:
-    """Return how many runs ended well that wrote something, and the epoch."""
+    """Return the number of successful runs that wrote something, and the epoch."""
     state = ledger_state(database)
     return state.runs, state.epoch

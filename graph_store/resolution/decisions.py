@@ -1,4 +1,4 @@
-"""Match the entities that a person names, find where documents mention them, and check decisions on two of them."""
+"""Find the entities that a person names and their mentions, and check a person's decision on two entities."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -17,9 +17,7 @@ Verdict = Literal["merge", "split"]
 
 
 def match_entity(graph: ResolvedGraph, name: str) -> str:
-    """Return the entity that a person names by id, by its name as in a source, or by "name (type)".
-
-    It is the entity's own id, even if it is merged with others.
+    """Return the id of the unmerged entity that a person names by its id, its name in a document, or "name (type)".
 
     Raises:
         EntityDecisionError: there is no such entity, or there are several, which the message names.
@@ -28,24 +26,25 @@ def match_entity(graph: ResolvedGraph, name: str) -> str:
 
 
 def match_node(graph: ResolvedGraph, name: str) -> str:
-    """Return the node of the resolved graph that a person names by id or any name (see `match_entity`)."""
-    called = _find_by_name(graph, name)
+    """Return the node of the resolved graph that a person names by id or any of its names (see `match_entity`)."""
     key = canonical_name(name)
-    nodes = {graph.canonical(entity) for entity in called}
-    # A name that a person gave to an entity is in no document.
-    nodes |= {node for node in graph.entity_ids() if canonical_name(graph.name(node)) == key} if not nodes else set()
+    nodes = {graph.canonical(entity) for entity in _find_by_name(graph, name)}
+    if not nodes:  # a person may have renamed the entity, and no document has the new name
+        nodes = {node for node in graph.entity_ids() if canonical_name(graph.name(node)) == key}
     return _require_one(graph, name, sorted(nodes))
 
 
 def _find_by_name(graph: ResolvedGraph, name: str) -> list[str]:
+    """Return the ids of the unmerged entities with an id, a name, or a "name (type)"."""
     mentions, key = graph.mentions, canonical_name(name)
     if name in mentions:
         return [name]
-    return [one.id for one in map(mentions.entity, mentions.entity_ids())
-            if key in {canonical_name(one.name), canonical_name(f"{one.name} ({one.type})")}]
+    return [entity.id for entity in map(mentions.entity, mentions.entity_ids())
+            if key in {canonical_name(entity.name), canonical_name(f"{entity.name} ({entity.type})")}]
 
 
 def _require_one(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> str:
+    """Return the only one of the entities that a name may refer to; raise EntityDecisionError for none or several."""
     if not entities:
         raise EntityDecisionError(f"there is no entity {name!r}; `banyan entities --search` finds names")
     if len(entities) > 1:
@@ -55,11 +54,11 @@ def _require_one(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> s
 
 
 def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, names: tuple[str, str]) -> tuple[str, str]:
-    """Return the two entities of a decision.
+    """Return the ids of the two entities that a person wants to merge or split.
 
     Raises:
-        EntityDecisionError: an entity is not found, both are the same, they are split already, or their types
-            exclude a merge.
+        EntityDecisionError: an entity is not found, both names are the same entity's, a split is asked for entities
+            that are not merged, or a merge is asked for types that exclude it.
     """
     first, second = (match_entity(graph, name) for name in names)
     if first == second:
@@ -77,10 +76,16 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
 
 def check_carried_out(graph: ResolvedGraph, aliases: Mapping[str, AliasRow], verdict: Verdict,
                       pair: tuple[str, str]) -> None:
-    """Check that two entities are merged or split as decided.
+    """Check that a decision took effect: that two entities are now merged, or are now split.
+
+    Args:
+        graph: the graph before the decision.
+        aliases: the aliases after the decision, by entity.
+        verdict: the decision.
+        pair: the two entities.
 
     Raises:
-        EntityDecisionError: an earlier decision on members of their groups prevents it.
+        EntityDecisionError: it had no effect, because of an earlier decision on members of their groups.
     """
     first, second = (row.canonical if (row := aliases.get(entity)) else entity for entity in pair)
     if (first == second) != (verdict == "merge"):
@@ -98,7 +103,9 @@ class EntityMentions(NamedTuple):
 
 
 def find_entity_mentions(graph: ResolvedGraph, documents: Documents, entity: str) -> EntityMentions:
-    """Return the sentences that have one of an entity's names, also where nothing was extracted from them.
+    """Return the sentences of all documents that contain one of an entity's names.
+
+    Sentences from which nothing was extracted are included.
 
     Args:
         graph: the graph that has the entity.
@@ -111,12 +118,12 @@ def find_entity_mentions(graph: ResolvedGraph, documents: Documents, entity: str
     node = match_node(graph, entity)
     names = graph.names(node)
     folded = [normalise(name) for name in names]
-    found = dict[str, list[str]]()
+    sentences_of = dict[str, list[str]]()
     for document, text in documents.whole_texts():
-        within = normalise(text)
-        if any(name in within for name in folded):
+        folded_text = normalise(text)
+        if any(name in folded_text for name in folded):  # skip documents without the name: splitting is slow
             sentences = [" ".join(text[start:end].split()) for start, end in split_sentences(text)
                          if any(has_name(text[start:end], name) for name in names)]
             if sentences:
-                found[document] = sentences
-    return EntityMentions(graph.name(node), found)
+                sentences_of[document] = sentences
+    return EntityMentions(graph.name(node), sentences_of)

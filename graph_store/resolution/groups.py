@@ -1,7 +1,7 @@
-"""Group entities that are the same thing, by the ties between pairs.
+"""Group entities that are the same thing, by the ties between pairs of them.
 
-The strongest ties come first, and two groups join only if every member of one is compatible with every
-member of the other: if A resembles B and B resembles C, A and C need not be the same.
+The strongest ties are used first. Two groups are joined only if every member of one is compatible with every member of
+the other, because A and C need not be the same if A resembles B and B resembles C.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, Rule
 from .surroundings import Surroundings
 
 _ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated", "key"})
-"""Rules whose ties a person, a model or the text confirmed, independently of the names."""
+"""Rules that do not compare names: a person, a model or the text says that two entities are the same."""
 
 
 class Tie(NamedTuple):
@@ -27,18 +27,24 @@ class Tie(NamedTuple):
 
 
 class Groups:
-    """The groups that result from ties and decisions."""
+    """The groups of entities that result from ties and people's decisions."""
 
     def __init__(self, around: Surroundings, ties: Mapping[Pair, Tie], decisions: Sequence[EntityDecision],
                  least: float) -> None:
-        """Join entities into groups by ties with at least some score, and by people's decisions.
+        """Join entities into groups.
 
-        Of several decisions on a pair the last one applies.
+        Args:
+            around: the graph of mentions.
+            ties: the ties between pairs.
+            decisions: people's decisions. Of several on one pair, the last applies.
+            least: the minimum score of a tie that joins groups.
         """
         self._around = around
         self._ties = dict(ties)
         self._group: dict[str, list[str]] = {}
+        """The sorted members of its group, by entity; only for groups of several entities."""
         self._joined: list[tuple[Pair, Tie]] = []
+        """The ties within groups."""
         last = {pair_of(d.first, d.second): d for d in decisions
                 if d.first in around.names and d.second in around.names}
         self._split = {pair for pair, decision in last.items() if decision.verdict == "split"}
@@ -54,30 +60,39 @@ class Groups:
         return self._group.get(entity, [entity])
 
     def _join(self, pair: Pair) -> None:
-        here, there = self._members(pair[0]), self._members(pair[1])
-        if here is there:
+        """Join the groups of a tied pair, unless a person split members of them or the groups are incompatible.
+
+        A person's merge joins groups that are incompatible, too.
+        """
+        members, other_members = self._members(pair[0]), self._members(pair[1])
+        if members is other_members:
             self._joined.append((pair, self._ties[pair]))
             return
-        if any(pair_of(first, second) in self._split for first in here for second in there):
+        if any(pair_of(first, second) in self._split for first in members for second in other_members):
             return
-        if self._ties[pair].rule != "manual" and not self._agree(here, there):
+        if self._ties[pair].rule != "manual" and not self._are_compatible_groups(members, other_members):
             return
-        joined = sorted([*here, *there])
+        joined = sorted([*members, *other_members])
         for entity in joined:
             self._group[entity] = joined
         self._joined.append((pair, self._ties[pair]))
 
-    def _agree(self, here: Sequence[str], there: Sequence[str]) -> bool:
-        return all(self._is_confirmed_by_group(first, second, here) or self._is_confirmed_by_group(second, first, there)
-                   for first in here for second in there)
+    def _are_compatible_groups(self, members: Sequence[str], other_members: Sequence[str]) -> bool:
+        """Return True if every member of one group is compatible with every member of the other."""
+        return all(self._is_confirmed_by_group(first, second, members)
+                   or self._is_confirmed_by_group(second, first, other_members)
+                   for first in members for second in other_members)
 
-    def _is_confirmed_by_group(self, entity: str, other: str, own: Sequence[str]) -> bool:
-        """Return True if an entity is compatible with another, or one tied to it by a confirmed tie is."""
-        return any(self._compatible(stand_in, other) for stand_in in own
-                   if stand_in == entity
-                   or ((tie := self._ties.get(pair_of(stand_in, entity))) and tie.rule in _ASSERTED))
+    def _is_confirmed_by_group(self, entity: str, other: str, group: Sequence[str]) -> bool:
+        """Return True if `entity` is compatible with `other`, or a member that stands in for it is.
 
-    def _compatible(self, first: str, second: str) -> bool:
+        A member of its group stands in for it if a person, a model or the text says that the two are the same.
+        """
+        return any(self._is_compatible(member, other) for member in group
+                   if member == entity or ((tie := self._ties.get(pair_of(member, entity))) and tie.rule in _ASSERTED))
+
+    def _is_compatible(self, first: str, second: str) -> bool:
+        """Return True if two entities are tied, or their names match and neither types nor dates contradict."""
         if pair_of(first, second) in self._ties:
             return True
         around = self._around
@@ -93,28 +108,36 @@ class Groups:
         return min(self._group[entity], key=self._rank) if entity in self._group else entity
 
     def aliases(self) -> dict[str, AliasRow]:
-        """Return the aliases of all groups, by entity id."""
-        ties: dict[str, list[tuple[Pair, Tie]]] = {}
+        """Return the aliases of all groups, by entity id; a group's canonical entity has none."""
+        ties_of_group: dict[str, list[tuple[Pair, Tie]]] = {}  # by the group's first member
         for pair, tie in self._joined:
-            ties.setdefault(self._members(pair[0])[0], []).append((pair, tie))
-        return {row.id: row for members in self._several() for row in self._rows(members, ties[members[0]])}
+            ties_of_group.setdefault(self._members(pair[0])[0], []).append((pair, tie))
+        return {row.id: row for members in self._iterate_groups()
+                for row in self._alias_rows(members, ties_of_group[members[0]])}
 
-    def _several(self) -> Iterator[list[str]]:
+    def _iterate_groups(self) -> Iterator[list[str]]:
+        """Yield the members of each group of several entities."""
         for entity in sorted(self._group):
             members = self._group[entity]
             if members[0] == entity:
                 yield members
 
-    def _rows(self, members: Sequence[str], joined: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
+    def _alias_rows(self, members: Sequence[str], group_ties: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
+        """Yield an alias for each member of a group but the canonical one.
+
+        All have the same type, that of one member. A document that others name by its key comes first, then the most
+        special type, then an entity with facts. Each alias has the strongest tie that leads to it from the canonical
+        entity, directly or through other members.
+        """
         canonical = min(members, key=self._rank)
         keyed = self._around.keyed_documents
         kind = self._around.type(max(members, key=lambda entity: (
             entity in keyed, self._around.depth(entity), bool(self._around.documents_with_facts(entity)),
             entity == canonical, entity)))
         reached = {canonical}
-        ties = sorted(joined, key=lambda item: (-item[1].score, item[0]))
+        ties = sorted(group_ties, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):
-            # The strongest tie between a member reached so far and another one.
+            # The strongest tie between a member reached so far and one that is not.
             pair, tie = next((pair, tie) for pair, tie in ties if (pair[0] in reached) != (pair[1] in reached))
             alias, partner = (pair[1], pair[0]) if pair[0] in reached else pair
             reached.add(alias)
@@ -123,7 +146,10 @@ class Groups:
                            evidence=evidence)
 
     def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
-        """Rank members as canonical: a document that others call by its key, then what most chunks mention."""
+        """Return the sort key that puts the canonical member first.
+
+        It is a document that others name by its key, else the entity that most chunks mention, else the shortest name.
+        """
         name = self._around.names[entity]
         return (entity not in self._around.keyed_documents, -len(self._around.support(entity)), len(name), name,
                 entity)

@@ -1,4 +1,4 @@
-"""Compare two names by the rules under which one thing has several names.
+"""Compare two names by rules for the ways in which one thing gets several names.
 
 Names are compared in folded forms that preserve every script. Nothing is transliterated. Only Latin and Greek
 letters lose their accents, because in other scripts (Cyrillic, Devanagari, kana) marks distinguish letters.
@@ -26,14 +26,16 @@ _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _LONG_WORD = 6
 _LEAST_LEFT = 2
+"""The number of words that must be left of a name without its titles."""
 _FEWEST_OF_PLURAL = 2
+"""The number of words that a name must have to be compared with its plural."""
 _OPPOSITE_WORDS = frozenset().union(*word_lists.OPPOSITES)
 _OPPOSITE_SIGNS = frozenset().union(*word_lists.HAN_OPPOSITES)
 _YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")
 
 
 class NameMatch(NamedTuple):
-    """The strongest rule that ties two names, and the prior probability that such names refer to the same thing.
+    """The rule by which two names match, and the prior probability that names which match so are of one thing.
 
     `loose`: one name is less specific than the other and may refer to several things.
     """
@@ -48,13 +50,21 @@ class FoldedName(NamedTuple):
 
     name: str
     exact: str
+    """The key with its accents."""
     key: str
+    """The folded words, joined by spaces."""
     article: bool
+    """True if the name begins with an article."""
     words: tuple[str, ...]
+    """The words without accents, article and punctuation, with some abbreviations spelled out."""
     numbers: tuple[tuple[str, int], ...]
+    """Each number in the name, and how often it occurs."""
     date: str
+    """The date that the name is, or ""."""
     base: str
+    """The folded words before a parenthesis at the name's end; "" if it has none."""
     qualifier: str
+    """What is in that parenthesis, or ""."""
     unspaced: str
     """The key without its spaces."""
     numerals: str
@@ -66,13 +76,14 @@ class FoldedName(NamedTuple):
     acronym: bool
     """True if it is written like an acronym: one word of two to eight capitals."""
     opposed: frozenset[str]
+    """Those of its words that have an opposite, such as "north"."""
     signs: frozenset[str]
-    """Its words and its characters that have an opposite."""
+    """Those of its Chinese characters that have an opposite."""
 
 
 @cached_if_short(20_000)
 def fold(name: str) -> FoldedName:
-    """Return the forms in which a name is compared; `key` consists of the words in `words`."""
+    """Return a name with the forms in which it is compared."""
     text = canonical_name(name)
     exact = _words(text)
     words = tuple(_without_accents(word) for word in exact)
@@ -91,32 +102,35 @@ def fold(name: str) -> FoldedName:
 
 
 def _words(text: str) -> list[str]:
+    """Return a name's words without article and punctuation, with abbreviations such as "st" spelled out."""
     parts = text.split()
     if not text.isascii() or not all(map(str.isalnum, parts)):
         parts = _SEPARATORS.sub(" ", _AND.sub(" and ", _APOSTROPHES.sub("", text))).split()
     if len(parts) > 1 and parts[0] in _ARTICLES:
         parts = parts[1:]
     last = len(parts) - 1
-    spelled = [word_lists.LEADING_FORMS.get(part, part) if place < last else part for place, part in enumerate(parts)]
+    # "St" and "Ft" are "Saint" and "Fort" only if another word follows.
+    spelled = [word_lists.LEADING_FORMS.get(part, part) if index < last else part for index, part in enumerate(parts)]
     return _join_letters([word_lists.SHORT_FORMS.get(part, part) for part in spelled])
 
 
 def _join_letters(parts: list[str]) -> list[str]:
     """Join adjacent single letters into one abbreviation: "j. r. r. tolkien" becomes "jrr tolkien"."""
     joined: list[str] = []
-    open_run = False
+    follows_letter = False
     for part in parts:
-        letter = len(part) == 1 and part.isalpha() and part.isascii()
-        if letter and open_run:
+        is_letter = len(part) == 1 and part.isalpha() and part.isascii()
+        if is_letter and follows_letter:
             joined[-1] += part
         else:
             joined.append(part)
-        open_run = letter
+        follows_letter = is_letter
     return joined
 
 
 @cached_if_short(100_000)
 def _without_accents(word: str) -> str:
+    """Return a word with its Latin and Greek letters in their plain form; marks of other scripts stay."""
     if word.isascii():
         return word
     plain_letters = []
@@ -129,10 +143,13 @@ def _without_accents(word: str) -> str:
 
 
 def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
-    """Count the figures, ordinals and Roman numerals in a name."""
+    """Count each number in a name: figures, ordinals, Roman numerals and Chinese numerals.
+
+    A single "i", "v" or "x" at the beginning of a name is a letter and no numeral.
+    """
     numbers: Counter[str] = Counter()
-    for place, word in enumerate(words):
-        if word in word_lists.ORDINALS and not (word in word_lists.LONE_LETTERS and place == 0):
+    for index, word in enumerate(words):
+        if word in word_lists.ORDINALS and not (word in word_lists.LONE_LETTERS and index == 0):
             numbers[word_lists.ORDINALS[word]] += 1
         elif word_lists.ROMAN.fullmatch(word):
             numbers[word] += 1
@@ -145,13 +162,23 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _spell_numerals(words: Iterable[str]) -> str:
-    # "one season" is not "first season", so only ordinals are replaced.
+    """Return the sorted words, with ordinals and Roman numerals as figures.
+
+    Cardinals such as "one" are not replaced, because "one season" is not "first season".
+    """
     if not word_lists.ORDINALS.keys().isdisjoint(words):
         words = (word_lists.ORDINALS.get(word, word) for word in words)
     return " ".join(sorted(words))
 
 
 def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]:
+    """Return a name's key without its company's legal form, and this form; "" if it has none.
+
+    Args:
+        key: the folded words, joined by spaces.
+        folded: the folded words.
+        name: the name as it is written.
+    """
     if key.isascii() and (not folded or folded[-1] not in word_lists.LEGAL):
         return key, ""  # true of most names: in ASCII names a legal form comes last
     words, forms = list(folded), list[str]()
@@ -172,8 +199,11 @@ def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]
 
 
 def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
+    """Return a name's words without a person's leading titles, and these titles; both joined by spaces.
+
+    At least two words are left, so "King Charles" does not match every Charles.
+    """
     words, titles = list(folded), list[str]()
-    # Leave at least two words, so "King Charles" does not match every Charles.
     while len(words) > _LEAST_LEFT and words[0] in word_lists.TITLES and words[1] not in word_lists.SMALL_WORDS:
         titles.append(words.pop(0))
     return " ".join(words), " ".join(titles)
@@ -188,6 +218,7 @@ def initials_of(folded: FoldedName) -> set[str]:
 
 
 def _is_acronym(key: str, words: tuple[str, ...], name: str) -> bool:
+    """Return True if a name is one word of two to eight capitals."""
     if len(words) != 1:
         return False
     letters = [sign for sign in name if sign.isalpha()]
@@ -200,20 +231,23 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
         return first.date != second.date
     if first.numbers != second.numbers and not _only_qualified(first, second):
         return True
-    return (_opposite(first.opposed, second.opposed, word_lists.OPPOSITES)
-            or _opposite(first.signs, second.signs, word_lists.HAN_OPPOSITES))
+    return (_have_opposites(first.opposed, second.opposed, word_lists.OPPOSITES)
+            or _have_opposites(first.signs, second.signs, word_lists.HAN_OPPOSITES))
 
 
-def _opposite(first: frozenset[str], second: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
+def _have_opposites(first: frozenset[str], second: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
     """Return True if each name has a word or character that the other lacks, and these are opposites."""
     if not first or not second:
-        return False  # true of most names
-    own, other = first - second, second - first
-    return any(own & group and other & group for group in opposites)
+        return False  # the case of most names
+    only_first, only_second = first - second, second - first
+    return any(only_first & group and only_second & group for group in opposites)
 
 
 def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
-    # In "Solaris (1972 film)" the year distinguishes namesakes and is not part of the name.
+    """Return True if two names are equal but for a qualifier in parentheses, which just one of them has.
+
+    In "Solaris (1972 film)" the year tells namesakes apart, and is not part of the name.
+    """
     return (bool(first.qualifier) != bool(second.qualifier)
             and (first.base or first.key) == (second.base or second.key))
 
@@ -236,13 +270,17 @@ def _is_inexact_date(name: FoldedName) -> bool:
 
 
 def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match two names with the same folded words, which differ at most in articles, capitals, accents or punctuation.
+
+    The match is weaker where such a difference may distinguish two things.
+    """
     if first.key != second.key:
         return None
-    single = len(first.words) == 1 and " " not in first.key and first.key.isascii()
-    if first.article != second.article and (single or _is_capitalised(first) != _is_capitalised(second)):
+    is_one_word = len(first.words) == 1 and " " not in first.key and first.key.isascii()
+    if first.article != second.article and (is_one_word or _is_capitalised(first) != _is_capitalised(second)):
         # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
         return NameMatch("article", 0.6, loose=True)
-    if single and first.acronym != second.acronym:
+    if is_one_word and first.acronym != second.acronym:
         return NameMatch("spelling", 0.6)
     if first.exact != second.exact:
         # The accent may change the meaning of a short word: Rosé and rose, Côté and Cote.
@@ -251,13 +289,16 @@ def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
 
 
 def _match_plural(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match names of several words of which one is the plural of the other: "core EIP" and "Core EIPs"."""
+    """Match two names of several words if one is the plural of the other: "core EIP" and "Core EIPs".
+
+    A capitalised last word makes the match weaker, because it may be part of a proper name.
+    """
     short, long = sorted((first, second), key=lambda name: len(name.key))
     if len(short.words) < _FEWEST_OF_PLURAL or long.key != f"{short.key}s" or long.name[-1] != "s":
         return None
-    last = long.name.split()[-1]
-    is_common = last.islower() or last[:-1].isupper()
-    return NameMatch("plural", 0.92 if is_common else 0.6)
+    last_word = long.name.split()[-1]
+    is_common_noun = last_word.islower() or last_word[:-1].isupper()
+    return NameMatch("plural", 0.92 if is_common_noun else 0.6)
 
 
 def _is_capitalised(folded: FoldedName) -> bool:
@@ -266,7 +307,7 @@ def _is_capitalised(folded: FoldedName) -> bool:
 
 
 def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match names of which only one has an addition in parentheses."""
+    """Match two names if just one has an addition in parentheses: "WHO (World Health Organization)" and "WHO"."""
     if bool(first.qualifier) == bool(second.qualifier):
         return None
     long, short = (first, second) if first.qualifier else (second, first)
@@ -274,12 +315,16 @@ def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if _is_initials(inside, fold(long.base)) and short.key in {long.base, inside}:
         return NameMatch("acronym", 0.95)
     if long.base == short.key:
-        # "(film)" says what it is; "(season 2)" or "(east)" names a part of it.
+        # "(film)" says what kind of thing it is; "(season 2)" or "(east)" names a part of it.
         return NameMatch("qualifier", 0.5 if word_lists.KINDS.search(long.qualifier) else 0.2, loose=True)
     return None
 
 
 def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool) -> NameMatch | None:
+    """Match two names if one omits a company's legal form ("Inc") or a person's title ("Dr").
+
+    If both names have a legal form, it must be the same. If both have a title, they do not match here.
+    """
     if first.qualifier or second.qualifier:
         return None
     (base, form), (other_base, other_form) = first.company, second.company
@@ -292,19 +337,22 @@ def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation:
 
 
 def stand_for(first: FoldedName, second: FoldedName) -> bool:
-    """Return True if one of two names is an acronym of the other's initials."""
+    """Return True if one of two names is an acronym that consists of the other's initials."""
     return (first.acronym and _is_initials(first.key, second)) or (second.acronym and _is_initials(second.key, first))
 
 
 def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match an acronym with a name of these initials.
+
+    The match is weak for an acronym of two letters or of uncapitalised words, which would match too many names.
+    """
     if not stand_for(first, second):
         return None
     long = first.name if len(first.words) > 1 else second.name
-    # Acronyms of two letters, or of uncapitalised words, match too many names.
-    telling = (min(len(first.key), len(second.key)) > _LEAST_ACRONYM
-               and all(word[0].isupper() or word in word_lists.SMALL_WORDS
-                       for word in word_lists.WRITTEN.findall(long)))
-    return NameMatch("acronym", 0.45 if telling else 0.2, loose=True)
+    is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS
+                         for word in word_lists.WRITTEN.findall(long))
+    is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _LEAST_ACRONYM
+    return NameMatch("acronym", 0.45 if is_distinctive else 0.2, loose=True)
 
 
 def _is_initials(short: str, long: FoldedName) -> bool:
@@ -312,13 +360,14 @@ def _is_initials(short: str, long: FoldedName) -> bool:
 
 
 def _match_rearranged(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match two names that differ in spaces, in the order of words, in how a number is written, or by a place added."""
     if first.unspaced == second.unspaced:
         return NameMatch("spacing", 0.8)
     if first.numerals == second.numerals:
         if sorted(first.words) != sorted(second.words):
             return NameMatch("numeral", 0.85 if len(first.words) > _LEAST_LEFT else 0.6)
-        inverted = first.name.count(",") + second.name.count(",") == 1
-        return NameMatch("inverted", 0.92) if inverted else NameMatch("order", 0.6)
+        is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
+        return NameMatch("inverted", 0.92) if is_inverted else NameMatch("order", 0.6)
     if _adds_place(second, first.name) or _adds_place(first, second.name):
         return NameMatch("place", 0.5, loose=True)
     return None
@@ -329,15 +378,23 @@ def _adds_place(short: FoldedName, name: str) -> bool:
     base, comma, added = name.partition(",")
     if not comma:
         return False
-    words = word_lists.WRITTEN.findall(added)
-    # Universities and banks have a branch in each place, and a place's name does not begin with a small word.
-    return (bool(words) and fold(base).key == short.key and not word_lists.BRANCHED.search(base)
-            and all(word[0].isupper() or word in word_lists.SMALL_WORDS - {"and"} for word in words)
-            and not words[0].islower() and not any(sign.isdigit() for sign in added))
+    place_words = word_lists.WRITTEN.findall(added)
+    # A university or bank has branches in several places, so its name with a place is another thing's.
+    if not place_words or fold(base).key != short.key or word_lists.BRANCHED.search(base):
+        return False
+    # A place's name is capitalised, does not begin with a small word, and has no digits.
+    is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS - {"and"} for word in place_words)
+    return is_capitalised and not place_words[0].islower() and not any(sign.isdigit() for sign in added)
 
 
 def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
-    """Match names of persons that differ in middle names or initials."""
+    """Match two names of persons with the same last word that differ in middle names or initials.
+
+    Args:
+        first: a name.
+        second: another name.
+        person: True if both are known to be persons'.
+    """
     if first.words[-1:] != second.words[-1:]:
         return None
     long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
@@ -345,31 +402,36 @@ def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> Na
         return None
     if not all(map(str.isalpha, (*long, *short))):
         return None
-    given, less = long[:-1], short[:-1]
-    if given[0] == less[0] and len(given[0]) > 1:
-        left_out = len(given) - len(less)
-        written_out = sum(len(word) > 1 for word in given[1:]) > sum(len(word) > 1 for word in less[1:])
-        # Without a known person, the names may be those of the Royal Australian Navy and the Royal Navy.
-        if not _occur_in_order(less[1:], given[1:]) or (left_out and written_out and not person):
+    long_given, short_given = long[:-1], short[:-1]  # the words before the family name
+    if long_given[0] == short_given[0] and len(long_given[0]) > 1:
+        omits_words = len(long_given) > len(short_given)
+        spells_more = sum(len(word) > 1 for word in long_given[1:]) > sum(len(word) > 1 for word in short_given[1:])
+        # If these may not be persons, a full word tells them apart: the Royal Australian Navy is not the Royal Navy.
+        if not _occur_in_order(short_given[1:], long_given[1:]) or (omits_words and spells_more and not person):
             return None
         return NameMatch("middle_name", 0.6, loose=True)
-    initials = "".join(word[0] for word in given)
-    if len(less) == 1 and less[0] in {initials, initials[0]} and less[0] != given[0]:
+    # "J Smith" or "JR Smith" for "John Ronald Smith".
+    initials = "".join(word[0] for word in long_given)
+    if len(short_given) == 1 and short_given[0] in {initials, initials[0]} and short_given[0] != long_given[0]:
         return NameMatch("initials", 0.45, loose=True)
-    spelled, compact = "".join(word[0] for word in less), given[0]
-    if len(given) == 1 and compact in {spelled, spelled[0]} and compact != less[0]:
+    # Both have one given name, and the one that sorts first is the initial: "J Smith" for "John Smith".
+    initials = "".join(word[0] for word in short_given)
+    if len(long_given) == 1 and long_given[0] in {initials, initials[0]} and long_given[0] != short_given[0]:
         return NameMatch("initials", 0.45, loose=True)
     return None
 
 
-def _occur_in_order(less: tuple[str, ...], more: tuple[str, ...]) -> bool:
-    """Return True if the words occur in another sequence in order, in full or as initials."""
-    place = 0
-    for word in less:
-        while place < len(more) and not (more[place] == word or (1 in {len(word), len(more[place])}
-                                                                 and more[place][0] == word[0])):
-            place += 1
-        if place == len(more):
+def _occur_in_order(words: tuple[str, ...], all_words: tuple[str, ...]) -> bool:
+    """Return True if `words` occur in `all_words` in this order; an initial matches any word that begins with it."""
+    index = 0
+    for word in words:
+        while index < len(all_words) and not _is_same_or_initial(word, all_words[index]):
+            index += 1
+        if index == len(all_words):
             return False
-        place += 1
+        index += 1
     return True
+
+
+def _is_same_or_initial(word: str, other: str) -> bool:
+    return word == other or (1 in {len(word), len(other)} and word[0] == other[0])

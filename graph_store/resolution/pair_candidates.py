@@ -1,7 +1,7 @@
-"""Choose the entities to compare: those that share a key, or whose names' vectors are in the same cell.
+"""Choose the pairs of entities to compare: they share a key, or their names' vectors are in the same cell.
 
-Each key and cell is a function of one entity alone, so the pairs are a function of the set of entities, and
-their number grows almost linearly. Keys that many entities share say little and are left out.
+The keys and cells of an entity depend on this entity alone, so the pairs are a function of the set of entities. Their
+number grows almost linearly, because keys that many entities share are left out.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from .name_comparison import FoldedName, fold, initials_of
 _MOST_SHARED = 40
 """The maximum number of entities with the same key whose pairs (780) are compared."""
 _PERSON_WORDS = range(2, 6)
-# Prefixes of other kinds of keys than a name's forms, which never begin with white space.
+# Prefixes of keys that are not a form of a name. Forms never begin with white space, so the two cannot be confused.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
 # Cells of random hyperplanes (Charikar 2002): two vectors with cosine 0.9 agree on a plane's side with probability
@@ -27,25 +27,30 @@ _SEED = 20261121
 
 
 def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
-    """Return the pairs of entities to compare because of their names, given as (id, name)."""
-    keys, acronyms, initials = (defaultdict[str, list[str]](list) for _ in range(3))
+    """Return the pairs of entities to compare because their names share a key, or one is the other's initials.
+
+    Args:
+        names: the entities, each with its id and its folded name.
+    """
+    by_key, by_acronym, by_initials = (defaultdict[str, list[str]](list) for _ in range(3))
     for entity, folded in names:
         for key in _keys(folded):
-            keys[key].append(entity)
+            by_key[key].append(entity)
         for letters in initials_of(folded):
-            initials[letters].append(entity)
+            by_initials[letters].append(entity)
         if folded.acronym:
-            acronyms[folded.key].append(entity)
-    pairs = {pair_of(first, second) for block in keys.values() if len(block) <= _MOST_SHARED
-             for first, second in combinations(block, 2)}
-    for letters in acronyms.keys() & initials.keys():
-        short, long = acronyms[letters], initials[letters]
-        if len(short) + len(long) <= _MOST_SHARED:
-            pairs.update(pair_of(first, second) for first in short for second in long if first != second)
+            by_acronym[folded.key].append(entity)
+    pairs = {pair_of(first, second) for entities in by_key.values() if len(entities) <= _MOST_SHARED
+             for first, second in combinations(entities, 2)}
+    for letters in by_acronym.keys() & by_initials.keys():
+        acronyms, full_names = by_acronym[letters], by_initials[letters]
+        if len(acronyms) + len(full_names) <= _MOST_SHARED:
+            pairs.update(pair_of(first, second) for first in acronyms for second in full_names if first != second)
     return pairs
 
 
 def _keys(folded: FoldedName) -> set[str]:
+    """Return the keys by which a name is paired with others: names that share one are compared."""
     if not folded.key:
         return set()
     if folded.date:
@@ -66,10 +71,18 @@ def _keys(folded: FoldedName) -> set[str]:
 
 
 def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
-    """Find pairs of distinct ids whose names' unit vectors, shape (n, d), have at least some cosine.
+    """Find nearly all pairs of entities whose names' vectors have a cosine of at least `least`.
+
+    Random planes cut the space into cells, once for each of `_TABLES` tables. Only vectors in the same cell of a table
+    are compared.
+
+    Args:
+        ids: the entities, without duplicates.
+        vectors: the unit vectors of their names, shape (n, d).
+        least: the minimum cosine.
 
     Returns:
-        (pair, cosine rounded to 4 digits), sorted by pair, for nearly all such pairs.
+        (pair, cosine rounded to 4 digits), sorted by pair.
     """
     if len(ids) < 2:  # noqa: PLR2004
         return []
@@ -78,15 +91,16 @@ def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple
     cells = sides @ (1 << np.arange(_PLANES))
     pairs: set[tuple[int, int]] = set()
     for table in range(_TABLES):
-        order = np.argsort(cells[:, table], kind="stable")
-        starts = np.flatnonzero(np.diff(cells[order, table], prepend=-1))
-        for rows in np.split(order, starts[1:]):
+        by_cell = np.argsort(cells[:, table], kind="stable")
+        cell_starts = np.flatnonzero(np.diff(cells[by_cell, table], prepend=-1))
+        for rows in np.split(by_cell, cell_starts[1:]):
             if len(rows) > 1:
-                pairs.update(_find_alike(np.sort(rows), vectors, least))
+                pairs.update(_similar_rows(np.sort(rows), vectors, least))
     return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), 4)) for a, b in pairs)
 
 
-def _find_alike(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
+def _similar_rows(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
+    """Yield the pairs among some rows of `vectors` whose cosine is at least `least`."""
     cosines = np.triu(vectors[rows] @ vectors[rows].T, 1)
     for first, second in zip(*np.nonzero(cosines >= least), strict=True):
         yield int(rows[first]), int(rows[second])

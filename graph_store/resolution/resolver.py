@@ -1,4 +1,4 @@
-"""Entity resolution of one knowledge base: what it reads, whom it asks, what it keeps."""
+"""Entity resolution of one knowledge base: find its aliases, ask a reasoner about doubtful pairs, store the results."""
 
 from collections.abc import Callable, Sequence
 
@@ -24,19 +24,24 @@ from .stated_aliases import Statement, statements
 from .surroundings import Surroundings
 
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
-"""Tells doubtful pairs apart, in order; None where it cannot tell."""
+"""Returns for each pair, in order, whether it is the same thing; None if the reasoner cannot tell."""
 
 _ASKED_AT_ONCE = 256
-"""Pairs asked about between two commits: as many as an endpoint answers for at once, with the default settings."""
+"""Pairs asked about between two commits: as many as an endpoint answers at once with the default settings."""
 _ROUNDS = 2
-"""Times that a reasoner is asked in one run: what it merged at first are common neighbours the second time."""
+"""Times that a reasoner is asked in one run. Entities merged in the first round count as one common neighbour in the
+second, which can reveal more pairs."""
 _FACTS_SHOWN = 5
+"""Facts of each entity that a reasoner is shown."""
 _NEAR = 0.85
 """Cosine from which two names may mean the same: "New York City" and "NYC" are above, "Norway" and "Sweden" below."""
 
 
 class Resolver:
-    """Finds aliases from the ledger's facts, verdicts and decisions, and applies them to the graph."""
+    """Finds the aliases of a ledger's entities, and stores them.
+
+    They follow from the ledger's facts, the verdicts of a reasoner and the decisions of people.
+    """
 
     def __init__(self, database: Database, documents: Documents, graph: LedgerGraph, vectors: VectorStore,
                  embedder: Embedder, reliability: ReliabilityRecord) -> None:
@@ -51,21 +56,28 @@ class Resolver:
         self._reliability = reliability
 
     def is_behind(self, reasoner: str = "") -> bool:
-        """Return True if the aliases belong to another state of the ledger, or to another model."""
+        """Return True if the stored aliases are of an earlier state of the ledger, or were found with another model.
+
+        `reasoner` is the fingerprint of the model in use; "" for none.
+        """
         return self._table.resolved_state() != self._state(reasoner)
 
     def _state(self, reasoner: str) -> str:
         return self._table.state(self._graph.state.position, reasoner)
 
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:
-        """Find which entities are the same, and merge them; doubtful pairs are put to the reasoner of a fingerprint.
+        """Find which entities are the same, and store the aliases.
 
-        If asking it raises an exception, the aliases found without it are stored.
+        If `ask` raises an exception, the aliases found without it are stored.
+
+        Args:
+            ask: asks a reasoner about doubtful pairs; None asks nobody.
+            reasoner: the reasoner's fingerprint.
         """
         try:
             aliases, state = self.find(ask, reasoner), self._state(reasoner)
         except BaseException:
-            self._replace(self.find(), "")
+            self._replace(self.find(), "")  # no state: the next run resolves again
             raise
         self._replace(aliases, state)
 
@@ -89,9 +101,9 @@ class Resolver:
         self._graph.refresh()
 
     def drop_outdated_verdicts(self, *, all_of_them: bool = False) -> None:
-        """Drop the verdicts whose prompt may have had a name or a fact which no document states any more.
+        """Drop the verdicts that a reasoner may have based on names or facts of deleted documents.
 
-        That text may have swayed the model. A reasoner is asked again. With `all_of_them`, drop every verdict.
+        It will be asked again about these pairs. With `all_of_them`, drop every verdict.
         """
         outdated = list(self._table.verdicts()) if all_of_them else self.outdated_verdicts()
         if outdated:
@@ -99,17 +111,18 @@ class Resolver:
                 self._table.drop_verdicts(outdated)
 
     def outdated_verdicts(self) -> list[Pair]:
-        """Return the pairs of these verdicts."""
-        shown = {pair: {*pair, *ids} for pair, ids in self._table.verdict_statements().items()}
-        if not shown:
+        """Return the pairs with a verdict whose prompt may have had a name or fact that no document states any more."""
+        ids_in_prompt = {pair: {*pair, *ids} for pair, ids in self._table.verdict_statements().items()}
+        if not ids_in_prompt:
             return []
-        present = Surroundings(self._graph.mentions, self._schemas.current(), {}).present(set().union(*shown.values()))
-        return [pair for pair, ids in shown.items() if not present.issuperset(ids)]
+        around = Surroundings(self._graph.mentions, self._schemas.current(), {})
+        present = around.present(set().union(*ids_in_prompt.values()))
+        return [pair for pair, ids in ids_in_prompt.items() if not present.issuperset(ids)]
 
     def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
-        """Find the aliases of the ledger's current state, by entity id; see `resolve`.
+        """Return the aliases for the ledger's current state, by entity id, without storing them (see `resolve`).
 
-        Doubtful pairs are asked about, each once in the life of the ledger.
+        Each doubtful pair is asked about only once, because verdicts are stored.
         """
         mentions = self._graph.mentions
         around = Surroundings(mentions, self._schemas.current(), self._documents.of_chunks())
@@ -123,7 +136,7 @@ class Resolver:
             trusted = self._trust_vectors(around, resolution)
             resolution = resolve(around, stated, self._judgements(mentions), _near(around, trusted),
                                  counterparts(around, resolution.aliases, trusted))
-            if not self._put(around, resolution, ask, reasoner):
+            if not self._ask_doubtful(around, resolution, ask, reasoner):
                 break
             resolution = resolve(around, stated, self._judgements(mentions))
         return resolution.aliases
@@ -132,22 +145,24 @@ class Resolver:
         return Judgements(self._table.verdicts(), self._decisions(mentions))
 
     def _decisions(self, mentions: KnowledgeGraph) -> list[EntityDecision]:
-        """Return persons' decisions on pairs, with the present ids of entities that were retyped since."""
-        after = ids_after(decided_types(self._edits.in_force()))
+        """Return people's decisions on pairs; an entity whose type was changed later has its present id."""
+        id_after_retyping = ids_after(decided_types(self._edits.in_force()))
 
-        def now(entity: str) -> str:
-            return entity if entity in mentions else after.get(entity, entity)
+        def present_id(entity: str) -> str:
+            return entity if entity in mentions else id_after_retyping.get(entity, entity)
 
-        return [decision.model_copy(update={"first": now(decision.first), "second": now(decision.second)})
+        return [decision.model_copy(update={"first": present_id(decision.first),
+                                            "second": present_id(decision.second)})
                 for decision in self._table.decisions()]
 
     def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
-        found = ((chunk.id, statements(chunk.text, around.entities_by_name(chunk.id)))
-                 for chunk in self._documents.chunks())
-        return {chunk: own for chunk, own in found if own}
+        """Return the statements that two names are of the same thing, by the id of the chunk that makes them."""
+        by_chunk = ((chunk.id, statements(chunk.text, around.entities_by_name(chunk.id)))
+                    for chunk in self._documents.chunks())
+        return {chunk: chunk_statements for chunk, chunk_statements in by_chunk if chunk_statements}
 
     def _trust_vectors(self, around: Surroundings, resolution: Resolution) -> TrustedVectors:
-        """Return the vectors of groups' first names, as far as vectors can be trusted with their script."""
+        """Return the vectors of the names of canonical entities, without names in scripts the model does not know."""
         reliability = self._reliability.current()
         ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
         trust = {entity: reliability.of(around.names[entity]) for entity in ids}
@@ -155,42 +170,44 @@ class Resolver:
         return TrustedVectors(ids, self._encode_names(around, ids), trust)
 
     def _encode_names(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
-        found = self._vectors.found("entities", ids)
-        absent = [entity for entity in ids if entity not in found]
+        """Return the vectors of entities, shape (len(ids), d): the stored ones, and new ones where none is stored."""
+        vectors = self._vectors.found("entities", ids)
+        absent = [entity for entity in ids if entity not in vectors]
         if absent:
-            found.update(zip(absent, self._embedder.encode([around.text(entity) for entity in absent]), strict=True))
-        return np.array([found[entity] for entity in ids], np.float32).reshape(len(ids), self._embedder.dimension)
+            vectors.update(zip(absent, self._embedder.encode([around.text(entity) for entity in absent]), strict=True))
+        return np.array([vectors[entity] for entity in ids], np.float32).reshape(len(ids), self._embedder.dimension)
 
-    def _put(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
-        """Ask about what is doubtful; returns whether anything was answered."""
+    def _ask_doubtful(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
+        """Ask the reasoner about the doubtful pairs, and store its verdicts; return True if there are any."""
         pairs = [pair for pair, _ in resolution.doubtful]
-        answered = False
+        has_verdicts = False
         for start in range(0, len(pairs), _ASKED_AT_ONCE):
-            some = [(pair, *_question(around, pair)) for pair in pairs[start:start + _ASKED_AT_ONCE]]
-            answers = ask([question for _, question, _ in some])
-            shown: dict[frozenset[str], set[str]] = {}  # pairs of the same documents may have shared a prompt
-            for pair, question, facts in some:
-                shown.setdefault(question.documents, set()).update(pair, facts)
-            verdicts = [(pair, verdict, shown[question.documents])
-                        for (pair, question, _), verdict in zip(some, answers, strict=True) if verdict is not None]
+            batch = [(pair, *_question(around, pair)) for pair in pairs[start:start + _ASKED_AT_ONCE]]
+            answers = ask([question for _, question, _ in batch])
+            # Questions about the same documents may have shared a prompt, so a verdict may rest on the facts of all.
+            ids_in_prompt: dict[frozenset[str], set[str]] = {}
+            for pair, question, fact_ids in batch:
+                ids_in_prompt.setdefault(question.documents, set()).update(pair, fact_ids)
+            verdicts = [(pair, verdict, ids_in_prompt[question.documents])
+                        for (pair, question, _), verdict in zip(batch, answers, strict=True) if verdict is not None]
             self._table.judge(verdicts, reasoner)
-            answered |= bool(verdicts)
-        return answered
+            has_verdicts |= bool(verdicts)
+        return has_verdicts
 
 
 def _near(around: Surroundings, trusted: TrustedVectors) -> list[tuple[Pair, float]]:
-    """Return the pairs of names of one script that mean much the same."""
+    """Return the pairs of entities in one script whose names have near vectors, with the trust-weighted cosine."""
     pairs = near_pairs(trusted.ids, trusted.vectors, _NEAR)
     return [(pair, cosine * min(trusted.trust[entity] for entity in pair)) for pair, cosine in pairs
             if script_of(around.names[pair[0]]) == script_of(around.names[pair[1]])]
 
 
 def _question(around: Surroundings, pair: Pair) -> tuple[EntityPair, tuple[str, ...]]:
-    """Return what a reasoner is shown of a pair, and the ids of the statements in it."""
-    facts = [around.facts(entity, _FACTS_SHOWN) for entity in pair]
+    """Return the question whether a pair is the same thing, for a reasoner, and the ids of the facts in it."""
+    facts_of_pair = [around.facts(entity, _FACTS_SHOWN) for entity in pair]
     first, second = (EntityCard(name=around.names[entity], type=around.type(entity),
-                                facts=tuple(words for _, words in own))
-                     for entity, own in zip(pair, facts, strict=True))
+                                facts=tuple(words for _, words in facts))
+                     for entity, facts in zip(pair, facts_of_pair, strict=True))
     question = EntityPair(first=first, second=second, documents=around.documents(
         chunk for entity in pair for chunk in around.support(entity)))
-    return question, tuple(statement for own in facts for statement, _ in own)
+    return question, tuple(fact_id for facts in facts_of_pair for fact_id, _ in facts)

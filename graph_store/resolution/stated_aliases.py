@@ -1,4 +1,4 @@
-"""Find names that a text declares equivalent: "World Health Organization (WHO)", "also known as", 以下简称."""
+"""Find names that a text says are of the same thing: "World Health Organization (WHO)", "also known as", 以下简称."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -26,7 +26,7 @@ _PARENTHESIS = re.compile(r"[(（]([^()（）]{2,80})[)）]")
 
 
 class Statement(NamedTuple):
-    """Two names that a chunk's text declares equivalent, and where it does (characters of the chunk)."""
+    """Two names that a chunk's text says are of the same thing, and where it does (offsets in the chunk)."""
 
     first: str
     second: str
@@ -40,7 +40,7 @@ def is_alias_relation(relation: str) -> bool:
 
 
 def statements(text: str, names: Iterable[str]) -> list[Statement]:
-    """Find the statements in a chunk's text about a set of names, sorted by position."""
+    """Return the places of a chunk's text that say that two of the names are of the same thing, sorted by position."""
     known = set(names) - {""}
     statements_made = {*_find_marked(text, known), *_find_in_parentheses(text, known)} if len(known) > 1 else set()
     return sorted(statements_made, key=lambda statement: (statement.start, statement))
@@ -51,6 +51,10 @@ def _longest_first(names: Collection[str]) -> list[str]:
 
 
 def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
+    """Yield the pairs of known names that have a marker such as "also known as" between them.
+
+    The longest name that ends just before the marker, and the longest that begins just after it, are used.
+    """
     folded = text.casefold()
     markers = list(_MARKER.finditer(text)) if any(cue in folded for cue in _CUES) else []
     names = _longest_first(known) if markers else []
@@ -60,16 +64,17 @@ def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
         left = next((name for name in names if _ends(text, left_end, name)), "")
         right = next((name for name in names if _begins(text, right_start, name)), "")
         # In "a house in Rome, also known as the Nest" the other name is not Rome's.
-        inner = _PREPOSITION.search(text[:left_end - len(left)])
-        if left and right and left != right and not inner:
+        follows_preposition = _PREPOSITION.search(text[:left_end - len(left)])
+        if left and right and left != right and not follows_preposition:
             yield Statement(left, right, left_end - len(left), right_start + len(right))
 
 
 def _find_in_parentheses(text: str, known: Collection[str]) -> Iterator[Statement]:
+    """Yield the pairs of a known name and the one in parentheses after it, if one is the other's acronym."""
     for aside in _PARENTHESIS.finditer(text):
         right = aside[1].strip(_BEFORE + "”’」")
         if right not in known:
-            continue  # a year, or an aside
+            continue  # such as a year or a remark
         left_end = len(text[:aside.start()].rstrip())
         left = next((name for name in _longest_first(known) if _ends(text, left_end, name)), "")
         if left and left != right and stand_for(fold(left), fold(right)):
@@ -87,6 +92,6 @@ def _begins(text: str, start: int, name: str) -> bool:
 
 def _inside_word(text: str, place: int) -> bool:
     """Return True if a place is between two letters or digits of a script with spaces between words."""
-    around = text[max(place - 1, 0):place + 1]
-    return place > 0 and len(around) > 1 and around.isalnum() and not any("\u3040" <= sign <= "\u9fff"
-                                                                          for sign in around)
+    neighbours = text[max(place - 1, 0):place + 1]
+    is_unspaced_script = any("\u3040" <= character <= "\u9fff" for character in neighbours)  # Japanese or Chinese
+    return place > 0 and len(neighbours) > 1 and neighbours.isalnum() and not is_unspaced_script

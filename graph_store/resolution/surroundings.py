@@ -1,4 +1,4 @@
-"""What is around an entity in the graph of mentions: what speaks for or against two of them being one."""
+"""Read what surrounds an entity in the graph of mentions, to find evidence for or against two being the same."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,8 @@ from .name_comparison import FoldedName, NameMatch, contradict, fold, match_name
 from .pair_candidates import candidate_pairs
 from .stated_aliases import is_alias_relation
 
-# What a thing has one of. A population or a rank may well differ between two passages; its first day does not.
+# Events that happen to a thing only once, each with the words of labels that state its date. If two entities have
+# different dates for one, they are not the same. A population or a rank, however, may differ between two passages.
 # ruff: noqa: SIM905  (lists of words read better as text)
 _ONCE = {kind: tuple(cues.split()) for kind, cues in {
     "birth": "born birth birthdate birthday 出生 生于 诞生 родился родилась рождения",
@@ -24,10 +25,11 @@ _ORGANISATIONS = frozenset("""organization organisation company corporation inst
     university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
 _RARER = 2
-"""How many times as many documents have a name under its usual type as under a guessed one."""
+"""A type counts as rare for a name if at least this many times as many documents have the name under its main type."""
 _SHARED_NAMES = 3
+"""The number of other names that the documents of two entities must have in common."""
 _SHARED = 0.5
-"""How much of the doubt one shared neighbour takes away that hardly anything else has."""
+"""How much of the doubt a common neighbour removes if only these two entities have it."""
 
 
 class Surroundings:
@@ -42,11 +44,11 @@ class Surroundings:
         self.support = cache(lambda entity: frozenset(graph.entity_support(entity)))
         """The chunks that mention an entity."""
         self.neighbours = cache(self._neighbours)
-        """The folded names of what an entity is tied to, and its attributes' values."""
-        self._once = cache(self._dates)
+        """The folded names of the entities that share a triple with an entity, and its attributes with their values."""
+        self._dates = cache(self._read_dates)
         self._names_of_type = cache(self._type_names)
-        self._types_agree = cache(self._agree)
-        self._are_all = cache(self._both_of)
+        self._types_agree = cache(self._compare_types)
+        self._have_name_in = cache(self._have_name_among)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -68,10 +70,11 @@ class Surroundings:
         return candidate_pairs((entity, fold(name)) for entity, name in self.names.items())
 
     def match(self, first: str, second: str) -> NameMatch | None:
-        """Return what ties the names of two entities, of the types that they have (see `match_names`)."""
+        """Return the match between the names of two entities, given their types, or None (see `match_names`)."""
         types = self.type(first), self.type(second)
         return match_names(self.folded_name(first), self.folded_name(second),
-                           organisation=self._are_all(types, _ORGANISATIONS), person=self._are_all(types, _PERSONS))
+                           organisation=self._have_name_in(types, _ORGANISATIONS),
+                           person=self._have_name_in(types, _PERSONS))
 
     def text(self, entity: str) -> str:
         """Return the text embedded for an entity."""
@@ -96,114 +99,126 @@ class Surroundings:
 
     def documents_with_facts(self, entity: str) -> frozenset[str]:
         """Return the documents that have facts of an entity."""
-        triples = map(self._graph.support, self._graph.incident(entity))
-        values = (support for given in self._graph.values(entity).values() for support in given.values())
-        return self.documents(chunk for support in (*triples, *values) for chunk in support)
+        chunks_of_triples = map(self._graph.support, self._graph.incident(entity))
+        chunks_of_values = (chunks for values in self._graph.values(entity).values() for chunks in values.values())
+        return self.documents(chunk for chunks in (*chunks_of_triples, *chunks_of_values) for chunk in chunks)
 
     def mention(self, entity: str) -> NameLink:
-        """Return an entity's first mention under its most used name."""
-        places = self._graph.spellings(entity)[self.names[entity]]
-        chunk = min(places)
-        return NameLink(chunk=chunk, start=places[chunk][0], end=places[chunk][1])
+        """Return the place of an entity's most used name in the first chunk, by id, that has this name."""
+        spans = self._graph.spellings(entity)[self.names[entity]]
+        chunk = min(spans)
+        return NameLink(chunk=chunk, start=spans[chunk][0], end=spans[chunk][1])
 
     def entities_by_name(self, chunk: str) -> Mapping[str, Sequence[str]]:
         """Return the entities that a chunk mentions, by the names it uses."""
-        called: dict[str, list[str]] = {}
+        entities: dict[str, list[str]] = {}
         for entity, name, *_ in self._graph.mentioned_in(chunk):
-            called.setdefault(name, []).append(entity)
-        return called
+            entities.setdefault(name, []).append(entity)
+        return entities
 
     # Types.
 
     def depth(self, entity: str) -> int:
-        """Return how special an entity's type is; 0 for the type of which everything is."""
+        """Return how special an entity's type is: its depth in the type hierarchy; 0 for a type that says nothing."""
         return self._depth(self.type(entity))
 
-    def _depth(self, kind: str) -> int:
-        known = self._schema.entity_type(kind)
-        neutral = label_key(kind) in {"", label_key(ROOT_TYPE)} or (known is not None and known.last_resort)
-        return 0 if neutral else len(self._chain(kind))
+    def _depth(self, type_name: str) -> int:
+        """Return a type's depth in the hierarchy; 0 for no type, the root type and the type of last resort."""
+        element = self._schema.entity_type(type_name)
+        is_last_resort = element is not None and element.last_resort
+        says_nothing = is_last_resort or label_key(type_name) in {"", label_key(ROOT_TYPE)}
+        return 0 if says_nothing else len(self._chain(type_name))
 
     def same_type(self, first: str, second: str) -> bool | None:
-        """Return whether two entities' types can be of one thing; None where one of them says nothing."""
+        """Return True if one thing can have the types of both entities, False if not, None if a type says nothing."""
         return self._types_agree(self.type(first), self.type(second))
 
-    def _agree(self, entity: str, other: str) -> bool | None:
-        if label_key(entity) == label_key(other) or entity in self._chain(other) or other in self._chain(entity):
+    def _compare_types(self, first: str, second: str) -> bool | None:
+        """Return True if two types are equal or one is an ancestor of the other; see `same_type`.
+
+        Only an open schema has types that say nothing. In any other, facts of one type need not fit another.
+        """
+        if label_key(first) == label_key(second) or first in self._chain(second) or second in self._chain(first):
             return True
-        if self._schema.open and 0 in {self._depth(entity), self._depth(other)}:
+        if self._schema.open and 0 in {self._depth(first), self._depth(second)}:
             return None
         return False
 
-    def _both_of(self, types: Iterable[str], words: frozenset[str]) -> bool:
-        return all(self._names_of_type(kind) & words for kind in types)
+    def _have_name_among(self, types: Iterable[str], names: frozenset[str]) -> bool:
+        """Return True if each of the types, or an ancestor of it, has one of the names."""
+        return all(self._names_of_type(type_name) & names for type_name in types)
 
     def _type_names(self, type_name: str) -> frozenset[str]:
-        """Return the names of a type and of its ancestors."""
-        known = [(above, self._schema.entity_type(above)) for above in self._chain(type_name)]
-        return frozenset(label_key(name) for above, element in known
-                         for name in (element.all_names() if element else (above,)))
+        """Return the names of a type and of its ancestors, as `label_key` writes them."""
+        chain = [(name, self._schema.entity_type(name)) for name in self._chain(type_name)]
+        return frozenset(label_key(label) for name, element in chain
+                         for label in (element.all_names() if element else (name,)))
 
     # Facts.
 
     def _neighbours(self, entity: str) -> frozenset[str]:
-        values = {f"{name} {value}" for name, held in self._graph.attributes(entity).items() for value in held}
-        return frozenset({self.keys[end] for end in self._graph.neighbours(entity)} | values) - {""}
+        """Return the folded names of an entity's neighbours, and its attributes with their values."""
+        attributes = {f"{name} {value}" for name, values in self._graph.attributes(entity).items() for value in values}
+        return frozenset({self.keys[end] for end in self._graph.neighbours(entity)} | attributes) - {""}
 
     @cached_property
-    def _known_to(self) -> Mapping[str, int]:
-        """How many triples each folded name is in."""
+    def _triples_with_name(self) -> Mapping[str, int]:
+        """The number of triples with each folded name."""
         counts: dict[str, int] = {}
         for entity, key in self.keys.items():
             counts[key] = counts.get(key, 0) + self._graph.degree(entity)
         return counts
 
     def weigh_shared(self, first: str, second: str) -> float:
-        """Return how much of the doubt shared neighbours take away, 0 to 1; rare ones say more."""
+        """Return how much of the doubt common neighbours remove, 0 to 1; a neighbour with few triples removes more."""
         doubt = 1.0
         common = self.neighbours(first) & self.neighbours(second)
         for key in sorted(common - {self.keys[first], self.keys[second]}) if common else ():
-            doubt *= 1 - _SHARED / math.log2(max(self._known_to.get(key, 2), 2))
+            doubt *= 1 - _SHARED / math.log2(max(self._triples_with_name.get(key, 2), 2))
         return 1 - doubt
 
     def alias_facts(self) -> Iterator[tuple[str, str, NameLink]]:
-        """Yield the facts that say of two entities that they are the same, with where they are."""
+        """Yield the pairs of entities that a fact says to be the same, with each place that states the fact."""
         for head, relation, tail in self._graph.iterate_edges(filter(is_alias_relation, self._graph.relations())):
             if head != tail:
-                for chunk, place in self._graph.support((head, relation, tail)).items():
-                    yield head, tail, NameLink(chunk=chunk, start=place[0], end=place[1])
+                for chunk, span in self._graph.support((head, relation, tail)).items():
+                    yield head, tail, NameLink(chunk=chunk, start=span[0], end=span[1])
 
     def _stated_names(self) -> Iterator[tuple[str, str, list[NameLink]]]:
-        """Yield the values that are other names of entities: the entity, the name, and where it is stated."""
-        aliases = [name for name in self._graph.attribute_names() if is_alias_relation(name)]
-        for entity, held in self._graph.values_of(aliases):
-            for value, places in held:
-                yield entity, value, [NameLink(chunk=chunk, start=place[0], end=place[1])
-                                      for chunk, place in sorted(places.items())]
+        """Yield the values of alias attributes: the entity, its other name, and the places that state it."""
+        alias_attributes = [name for name in self._graph.attribute_names() if is_alias_relation(name)]
+        for entity, values in self._graph.values_of(alias_attributes):
+            for value, span_in in values:
+                yield entity, value, [NameLink(chunk=chunk, start=span[0], end=span[1])
+                                      for chunk, span in sorted(span_in.items())]
 
     def shared_contacts(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield the pairs of entities of one type that have a handle or mail address in common, which names one person.
+        """Yield the pairs of entities with the same handle or mail address, which belongs to one person.
 
-        With each pair comes where the fewer documents say so. An address that one document gives for two is an
-        office's.
+        With each pair come the places that state the address for one of the two, whichever has fewer. An address that
+        one document gives for two entities is an office's, and is left out.
         """
-        holders: dict[str, dict[str, list[NameLink]]] = {}
-        for entity, value, stated in self._stated_names():
+        entities_by_address: dict[str, dict[str, list[NameLink]]] = {}
+        for entity, value, places in self._stated_names():
             if "@" in value:
-                holders.setdefault(value.casefold(), {})[entity] = stated
-        for of_entity in holders.values():
-            said = [self.documents(one.chunk for one in evidence) for evidence in of_entity.values()]
-            if len(of_entity) > 1 and sum(map(len, said)) == len(frozenset().union(*said)):
-                for first, second in combinations(sorted(of_entity), 2):
-                    yield (first, second), _fewer(of_entity[first], of_entity[second])
+                entities_by_address.setdefault(value.casefold(), {})[entity] = places
+        for places_of in entities_by_address.values():
+            documents = [self.documents(place.chunk for place in places) for places in places_of.values()]
+            are_disjoint = sum(map(len, documents)) == len(frozenset().union(*documents))
+            if len(places_of) > 1 and are_disjoint:
+                for first, second in combinations(sorted(places_of), 2):
+                    yield (first, second), _fewer(places_of[first], places_of[second])
 
     @cached_property
     def key_holders(self) -> dict[str, list[tuple[str, tuple[NameLink, ...]]]]:
-        """The documents whose names begin with a key ("EIP-20: Token"), by the folded key, with where it is stated."""
+        """The documents whose names begin with a key ("EIP-20: Token"), each with the places that state its key.
+
+        By the folded key ("EIP-20").
+        """
         holders: dict[str, list[tuple[str, tuple[NameLink, ...]]]] = {}
-        for entity, value, stated in self._stated_names():
+        for entity, value, places in self._stated_names():
             if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
-                holders.setdefault(fold(value).key, []).append((entity, tuple(stated)))
+                holders.setdefault(fold(value).key, []).append((entity, tuple(places)))
         return holders
 
     @cached_property
@@ -212,110 +227,130 @@ class Surroundings:
         return frozenset(entity for holders in self.key_holders.values() for entity, _ in holders)
 
     def document_keys(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield the pairs of a document and what others call by its key: "EIP-20: Token" and "EIP-20".
+        """Yield each document named by a key ("EIP-20: Token") with each entity whose name is that key ("EIP-20").
 
-        A key names one document whatever type a text gives it. With each pair comes where the document states its key.
+        A key names one document, whatever type a text gives to its name. With each pair come the places where the key
+        is stated.
         """
-        for other, key in sorted(self.keys.items()) if self.key_holders else ():
+        for entity, key in sorted(self.keys.items()) if self.key_holders else ():
             holders = self.key_holders.get(key, ())
-            if len(holders) == 1 and holders[0][0] != other:
-                yield pair_of(holders[0][0], other), holders[0][1]
+            if len(holders) == 1 and holders[0][0] != entity:
+                document, places = holders[0]
+                yield pair_of(document, entity), places
 
     def guessed_types(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield the pairs of one name under two types, if no document says anything of it under one of them.
+        """Yield pairs of entities of one name that are the same thing, because the type of one was a wrong guess.
 
-        Such a type is a reader's guess. It is the thing that documents say something of, or that most call it. In other
-        documents it is that thing only among the same names: "Paris" beside London and Oslo, and not Paris beside Ada.
+        Entities of one name differ in their types. The main one is that with facts in most documents, else with most
+        mentions. Another one's type counts as a guess if no document has a fact about it, and its type is not more
+        special than the main one's. It is the same thing as the main one in two cases:
+        - All its documents mention the main one, too, which more chunks mention.
+        - The main one has facts or is at least twice as common, and the documents of both share other names. "Paris"
+          beside London and Oslo is the city; "Paris" beside Ada may be a person.
+
+        Each pair comes with a mention of either entity.
         """
-        named: dict[str, list[str]] = {}
+        entities_by_name: dict[str, list[str]] = {}
         for entity, name in self.names.items():
-            named.setdefault(name, []).append(entity)
-        for alike in named.values():
-            said = {entity: len(self.documents_with_facts(entity)) for entity in alike} if len(alike) > 1 else {}
-            main, *others = sorted(alike, key=lambda entity: (-said.get(entity, 0), -len(self.support(entity)), entity))
+            entities_by_name.setdefault(name, []).append(entity)
+        for entities in entities_by_name.values():
+            if len(entities) == 1:
+                continue
+            fact_documents = {entity: len(self.documents_with_facts(entity)) for entity in entities}
+            main, *others = sorted(entities, key=lambda entity: (
+                -fact_documents[entity], -len(self.support(entity)), entity))
+            main_documents = self.documents(self.support(main))
             for other in others:
-                of_main, of_other = self.documents(self.support(main)), self.documents(self.support(other))
-                told = said[main] or len(of_other) * _RARER <= len(of_main)
-                within = of_other <= of_main and len(self.support(other)) < len(self.support(main))
-                special = self.depth(other) > self.depth(main) > 0
-                if not said[other] and not special and (within or (told and self._share_names(main, other))):
+                if fact_documents[other] or self.depth(other) > self.depth(main) > 0:
+                    continue
+                documents = self.documents(self.support(other))
+                is_contained = documents <= main_documents and len(self.support(other)) < len(self.support(main))
+                is_rare = len(documents) * _RARER <= len(main_documents)
+                if is_contained or ((fact_documents[main] or is_rare) and self._share_names(main, other)):
                     yield pair_of(main, other), (self.mention(other), self.mention(main))
 
     def _share_names(self, first: str, second: str) -> bool:
-        """Return True if the documents of two entities have other names in common."""
-        here, there = ({name for document in self.documents(self.support(entity))
-                        for name in self._names_of_documents.get(document, ())} for entity in (first, second))
-        return len(here & there - {self.names[first], self.names[second]}) >= _SHARED_NAMES
+        """Return True if the documents of two entities have at least three other names in common."""
+        names, other_names = ({name for document in self.documents(self.support(entity))
+                               for name in self._names_in_document.get(document, ())} for entity in (first, second))
+        return len(names & other_names - {self.names[first], self.names[second]}) >= _SHARED_NAMES
 
     @cached_property
-    def _names_of_documents(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
+    def _names_in_document(self) -> dict[str, set[str]]:
+        """The names of the entities that each document mentions."""
+        names_in: dict[str, set[str]] = {}
         for entity, name in self.names.items():
             for document in self.documents(self.support(entity)):
-                found.setdefault(document, set()).add(name)
-        return found
+                names_in.setdefault(document, set()).add(name)
+        return names_in
 
     def has_fact_between(self, first: str, second: str) -> bool:
-        """Return True if a fact ties two entities to each other, other than that they are the same."""
+        """Return True if there is a fact between two entities that does not say that they are the same."""
         return any(not is_alias_relation(relation) for relation in self._relations(first, second))
 
     def _relations(self, first: str, second: str) -> list[str]:
-        fewer, other = sorted((first, second), key=self._graph.degree)
+        """Return the relations of the triples between two entities, in either direction."""
+        fewer, other = sorted((first, second), key=self._graph.degree)  # look through the fewer triples
         return [relation for head, relation, tail in self._graph.incident(fewer) if other in {head, tail}]
 
     def contradict(self, first: str, second: str) -> bool:
-        """Return True if two entities differ in what a thing has one of: its birth, its death, its founding."""
-        here, there = self._once(first), self._once(second)
-        return any(not _compatible(here[kind], there[kind]) for kind in here.keys() & there.keys())
+        """Return True if two entities have different dates of birth, death or founding."""
+        dates, other_dates = self._dates(first), self._dates(second)
+        return any(not _have_compatible_dates(dates[event], other_dates[event])
+                   for event in dates.keys() & other_dates.keys())
 
     def may_be_one(self, first: str, second: str) -> bool:
-        """Return True if neither types, facts nor names speak against two entities being one."""
+        """Return True if neither types, facts, dates nor names speak against two entities being the same."""
         return (self.same_type(first, second) is not False and not self.has_fact_between(first, second)
                 and not contradict(self.folded_name(first), self.folded_name(second))
                 and not self.contradict(first, second))
 
-    def _dates(self, entity: str) -> dict[str, set[str]]:
+    def _read_dates(self, entity: str) -> dict[str, set[str]]:
+        """Return the dates of an entity's birth, death and founding, by event, from its values and triples.
+
+        Dates without a year, and dates with unknown digits ("19XX"), are left out.
+        """
         labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]
         labelled += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(entity)
                      if head == entity]
         dates: dict[str, set[str]] = {}
         for label, value in labelled:
-            kind = _kind_of(label)
-            if kind is not None:
+            event = _event_of(label)
+            if event is not None:
                 date = parse_date(value).rstrip("~")
                 if date[:1].isdigit() and "X" not in date:
-                    dates.setdefault(kind, set()).add(date)
+                    dates.setdefault(event, set()).add(date)
         return dates
 
     def facts(self, entity: str, most: int) -> list[tuple[str, str]]:
-        """Return some of an entity's values and triples, in order of their ids: id and words of each."""
-        values = [(content_id(entity, name, value), f"{name}: {value}")
-                  for name, given in self._graph.attributes(entity).items() for value in given]
+        """Return the ids and words of at most `most` facts of an entity: its values first, then its triples."""
+        attributes = [(content_id(entity, name, value), f"{name}: {value}")
+                      for name, values in self._graph.attributes(entity).items() for value in values]
         triples = [(content_id(*edge), self._graph.words(edge)) for edge in self._graph.incident(entity)[:most]]
-        return (values + triples)[:most]
+        return (attributes + triples)[:most]
 
     def present(self, ids: Iterable[str]) -> set[str]:
-        """Return those ids that are of entities which documents mention, and the ids of all facts of these entities."""
-        entities = [one for one in ids if one in self.names]
-        found = set(entities)
+        """Return the given ids of entities that documents still mention, and the ids of all facts of these entities."""
+        entities = [entity for entity in ids if entity in self.names]
+        present_ids = set(entities)
         for entity in entities:
-            found.update(content_id(entity, name, value)
-                         for name, given in self._graph.attributes(entity).items() for value in given)
-            found.update(content_id(*edge) for edge in self._graph.incident(entity))
-        return found
+            present_ids.update(content_id(entity, name, value)
+                               for name, values in self._graph.attributes(entity).items() for value in values)
+            present_ids.update(content_id(*edge) for edge in self._graph.incident(entity))
+        return present_ids
 
     def documents_naming(self, first: str, second: str) -> frozenset[str]:
-        """Return the documents that state a fact of one of two entities in which the other's name occurs."""
+        """Return the documents with a fact of one of the two entities whose value or other end has the other's name."""
         chunks = set[str]()
         for entity, other in ((first, second), (second, first)):
-            wanted = self.names[other].casefold()
-            for given in self._graph.values(entity).values():
-                for value, places in given.items():
-                    if wanted in value.casefold():
-                        chunks |= places.keys()
+            other_name = self.names[other].casefold()
+            for values in self._graph.values(entity).values():
+                for value, span_in in values.items():
+                    if other_name in value.casefold():
+                        chunks |= span_in.keys()
             for edge in self._graph.incident(entity):
                 ends = {edge[0], edge[2]} - {entity}
-                if any(wanted in self.names[end].casefold() for end in ends):
+                if any(other_name in self.names[end].casefold() for end in ends):
                     chunks |= self._graph.support(edge).keys()
         return self.documents(chunks)
 
@@ -325,12 +360,12 @@ def _fewer(first: Sequence[NameLink], second: Sequence[NameLink]) -> tuple[NameL
 
 
 @cached_if_short(10_000)
-def _kind_of(label: str) -> str | None:
-    """Return what a thing has one of that a label speaks of, if of any."""
+def _event_of(label: str) -> str | None:
+    """Return the event (birth, death or founding) whose date a label states, or None."""
     key = label_key(label)
-    return next((kind for kind, cues in _ONCE.items() if any(cue in key for cue in cues)), None)
+    return next((event for event, cues in _ONCE.items() if any(cue in key for cue in cues)), None)
 
 
-def _compatible(first: set[str], second: set[str]) -> bool:
-    """Return True if any two dates can be one, said with different precision."""
-    return any(entity.startswith(other) or other.startswith(entity) for entity in first for other in second)
+def _have_compatible_dates(first: set[str], second: set[str]) -> bool:
+    """Return True if a date of one set and one of the other can be the same day, given with different precision."""
+    return any(date.startswith(other) or other.startswith(date) for date in first for other in second)

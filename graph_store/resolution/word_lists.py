@@ -1,4 +1,4 @@
-"""Words by which names of one thing, or of two things, are known. Latin ones are folded, without accents."""
+"""Words that show that two names are of one thing, or of two things. Latin words are folded, without accents."""
 
 # ruff: noqa: SIM905  (lists of words read better as text)
 import re

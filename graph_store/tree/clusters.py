@@ -1,8 +1,9 @@
-"""Clusters of entities: those that community detection begins with, by K-means, and groups by an attribute.
+"""Cluster entities: by K-means, where community detection begins, and in groups with common attribute values.
 
-Groups are found by attribute-aware modularity (UniAI-GraphRAG eq. 3): Q = (1 - alpha) Q_struct + alpha S, where alpha
-goes from 0, the graph alone, to 1, the attribute alone; the paper's goes from 0 to infinity. S is 1 where two entities
-have a value in common. Like Q_struct it is compared with what chance would give, or one group of all would be best.
+Groups are found by attribute-aware modularity (UniAI-GraphRAG eq. 3): Q = (1 - alpha) Q_struct + alpha S. With alpha 0
+the graph alone counts, with alpha 1 the attribute alone; the paper's alpha goes from 0 to infinity. S is 1 for two
+entities with a common value. Like Q_struct, S is compared with its expected value for random groups, because otherwise
+a single group of all entities would be best.
 """
 
 from collections import Counter
@@ -20,10 +21,11 @@ Labels = NDArray[np.intp]
 # run from random centres is enough, because it is only the start of fusion.
 EXACT_UP_TO = 1000
 _REPEATS = 5
-# Points for each centre where centres are found by a sample; faiss wants 39 to 256.
+# Points for each centre if centres are found from a sample; faiss wants 39 to 256.
 _POINTS_PER_CENTRE = 64
-# The paper's random_state. Iterations: with 30 communities are no better, because entities move at once by their links.
+# The paper's random_state.
 _SEED = 42
+# With 30 iterations communities are no better, because entities move by their links right afterwards.
 _ITERATIONS = 5
 
 
@@ -31,16 +33,15 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
                      sampled: bool = False) -> Labels:
     """Compute the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
 
-    If n // beta exceeds eta, each of eta clusters would have more members the larger n is, and fusion, which comes
-    next, merges clusters but splits none. K-means is then applied again within each cluster, for about n // beta
-    clusters in total.
+    If n // beta exceeds eta, eta clusters would be too large, and fusion, the next step, splits no clusters. K-means is
+    then applied again within each cluster, which makes about n // beta clusters in total.
 
     Args:
         representations: one row for each entity, shape (n, p), in an order that depends on content alone.
         per_cluster: beta, the number of entities in a cluster.
         most: eta, the maximum number of clusters of one run of K-means.
         largest: the maximum number of entities in a cluster; larger clusters are cut.
-        sampled: find centres by some of the entities.
+        sampled: find the centres from a sample of the entities.
 
     Returns:
         The cluster of each entity, shape (n,), numbered without gaps in order of first member.
@@ -52,16 +53,19 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
 
 
 def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, sampled: bool, repeated: bool) -> Labels:
-    """Apply K-means, and again within its clusters if more than `most` are wanted.
+    """Apply K-means once or, if more than `most` clusters are wanted, again within its clusters.
 
-    Making the square root of their number first costs least.
+    The first run makes about the square root of the wanted number of clusters, which costs least in total.
+
+    Returns:
+        The cluster of each point, shape (n,), numbered without gaps.
     """
     wanted = max(2, len(points) // per_cluster)
     if wanted <= most:
         return k_means(points, wanted, repeated=repeated, sampled=sampled)
     labels = k_means(points, min(most, round(wanted ** 0.5)), sampled=sampled)
     if not labels.any():
-        return labels  # nothing tells the points apart
+        return labels  # all points are in one cluster, because they are equal
     for members in groups(labels):
         inner = _apply_k_means(points[members], per_cluster, most, sampled=sampled, repeated=False)
         labels[members] = inner + labels.max() + 1
@@ -69,12 +73,12 @@ def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, sampled: boo
 
 
 def groups(labels: Labels) -> list[Labels]:
-    """Return the members of each community, ascending; labels must have no gaps."""
+    """Return the sorted members of each community; labels must be numbered without gaps."""
     return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
 
 
 def membership(labels: Labels, communities: int = 0) -> sparse.csr_array:
-    """Return a 1 for each entity in its community, shape (n, k); k is at least `communities`."""
+    """Return the membership matrix, shape (n, k): 1 for each entity in its community; k is at least `communities`."""
     n, k = len(labels), max(int(labels.max(initial=-1)) + 1, communities)
     return sparse.csr_array((np.ones(n, np.float32), labels, np.arange(n + 1)), shape=(n, k))
 
@@ -88,7 +92,10 @@ def renumber(labels: Labels) -> Labels:
 
 
 def places(groups_sorted: Labels) -> Labels:
-    """Return each item's place within its group; group numbers must be sorted."""
+    """Return each item's index within its group, from 0: [0, 0, 2, 2, 2] gives [0, 1, 0, 1, 2].
+
+    Group numbers must be sorted.
+    """
     if not len(groups_sorted):
         return np.zeros(0, np.intp)
     starts = np.flatnonzero(np.r_[True, np.diff(groups_sorted) > 0])
@@ -103,7 +110,7 @@ def k_means(points: Vectors, clusters: int, *, repeated: bool = False, sampled: 
         points: one row for each point, shape (n, p).
         clusters: how many to make.
         repeated: take the best of several runs from well-spread centres instead of one run from random ones.
-        sampled: find the centres by some of the points.
+        sampled: find the centres from a sample of the points.
 
     Returns:
         The cluster of each point, shape (n,), numbered without gaps in order of first member.
@@ -125,22 +132,24 @@ def k_means(points: Vectors, clusters: int, *, repeated: bool = False, sampled: 
 
 
 def _cut(labels: Labels, largest: int) -> Labels:
-    order = np.argsort(labels, kind="stable")
+    """Cut clusters with more than `largest` members into parts; return the new labels, which may have gaps."""
+    by_cluster = np.argsort(labels, kind="stable")
     parts = np.empty(len(labels), np.intp)
-    parts[order] = places(labels[order]) // largest
+    parts[by_cluster] = places(labels[by_cluster]) // largest
     return np.asarray(labels * (parts.max(initial=0) + 1) + parts, np.intp)
 
 
 def attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.integer], alpha: float) -> Labels:
-    """Find groups of much linked entities with common values, by Louvain's method.
+    """Find groups of entities with many links and common attribute values, by Louvain's method.
 
-    Both kinds of links have the same total weight before alpha. Entities with a value in common are not linked to each
-    other, which would take n * n links, but to a node that stands for the value.
+    Each value is a node to which the entities that have it are linked. Linking these entities to each other would take
+    up to n * n links. Before they are weighted by alpha, the links between entities and the links to values have the
+    same total weight.
 
     Args:
         size: the number of entities, n.
-        links: two entities for each triple, by their rows, shape (m, 2).
-        values: an entity and the number of its value, shape (v, 2); an entity may have several.
+        links: the two entities of each triple, as rows, shape (m, 2).
+        values: pairs of an entity and the number of a value that it has, shape (v, 2); an entity may have several.
         alpha: the weight of the attribute, 0 to 1.
 
     Returns:
@@ -150,8 +159,9 @@ def attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.i
 
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(size))
-    joined = np.sort(links[links[:, 0] != links[:, 1]], axis=1)
-    for ends, weight in ((joined, 1 - alpha), (np.add(values, [0, size]), alpha)):
+    entity_links = np.sort(links[links[:, 0] != links[:, 1]], axis=1)
+    value_links = np.add(values, [0, size])  # the nodes of values are numbered after those of entities
+    for ends, weight in ((entity_links, 1 - alpha), (value_links, alpha)):
         for (one, other), count in sorted(Counter(map(tuple, ends.tolist())).items()) if weight else ():
             before = graph.get_edge_data(one, other, {"weight": 0.0})["weight"]
             graph.add_edge(one, other, weight=before + weight * count / len(ends))

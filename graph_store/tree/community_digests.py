@@ -1,7 +1,7 @@
-"""What a community is described from, and its id.
+"""Make the digests from which communities are summarised, and the communities' ids.
 
-The id of a community is made from the digest that its summary is written from, so one whose digest did not change keeps
-its name and summary.
+A digest has a community's keywords, its strongest facts and its connections to other communities. A community's id is a
+hash of its digest, so a community keeps its name and summary as long as its digest does not change.
 """
 
 from collections import Counter
@@ -12,22 +12,25 @@ from ...schemas.retrieval import CommunityDigest
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import TreeCommunity
 
-# Strongest facts shown of a community: at about 12 tokens each, half a prompt of 1,000 tokens. Of them so many at most
-# are values, and so many connections to other communities.
+# The number of facts in a digest: at about 12 tokens each they are half a prompt of 1,000 tokens.
 _DIGEST_FACTS = 40
+# The maximum number of values and of connections to other communities among them.
 _DIGEST_VALUES, _DIGEST_CONNECTIONS = 10, 10
 TAU = 0.5
-"""The affinity from which an outside entity is at a community's boundary: it is in the reports of at most two."""
+"""The affinity from which an outside entity is at a community's boundary. At most two communities can have this share
+of an entity's neighbours."""
 
 
 def identified(graph: KnowledgeGraph, community: TreeCommunity) -> TreeCommunity:
-    """Return a community with the id that its digest makes."""
-    told, level = _digest(graph, community), community.level
-    # A community and the only one within it have the same digest: above the first level, the level tells them apart.
-    above = ("level", str(level)) if level else ()
-    # Keywords by id, too: entities of different types share names, and no two communities of a level share members.
-    identity = content_id("community", *above, *community.keywords, "keywords", *told.keywords, "facts", *told.facts,
-                          "connections", *told.connections)
+    """Return a community with its id, which is a hash of its level, its keywords' ids and its digest.
+
+    The level tells a community from the only one within it, which has the same digest. The ids of keywords tell apart
+    communities of entities with the same names.
+    """
+    digest = _digest(graph, community)
+    level = ("level", str(community.level)) if community.level else ()
+    identity = content_id("community", *level, *community.keywords, "keywords", *digest.keywords,
+                          "facts", *digest.facts, "connections", *digest.connections)
     return community.model_copy(update={"id": identity})
 
 
@@ -37,7 +40,7 @@ def digests(graph: KnowledgeGraph, communities: Sequence[TreeCommunity]) -> list
 
 
 def all_texts(graph: KnowledgeGraph) -> Iterator[str]:
-    """Yield all that a digest may have: the names of entities, triples and values in words."""
+    """Yield every text that a digest may contain: all names of entities, and all triples and values in words."""
     yield from graph.all_names().values()
     yield from map(graph.statement_of, range(graph.count_triples()))
     for entity in graph.entities_with_values():
@@ -46,40 +49,44 @@ def all_texts(graph: KnowledgeGraph) -> Iterator[str]:
 
 
 def _digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
-    told = set[str]()
-    triples = _new(map(graph.statement_of, _facts(graph, community)), _DIGEST_FACTS, told)
-    values = _new(_values(graph, community), _DIGEST_VALUES, told)
-    connections = _new(map(graph.statement_of, _connections(graph, community)), _DIGEST_CONNECTIONS, told)
-    kinds = Counter(map(graph.type, community.keywords))
+    """Return the digest of a community; triples make room for values and connections."""
+    seen = set[str]()
+    triples = _first_new(map(graph.statement_of, _facts(graph, community)), _DIGEST_FACTS, seen)
+    values = _first_new(_values(graph, community), _DIGEST_VALUES, seen)
+    connections = _first_new(map(graph.statement_of, _connections(graph, community)), _DIGEST_CONNECTIONS, seen)
+    type_counts = Counter(map(graph.type, community.keywords))
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
                            facts=(*triples[:_DIGEST_FACTS - len(values) - len(connections)], *values),
                            connections=tuple(connections),
-                           kind=min(kinds, key=lambda kind: (-kinds[kind], kind), default=""))
+                           kind=min(type_counts, key=lambda name: (-type_counts[name], name), default=""))
 
 
-def _new(facts: Iterable[str], most: int, told: set[str]) -> list[str]:
-    """Return the first facts that say what none before said, and note them: a value may repeat a triple."""
-    new = list[str]()
+def _first_new(facts: Iterable[str], most: int, seen: set[str]) -> list[str]:
+    """Return the first `most` facts that were not seen before, and note them as seen.
+
+    Facts are compared by their words, because an attribute's value may repeat a triple.
+    """
+    new_facts = list[str]()
     for fact in facts:
         key = normalise(fact.replace(":", " "))
-        if key not in told:
-            told.add(key)
-            new.append(fact)
-            if len(new) == most:
+        if key not in seen:
+            seen.add(key)
+            new_facts.append(fact)
+            if len(new_facts) == most:
                 break
-    return new
+    return new_facts
 
 
 def _facts(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
-    """Yield the rows of triples between members, those about keywords first; of large communities only the first."""
+    """Yield the rows of the triples between members: first those of keywords, then those between other members."""
     members, keywords = list(map(graph.row, community.members)), list(map(graph.row, community.keywords))
-    within, others, told = set(members), set(members) - set(keywords), set[int]()
+    all_members, others, seen = set(members), set(members) - set(keywords), set[int]()
     for keyword in keywords:
-        about = [row for row, end in _triples_of(graph, keyword) if end in within and row not in told]
-        told.update(about)
-        yield from about
+        rows = [row for row, end in _triples_of(graph, keyword) if end in all_members and row not in seen]
+        seen.update(rows)
+        yield from rows
     for member in members:
-        if member in others:
+        if member in others:  # each triple once, from its head
             yield from (row for row, end in _triples_of(graph, member) if end in others
                         and graph.ends_of(row)[0] == member)
 
@@ -92,32 +99,35 @@ def _values(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[str]:
 
 
 def _connections(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
-    """Yield the rows of triples that lead over the boundary: to those whom eq. 4 adds, then those of the keywords."""
+    """Yield the rows of the triples between a member and an outside entity.
+
+    Those with entities at the boundary (eq. 4) come first. In both parts, those of keywords come before others.
+    """
     ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))
     members, last = set(ordered), len(community.keywords)
-    rank = {entity: number for number, entity in enumerate(ordered[:last])}
-    over = {row: min(rank.get(end, last) for end in graph.ends_of(row))
-            for entity in boundary(graph, community.members)
-            for row, end in _triples_of(graph, graph.row(entity)) if end in members}
-    yield from sorted(over, key=lambda row: (over[row], row))
+    keyword_rank = {entity: rank for rank, entity in enumerate(ordered[:last])}
+    rank_of_row = {row: min(keyword_rank.get(end, last) for end in graph.ends_of(row))
+                   for entity in boundary(graph, community.members)
+                   for row, end in _triples_of(graph, graph.row(entity)) if end in members}
+    yield from sorted(rank_of_row, key=lambda row: (rank_of_row[row], row))
     for member in ordered:
-        yield from (row for row, end in _triples_of(graph, member) if end not in members and row not in over)
+        yield from (row for row, end in _triples_of(graph, member) if end not in members and row not in rank_of_row)
 
 
 def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float = TAU) -> set[str]:
-    """Return the outside entities at the boundary of a community's members (UniAI-GraphRAG eq. 4).
+    """Return the outside entities at a community's boundary, whose affinity is at least tau (UniAI-GraphRAG eq. 4).
 
-    The affinity of an outside entity is the share of its neighbours that are members. A is an indicator in the paper,
-    so several triples between two entities count once, in either direction. An affinity of tau suffices, as in the
-    equation; the paper's text says "exceeds".
+    The affinity of an outside entity is the share of its neighbours that are members. Several triples between two
+    entities count once, in either direction, because A is an indicator in the paper. An affinity equal to tau suffices,
+    as in the equation; the paper's text says "exceeds".
     """
-    within = Counter(end for member in members for end in graph.neighbours(member))
-    return {entity for entity in within.keys() - set(members)
-            if within[entity] / graph.count_neighbours(entity) >= tau}
+    member_neighbours = Counter(end for member in members for end in graph.neighbours(member))
+    return {entity for entity in member_neighbours.keys() - set(members)
+            if member_neighbours[entity] / graph.count_neighbours(entity) >= tau}
 
 
 def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:
-    """Yield the rows of the triples of an entity, with what is at their other end; both entities as rows."""
+    """Yield the row of each triple of an entity, with the entity at its other end; entities are given as rows."""
     for row in graph.incident_rows(entity):
         head, tail = graph.ends_of(row)
         yield row, tail if head == entity else head

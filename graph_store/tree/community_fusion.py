@@ -1,4 +1,4 @@
-"""The two steps of fusion: entities move to the community they fit best, alike communities merge (eq. 7)."""
+"""The two steps of fusion: entities move to the community they fit best, and similar communities merge (eq. 7)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,30 +11,30 @@ from .scores import DECIMALS, Perception, Scores
 
 Pairs = NDArray[np.int64]
 
-# Communities looked at beside those of an entity's neighbours: the nearest in meaning, the most linked.
+# How many of the nearest communities, and of those with most links, a community is adjacent to.
 _NEAR = 3
-# Rows of the similarity matrix of communities held at once.
+# Rows of the similarity matrix of communities that are computed at once.
 _BLOCK = 256
-# The regions, about the square root of the communities in number, whose communities one is compared with: the cost of
-# comparing all grows with the square.
+# In a large graph, communities are grouped into regions, about the square root of their number. Each is compared only
+# with those in its nearest regions, because the cost of comparing all grows with the square.
 _REGIONS = 3
-# What sums in another order may differ by.
+# The most that two sums of the same numbers in another order differ by.
 _ROUNDING = 1e-4
-# Sweeps by links alone before phi is looked at: with 4, 8 and 14 the modularity of 90,897 entities is .69, .71 and .72,
-# and planted communities are found a little less well each time.
+# Sweeps by links alone before phi is used: with 4, 8 and 14 the modularity of 90,897 entities is .69, .71 and .72, and
+# planted communities are found a little less well each time.
 _SWEEPS = 8
-# The share of the entities that may still move when a search has ended: some fit two communities alike, and
-# what they do changes the community, which they then fit less. A smaller share takes more rounds for hardly any phi.
+# A search ends when at most this share of the entities moves. Some entities fit two communities equally well and would
+# move for ever. A smaller share takes more rounds and hardly raises phi.
 SETTLED = 0.03
 
 
 def adjacent(data: EntityFeatures, now: Perception, *, by_region: bool = False) -> Pairs:
-    """Pair each community with those it might merge with: nearest centroids and most links.
+    """Pair each community with its adjacent ones: those with the nearest centroids, and those with most links to it.
 
     Args:
         data: the entities.
         now: the communities.
-        by_region: look for the nearest centroids in the regions nearest to each.
+        by_region: look for the nearest centroids only in the regions nearest to each community.
 
     Returns:
         Pairs (a, b): a might merge with b, and members of a may move to it; shape (pairs, 2), sorted.
@@ -59,9 +59,13 @@ def _deduplicate(pairs: Pairs, k: int) -> Pairs:
 
 
 def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
-    """Pair each centroid with the most similar others."""
+    """Pair each centroid with the `most` most similar others, shape (pairs, 2).
+
+    Without `by_region` all centroids are in one region. With it, each is in the nearest of about sqrt(k) regions, and
+    is compared with the centroids in its `_REGIONS` nearest ones.
+    """
     k = len(centroids)
-    regions = np.zeros((k, 1), np.intp)
+    regions = np.zeros((k, 1), np.intp)  # the nearest regions of each centroid, its own first
     if by_region:
         middles = unit(_sums(centroids, k_means(centroids, round(k ** 0.5), sampled=True)))
         regions = np.concatenate([_best(centroids[start:start + _BLOCK] @ middles.T, min(_REGIONS, len(middles)))
@@ -69,9 +73,9 @@ def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
     ones, others, cosines = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0, np.float32)]
     for region in np.unique(regions[:, 0]):
         inside = np.flatnonzero(regions[:, 0] == region)
-        looking = np.flatnonzero((regions == region).any(axis=1))
-        for start in range(0, len(looking), _BLOCK):
-            rows = looking[start:start + _BLOCK]
+        comparing = np.flatnonzero((regions == region).any(axis=1))
+        for start in range(0, len(comparing), _BLOCK):
+            rows = comparing[start:start + _BLOCK]
             cosine = np.round(centroids[rows] @ centroids[inside].T, DECIMALS)
             cosine[rows[:, np.newaxis] == inside] = -np.inf
             nearest = _best(cosine.copy(), min(most, len(inside)))
@@ -86,7 +90,7 @@ def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
 
 
 def _best(values: Scores, most: int) -> Labels:
-    """Return the columns of the largest values of each row, the first of equals; `values` is overwritten."""
+    """Return the columns of the `most` largest values of each row; of equals, the first. `values` is overwritten."""
     rows, columns = np.arange(len(values)), np.empty((len(values), most), np.intp)
     for place in range(most):  # for so few, faster than a partition
         columns[:, place] = values.argmax(axis=1)
@@ -99,10 +103,10 @@ def _sums(rows: Vectors, labels: Labels) -> Vectors:
 
 
 def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
-    """Let entities move to the community that most of their links lead to, every other one in each sweep.
+    """Move entities to the community that most of their links lead to; every other entity in each sweep.
 
-    K-means groups similar names. Fusion that starts from linked entities instead needs fewer rounds and ends with a
-    higher phi, and a sweep by links costs much less than one by phi.
+    It precedes fusion, because K-means clusters entities with similar names. Fusion that starts from communities of
+    linked entities needs fewer rounds and ends with a higher phi. A sweep by links costs much less than one by phi.
 
     Args:
         data: n entities.
@@ -125,12 +129,19 @@ def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labe
 
 def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
          max_members: int) -> tuple[Labels, int]:
-    """Put each chosen entity into the adjacent community that it fits best, if that has room.
+    """Move each chosen entity to the community within reach that it fits best, if that has room.
 
-    Not all may be chosen at once, or two would swap places for ever.
+    Do not choose all entities at once, or two might swap places for ever.
+
+    Args:
+        now: the entities and communities.
+        chosen: True for each chosen entity, shape (n,).
+        pairs: the adjacent communities (see `adjacent`).
+        semantic_weight: lambda of eq. 5.
+        max_members: the size that no community exceeds by a move.
 
     Returns:
-        The new labels (a community may have lost all its members), and how many moved.
+        The new labels (a community may have lost all its members), and how many entities moved.
     """
     entities, communities = _within_reach(now, chosen, pairs)
     score = now.phi(entities, communities, semantic_weight)
@@ -139,51 +150,72 @@ def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weig
 
 def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: Labels, score: Scores,
                  max_members: int) -> tuple[Labels, int]:
-    """Put each entity into the community that scores highest for it, those that gain most first, while there is room.
+    """Move each entity to the community with the highest score for it, while there is room there.
+
+    If there is not room for all, the entities whose score rises most move first. An entity stays if its own community
+    has the highest score, too.
 
     Args:
         labels: the community of every entity.
-        sizes: how many members each community has.
-        entities: one of each scored pair.
-        communities: the other; a pair with the entity's own community that is missing scores 0.
-        score: of each pair.
-        max_members: members that a community has room for.
+        sizes: the number of members of each community.
+        entities: the entity of each scored pair.
+        communities: the community of each scored pair. A missing pair with the entity's own community scores 0.
+        score: the score of each pair.
+        max_members: the number of members that a community has room for.
 
     Returns:
         The new labels, and how many entities moved.
     """
-    own = labels[entities] == communities
+    is_own = labels[entities] == communities
     highest = np.full(len(labels), -np.inf, np.float32)
     np.maximum.at(highest, entities, score)
+    # `best` has indices of pairs: first those with the highest score of their entity.
     best = np.flatnonzero(score == highest[entities])
-    best = best[np.lexsort((communities[best], ~own[best], entities[best]))]  # of equals its own, else the first
+    # Of equal ones, keep that with the own community, else the first.
+    best = best[np.lexsort((communities[best], ~is_own[best], entities[best]))]
     best = best[places(entities[best]) == 0]
-    mine = np.zeros(len(labels), np.float32)
-    mine[entities[own]] = score[own]
-    best = best[~own[best]]
-    gain = score[best] - mine[entities[best]]
+    own_score = np.zeros(len(labels), np.float32)
+    own_score[entities[is_own]] = score[is_own]
+    best = best[~is_own[best]]
+    # Of each community, keep as many as it has room for, those with the highest gain first.
+    gain = score[best] - own_score[entities[best]]
     best = best[np.lexsort((entities[best], -gain, communities[best]))]
     room = max_members - sizes[communities[best]]
     best = best[places(communities[best]) < room]
-    moved = labels.copy()
-    moved[entities[best]] = communities[best]
-    return moved, len(best)
+    new_labels = labels.copy()
+    new_labels[entities[best]] = communities[best]
+    return new_labels, len(best)
 
 
 def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> tuple[Labels, Labels]:
-    """Pair chosen entities with their own community, those adjacent to it, those of their neighbours; by community."""
+    """Pair each chosen entity with the communities that it may move to.
+
+    These are its own community, the communities adjacent to it, and the communities that the entity's links lead to.
+
+    Returns:
+        The entity and the community of each pair, sorted by community.
+    """
     k, rows = len(now.sizes), np.flatnonzero(chosen)
-    one, other = np.concatenate([pairs, np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)]).T
-    near = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
-    reach = sparse.csc_array(now.towards[rows] + now.belong[rows] @ near)
+    each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
+    one, other = np.concatenate([pairs, each_with_itself]).T
+    adjacency = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
+    reach = sparse.csc_array(now.towards[rows] + now.belong[rows] @ adjacency)
     return rows[reach.indices], np.repeat(np.arange(k), np.diff(reach.indptr))
 
 
 def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
           max_members: int) -> tuple[Labels, int]:
-    """Merge pairs of communities whose divergence is below epsilon (eq. 7): closest first, each at most once.
+    """Merge pairs of communities whose divergence is below epsilon (eq. 7).
 
-    No union exceeds `max_members`.
+    The pairs with the least divergence merge first. A community merges at most once, and none gets more than
+    `max_members` members.
+
+    Args:
+        now: the entities and communities.
+        pairs: the adjacent communities (see `adjacent`).
+        semantic_weight: lambda of eq. 5.
+        below: epsilon.
+        max_members: the maximum size of a merged community.
 
     Returns:
         The new labels, numbered without gaps, and how many pairs merged.
@@ -192,48 +224,58 @@ def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
     pairs = pairs[(now.sizes[pairs] > 0).all(axis=1) & (now.sizes[pairs].sum(axis=1) <= max_members)]
     divergence = np.round(_divergence(now, pairs, semantic_weight, below), DECIMALS)
     order = np.argsort(divergence, kind="stable")
-    into, free = np.arange(len(now.sizes)), np.ones(len(now.sizes), bool)
+    merged_into, has_merged = np.arange(len(now.sizes)), np.zeros(len(now.sizes), bool)
     for a, b in pairs[order[divergence[order] < below]].tolist():
-        if free[a] and free[b]:
-            into[b] = a
-            free[a] = free[b] = False
-    return renumber(into[now.labels]), int(np.count_nonzero(~free)) // 2
+        if not has_merged[a] and not has_merged[b]:
+            merged_into[b] = a
+            has_merged[a] = has_merged[b] = True
+    return renumber(merged_into[now.labels]), int(np.count_nonzero(has_merged)) // 2
 
 
 def _divergence(now: Perception, pairs: Pairs, semantic_weight: float, below: float) -> NDArray[np.float64]:
-    """Compute E[phi(e, a) - phi(e, b)] over the members e of a, averaged with that of b and a, for each pair (a, b).
+    """Compute the divergence of each pair (a, b) of communities, shape (pairs,).
 
-    For most pairs a lower bound is not below epsilon. It is returned then, and their members are not compared.
+    It is the mean of phi(e, a) - phi(e, b) over the members e of a, averaged with the same for b and a. If a lower
+    bound of it is not below epsilon, the bound is returned instead: it suffices, and is cheaper. It is so for most
+    pairs.
+
+    Args:
+        now: the entities and communities.
+        pairs: the pairs.
+        semantic_weight: lambda of eq. 5.
+        below: epsilon.
     """
     a, b = pairs.T
-    within = _mean_fit(now, pairs, semantic_weight)
-    loss = (within[a] + within[b]) / 2 - semantic_weight * now.mean_cosines(a, b)
-    least = np.asarray(loss - now.bound_overlaps(a, b), np.float64)
-    close = np.flatnonzero(least < below + _ROUNDING)
+    mean_fit = _mean_fit(now, pairs, semantic_weight)
+    without_overlap = (mean_fit[a] + mean_fit[b]) / 2 - semantic_weight * now.mean_cosines(a, b)
+    divergence = np.asarray(without_overlap - now.bound_overlaps(a, b), np.float64)  # the lower bound
+    close = np.flatnonzero(divergence < below + _ROUNDING)
     a, b = pairs[close].T
-    forth, back = _mean_overlap(now, np.concatenate([a, b]), np.concatenate([b, a])).reshape(2, -1)
-    least[close] = loss[close] - (forth + back) / 2
-    return least
+    a_in_b, b_in_a = _mean_overlap(now, np.concatenate([a, b]), np.concatenate([b, a])).reshape(2, -1)
+    divergence[close] = without_overlap[close] - (a_in_b + b_in_a) / 2
+    return divergence
 
 
 def _mean_fit(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
-    """Compute the mean of phi of the members of each community in a pair, shape (k,); 0 for others."""
-    concerned = np.zeros(len(now.sizes), bool)
-    concerned[pairs] = True
-    order = np.argsort(now.labels, kind="stable")
-    theirs = order[concerned[now.labels[order]]]
-    fit = now.phi(theirs, now.labels[theirs], semantic_weight)
-    return np.bincount(now.labels[theirs], weights=fit, minlength=len(now.sizes)) / np.maximum(now.sizes, 1)
+    """Compute, for each community in a pair, the mean of phi of its members and itself, shape (k,); 0 for others."""
+    is_paired = np.zeros(len(now.sizes), bool)
+    is_paired[pairs] = True
+    by_community = np.argsort(now.labels, kind="stable")
+    members = by_community[is_paired[now.labels[by_community]]]
+    fit = now.phi(members, now.labels[members], semantic_weight)
+    return np.bincount(now.labels[members], weights=fit, minlength=len(now.sizes)) / np.maximum(now.sizes, 1)
 
 
 def _mean_overlap(now: Perception, a: Labels, b: Labels) -> NDArray[np.float64]:
-    """Compute the mean of S_r of the members of a and the community b, for pairs of communities."""
-    order, first = np.argsort(now.labels, kind="stable"), np.cumsum(now.sizes) - now.sizes
-    by_other = np.argsort(b, kind="stable")  # scoring goes community by community
-    a, b = a[by_other], b[by_other]
+    """Compute the mean of S_r(e, b) over the members e of a, for each pair (a, b) of communities, shape (pairs,)."""
+    entities_by_community = np.argsort(now.labels, kind="stable")
+    first_member = np.cumsum(now.sizes) - now.sizes  # where a community's members begin in that order
+    by_b = np.argsort(b, kind="stable")  # `overlap` wants pairs sorted by community
+    a, b = a[by_b], b[by_b]
     counts = now.sizes[a]
     pair = np.repeat(np.arange(len(a)), counts)
-    overlap = now.overlap(order[np.repeat(first[a], counts) + places(pair)], b[pair])
+    members = entities_by_community[np.repeat(first_member[a], counts) + places(pair)]
+    overlap = now.overlap(members, b[pair])
     mean = np.empty(len(a))
-    mean[by_other] = np.bincount(pair, weights=overlap, minlength=len(a)) / np.maximum(counts, 1)
+    mean[by_b] = np.bincount(pair, weights=overlap, minlength=len(a)) / np.maximum(counts, 1)
     return mean

@@ -1,30 +1,30 @@
 """Dual-perception community detection (Youtu-GraphRAG section 3.2, eq. 4 to 7), and the hierarchy above it.
 
-From K-means clusters entities first move to where most of their links lead. Then two steps take turns until little
-changes: entities move to the community they fit best, and communities merge whose members fit both alike. How the
-equations are read, each with its alternatives measured by `benchmarks/community_readings.py`:
+K-means makes the first communities. Entities then move to the community that most of their links lead to. After that,
+two steps alternate until little changes: entities move to the community they fit best, and communities merge if their
+members fit both about equally well. The equations are read as follows; `benchmarks/community_readings.py` compares the
+alternatives:
 
 - Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`features`).
-- Eq. 6, S_r: the paper calls Psi the multiset of incident relation types, and S_r the overlap of
-  "relation-specific neighborhoods"; its code takes the overlap of neighbours. Psi is here the relation-specific
-  neighbourhood: each relation together with what is at its other end, where being mentioned by a passage is a
-  relation too. A relation type alone is no part of it, or all who work for something would be one community. Half
-  of Psi names the ends, half the communities that they belong to at this iteration, which fewer share by chance.
-  Both are taken as frequencies p, S_r = sum min(p_e, p_C) / sum max(p_e, p_C): plain sets would go to 0 as a
-  community grows.
-- Eq. 5, the circled plus, is a sum. Weights by what each term tells apart in the graph at hand did better
-  on planted communities with much noise, and gave up the relational term altogether on real documents,
-  where K-means has just made clusters of alike names: they confirm what they start from.
-- Eq. 7: the divergence of a and b is E[phi(e, a) - phi(e, b)] over the members e of a, and the same for
-  those of b, averaged. Every entity is left out of the community that it is compared with: else a small
-  cluster seems to fit its own members in any case, and nothing merges. Read word by word, as the
-  difference of two expectations, it is near 0 for any two coherent communities and all merge.
-- The paper goes from clusters to fusion at once. Clusters are of alike names, and half of all entities left theirs in
-  the first rounds; moving by links alone does most of that for a small part of the cost, and fusion that starts from
-  there ends with a higher phi and a higher modularity (benchmarks/README.md).
-- Above a size the communities of one level are the entities of the next, by the same method.
-- Above another size, `exact_up_to`, cost would grow with the square: K-means finds its centres by a sample, and a
-  community is compared with those of the regions nearest to it.
+- Eq. 6, S_r: the paper calls Psi the multiset of incident relation types, and S_r the overlap of "relation-specific
+  neighborhoods"; its code computes the overlap of neighbours. Here Psi has each relation together with the entity at
+  its other end; being mentioned by a passage is a relation, too. A relation type alone is no part of Psi, because all
+  who work for any company would be one community. Half of Psi names the other ends. The other half names the
+  communities of these ends at this iteration. Both halves are frequencies p: S_r = sum min(p_e, p_C) /
+  sum max(p_e, p_C). The overlap of plain sets would go to 0 as a community grows.
+- Eq. 5: the circled plus is a sum. Weighting the two terms by how well each distinguishes entities was better on
+  planted communities with much noise. On real documents it dropped the relational term, because K-means has just
+  clustered similar names, and the other term confirms that.
+- Eq. 7: the divergence of a and b is the mean of phi(e, a) - phi(e, b) over the members e of a, averaged with the same
+  for b and a. An entity is not counted as a member of the community that it is compared with. Otherwise a small
+  community always seems to fit its own members, and nothing merges. Read literally, as the difference of two
+  expectations, the divergence is near 0 for any two coherent communities, and all merge.
+- The paper goes directly from clusters to fusion. Clusters have entities of similar names, and half of all entities
+  left theirs in the first rounds. Moving them by links first costs little, and fusion then ends with a higher phi and a
+  higher modularity (benchmarks/README.md).
+- If a level has too many communities, they become the entities of the next level, by the same method.
+- In graphs of more than `exact_up_to` entities, K-means finds its centres from a sample, and a community is compared
+  only with those in the regions nearest to it, because the cost would grow with the square.
 """
 
 from dataclasses import dataclass, replace
@@ -47,17 +47,18 @@ class CommunitySettings:
     Attributes:
         semantic_weight: lambda of eq. 5.
         merge_below: epsilon of eq. 7.
-        entities_per_cluster: beta, entities in an initial cluster.
-        max_clusters: eta, clusters of one run of K-means, and communities of the top level.
-        max_iterations: cap on the rounds of moving and merging.
-        moves: sweeps of moving in a round; in each, every other entity may move.
-        max_members: entities of a community, so one prompt can summarise it.
-        max_children: communities within one of the next level: their summaries, of about 100 tokens each,
-            are what that one is summarised from.
-        keywords: entities that represent a community.
-        update_above: entities from which a changed graph is clustered anew only around the changes.
-        drift: share of the entities that may so come and go before all are clustered anew.
-        exact_up_to: entities up to which K-means finds centres by all of them, and each community is compared with all.
+        entities_per_cluster: beta, the number of entities in an initial cluster.
+        max_clusters: eta, the maximum number of clusters of one run of K-means, and of communities on the top level.
+        max_iterations: the maximum number of rounds of moving and merging.
+        moves: the number of sweeps of moving in a round; in each, every other entity may move.
+        max_members: the maximum number of entities in a community, so that one prompt can summarise it.
+        max_children: the maximum number of communities in one of the next level, which is summarised from their
+            summaries of about 100 tokens each.
+        keywords: the number of entities that represent a community.
+        update_above: the number of entities above which a changed graph is clustered anew only around the changes.
+        drift: the share of the entities that may be added or removed in this way before all are clustered anew.
+        exact_up_to: the number of entities up to which K-means uses all of them to find centres, and each community is
+            compared with all others.
     """
 
     semantic_weight: float = 0.5
@@ -77,7 +78,7 @@ class CommunitySettings:
 def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
     """Partition the entities into communities.
 
-    The entities have to come in the order of their ids, so that the result depends on nothing else.
+    The entities must be in the order of their ids, so the result does not depend on the order they were added in.
 
     Returns:
         The number of each entity's community, shape (n,), without gaps and in order of first member.
@@ -92,13 +93,16 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
 
 
 def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
-    """Fit a partition of a graph that has changed in places; what is far from the changes stays; see `detect`.
+    """Adapt a partition to a graph that has changed in places; entities far from the changes stay where they are.
 
     Args:
         data: n entities.
-        labels: their communities; a new entity is alone in one.
-        active: who may move at first, shape (n,).
+        labels: their present communities, shape (n,); a new entity is alone in one.
+        active: True for each entity that may move in the first round, shape (n,).
         settings: the constants.
+
+    Returns:
+        The community of each entity, as `detect` returns it.
     """
     with one_thread():
         return _fuse(data, renumber(labels), active, settings)
@@ -109,7 +113,7 @@ def _is_large(data: EntityFeatures, settings: CommunitySettings) -> bool:
 
 
 def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
-    """Move and merge until little changes."""
+    """Move entities and merge communities until little changes; return the labels, numbered without gaps."""
     for _ in range(settings.max_iterations):
         labels, active, moved, merged = _round(data, labels, active, settings)
         if moved + merged <= SETTLED * len(labels):
@@ -119,28 +123,33 @@ def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], setti
 
 def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
            ) -> tuple[Labels, NDArray[np.bool_], int, int]:
-    """Sweep over the active entities to move them, then merge communities.
+    """Move the active entities, then merge communities.
+
+    Communities of active entities and communities that entities have left may merge, with any adjacent community.
 
     Returns:
-        The labels; who is active in the next round: those around a change, as in Leiden's fast local moving; how many
-        entities moved, and how many pairs merged.
+        - The new labels.
+        - Which entities are active in the next round: entities that moved, entities whose community merged, and
+          entities linked to these. Leiden's fast local moving does the same.
+        - How many entities moved.
+        - How many pairs of communities merged.
     """
     now = Perception(data, labels)
     pairs, count, moves = adjacent(data, now, by_region=_is_large(data, settings)), len(now.sizes), 0
     for sweep in range(settings.moves):
-        # Half of them at once: two that move towards each other would change places.
+        # Only every other entity at once, because two that move towards each other would swap places.
         every_other = np.arange(len(labels)) % 2 == sweep % 2
-        found, moved = move(now, active & every_other, pairs, settings.semantic_weight, settings.max_members)
+        new_labels, moved = move(now, active & every_other, pairs, settings.semantic_weight, settings.max_members)
         if moved:
-            now, moves = Perception(data, found, count), moves + moved
+            now, moves = Perception(data, new_labels, count), moves + moved
     has_moved = now.labels != labels
-    concerned = np.zeros(count, bool)
-    concerned[now.labels[active]] = True
-    concerned[labels[has_moved]] = True
-    labels, merged = merge(now, pairs[concerned[pairs].any(axis=1)], settings.semantic_weight, settings.merge_below,
+    may_merge = np.zeros(count, bool)
+    may_merge[now.labels[active]] = True
+    may_merge[labels[has_moved]] = True
+    labels, merged = merge(now, pairs[may_merge[pairs].any(axis=1)], settings.semantic_weight, settings.merge_below,
                            settings.max_members)
-    has_grown = np.bincount(labels)[labels] != now.sizes[now.labels]
-    changed = has_moved | has_grown
+    is_in_merged = np.bincount(labels)[labels] != now.sizes[now.labels]
+    changed = has_moved | is_in_merged
     return labels, changed | data.beside(changed), moves, merged
 
 
@@ -151,28 +160,33 @@ def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]
         Levels, the finest first: for each entity the number of its community, shape (n,). Each level
         is a partition of the entities, and each community lies within one of the next level.
     """
-    found = detect(data, settings)
-    levels, above = [found], replace(settings, max_members=settings.max_children)
-    while (count := int(found.max(initial=-1)) + 1) > settings.max_clusters:
-        data = _group(data, found)
-        found = detect(data, above)
-        if int(found.max()) + 1 == count:
-            break  # none of them belong together
-        levels.append(renumber(found[levels[-1]]))
+    labels = detect(data, settings)
+    levels, settings_above = [labels], replace(settings, max_members=settings.max_children)
+    while (count := int(labels.max(initial=-1)) + 1) > settings.max_clusters:
+        data = _group(data, labels)
+        labels = detect(data, settings_above)  # the next level's communities, of the last level's
+        if int(labels.max()) + 1 == count:
+            break  # nothing was grouped
+        levels.append(renumber(labels[levels[-1]]))
     return levels
 
 
 def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> Scores:
     """Compute phi(e, C) of every entity and its own community (eq. 5), shape (n,)."""
-    everyone = np.argsort(labels, kind="stable")
+    by_community = np.argsort(labels, kind="stable")
     scores = np.zeros(len(labels), np.float32)
     if len(labels):
-        scores[everyone] = Perception(data, labels).phi(everyone, labels[everyone], settings.semantic_weight)
+        phi = Perception(data, labels).phi(by_community, labels[by_community], settings.semantic_weight)
+        scores[by_community] = phi
     return scores
 
 
 def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
-    """Make the communities the entities of the next level: centroids, joint neighbourhoods, the links between them."""
+    """Return the features of the communities, which are the entities of the next level.
+
+    They are the centroids, the mean neighbourhoods, and the links and mentions added up. Links within a community are
+    left out.
+    """
     members = membership(labels).T.tocsr()
     links = sparse.coo_array(members @ data.links @ members.T)
     between = links.row != links.col
@@ -185,6 +199,7 @@ def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
 
 def _joint_neighbourhoods(data: EntityFeatures, members: sparse.csr_array,
                           ) -> tuple[sparse.csr_array, NDArray[np.float32]]:
+    """Return the mean neighbourhood of each community's members, and its mass (see `EntityFeatures`)."""
     mass = members @ data.mass
     joint = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)
                              @ (members @ data.neighbourhoods))

@@ -10,23 +10,29 @@ from .features import EntityFeatures, shares
 
 Scores = NDArray[np.float32]
 
-# Communities whose pairs are scored at once: their rows of Psi are a table that stays in the cache.
+# Communities whose pairs are scored at once; their rows of Psi fit into the processor's cache.
 _BLOCK = 32
-# Pairs whose cosines are computed at once: temporary arrays stay in the cache.
+# Pairs whose cosines are computed at once; temporary arrays fit into the processor's cache.
 _PAIRS = 256
-# Scores that differ by less are equal, so the last bits of a sum decide nothing.
+# Scores are rounded to this many digits, so rounding errors decide nothing.
 DECIMALS = 5
 
 
 class Perception:
-    """The entities and communities of one iteration, as the two terms of phi compare them."""
+    """The entities and communities of one iteration, prepared for computing phi, the fit of an entity and a community.
+
+    Psi, the neighbourhood of an entity, has two halves. One has each pair of a relation and the entity at its other
+    end, and each passage that mentions the entity. The other has the communities of those ends at this iteration. A
+    relation type that two entities share with different ends counts nothing.
+    """
 
     def __init__(self, data: EntityFeatures, labels: Labels, communities: int = 0) -> None:
-        """Describe every community by its members; there are at least so many, and some may have lost all of theirs.
+        """Sum the features of each community's members.
 
-        Psi has two halves: the relation-specific neighbourhood, each relation with the entity at its other end and
-        each passage that mentions the entity, and the communities that those ends belong to at this iteration. A
-        relation type that is shared without an end counts nothing.
+        Args:
+            data: n entities.
+            labels: the community of each, shape (n,).
+            communities: the minimum number of communities; some may have no members.
         """
         self.labels = labels
         self.sizes = np.bincount(labels, minlength=communities)
@@ -44,22 +50,34 @@ class Perception:
         self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
 
     def phi(self, entities: Labels, communities: Labels, semantic_weight: float) -> Scores:
-        """Compute S_r + lambda S_s (eq. 5) of pairs, by community; see `overlap` and `cosine`.
+        """Compute phi = S_r + lambda S_s (eq. 5) of pairs of entity and community; see `overlap` and `cosine`.
+
+        Args:
+            entities: the entity of each pair.
+            communities: the community of each pair, sorted.
+            semantic_weight: lambda.
 
         Returns:
-            Shape (pairs,), rounded so only real differences count.
+            Shape (pairs,), rounded to `DECIMALS` digits.
         """
         return np.asarray(np.round(self.overlap(entities, communities)
                                    + semantic_weight * self.cosine(entities, communities), DECIMALS), np.float32)
 
     def overlap(self, entities: Labels, communities: Labels) -> Scores:
-        """Compute S_r of pairs of entity and community, by community; an entity is left out of its own.
+        """Compute S_r (eq. 6) of pairs of entity and community: the Jaccard overlap of their neighbourhoods Psi.
+
+        An entity is not counted as a member of its own community.
+
+        Args:
+            entities: the entity of each pair.
+            communities: the community of each pair, sorted.
 
         Returns:
-            The Jaccard overlap in [0, 1], shape (pairs,).
+            The overlap in [0, 1], shape (pairs,).
         """
         overlap = np.zeros(len(entities), np.float32)
         own = self.labels[entities] == communities
+        # Psi of a block of communities as a dense table; its filled cells are set back to 0 after each block.
         table = np.zeros((_BLOCK, self._total.shape[1]), np.float32)
         starts = range(0, len(self.sizes), _BLOCK)
         bounds = np.searchsorted(communities, [*starts, len(self.sizes)]).tolist()
@@ -75,22 +93,32 @@ class Perception:
 
     def _overlap(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int,
                  table: Scores) -> Scores:
-        """Compute S_r of pairs with a block of communities, whose sums are the rows of `table`."""
+        """Compute S_r of pairs with a block of communities (see `overlap`).
+
+        Args:
+            entities: the entity of each pair.
+            communities: the community of each pair.
+            own: True for each pair of an entity with its own community.
+            first: the number of the block's first community.
+            table: Psi summed over the members, a row for each community of the block.
+        """
         psi = self._psi[entities]
         counts = np.diff(psi.indptr)
-        others = np.maximum(self.sizes[communities] - own, 1)
-        there = table.ravel()[psi.indices + np.repeat((communities - first) * table.shape[1], counts)]
+        other_members = np.maximum(self.sizes[communities] - own, 1)
+        # For each entry of the entities' Psi: the community's mean of it, without the entity itself.
+        community_psi = table.ravel()[psi.indices + np.repeat((communities - first) * table.shape[1], counts)]
         if own.any():
-            there = np.maximum(there - np.where(np.repeat(own, counts), psi.data, 0.0), 0.0)
-        there /= np.repeat(others.astype(np.float32), counts)
-        psi.data = np.minimum(psi.data, there)
-        common = psi.sum(axis=1)
-        mass = np.maximum(self._masses[communities] - np.where(own, self._mass[entities], 0.0), 0.0) / others
-        either = self._mass[entities] + mass - common
-        return np.asarray(common / np.maximum(either, 1e-9), np.float32)
+            community_psi = np.maximum(community_psi - np.where(np.repeat(own, counts), psi.data, 0.0), 0.0)
+        community_psi /= np.repeat(other_members.astype(np.float32), counts)
+        psi.data = np.minimum(psi.data, community_psi)
+        intersection = psi.sum(axis=1)
+        entity_mass = self._mass[entities]
+        mass = np.maximum(self._masses[communities] - np.where(own, entity_mass, 0.0), 0.0) / other_members
+        union = entity_mass + mass - intersection
+        return np.asarray(intersection / np.maximum(union, 1e-9), np.float32)
 
     def mean_cosines(self, a: Labels, b: Labels) -> Scores:
-        """Compute the mean of S_s(e, b) over the members e of a, averaged with that of b and a, for pairs (a, b).
+        """Compute the mean of S_s(e, b) over the members e of a, averaged with the same for b and a, for pairs (a, b).
 
         Returns:
             Shape (pairs,); exact, because the mean of cosines to one vector is a product of sums.
@@ -100,7 +128,7 @@ class Perception:
         return np.asarray((dots / self.sizes[a] / lengths[b] + dots / self.sizes[b] / lengths[a]) / 2, np.float32)
 
     def bound_overlaps(self, a: Labels, b: Labels) -> Scores:
-        """Bound the mean of S_r(e, b) over the members e of a, averaged with that of b and a, for pairs (a, b).
+        """Bound the mean of S_r(e, b) over the members e of a, averaged with the same for b and a, for pairs (a, b).
 
         The minimum is concave, so by Jensen's inequality the numerator is on average at most that of the mean member.
         The denominator is at least the mass of b.
@@ -108,18 +136,21 @@ class Perception:
         Returns:
             Upper bounds, shape (pairs,).
         """
-        each = np.maximum(self.sizes, 1)
-        means = sparse.csr_array(sparse.diags_array(1.0 / each).astype(np.float32) @ self._total)
-        means.sort_indices()
-        common = np.empty(len(a), np.float32)
-        for at in range(0, len(a), _PAIRS):
-            part = slice(at, at + _PAIRS)
-            common[part] = means[a[part]].minimum(means[b[part]]).sum(axis=1)
-        mass = np.maximum(self._masses / each, 1e-9)
-        return np.asarray(common * (1 / mass[a] + 1 / mass[b]) / 2, np.float32)
+        sizes = np.maximum(self.sizes, 1)
+        mean_psi = sparse.csr_array(sparse.diags_array(1.0 / sizes).astype(np.float32) @ self._total)
+        mean_psi.sort_indices()
+        intersection = np.empty(len(a), np.float32)
+        for start in range(0, len(a), _PAIRS):
+            part = slice(start, start + _PAIRS)
+            intersection[part] = mean_psi[a[part]].minimum(mean_psi[b[part]]).sum(axis=1)
+        mass = np.maximum(self._masses / sizes, 1e-9)
+        return np.asarray(intersection * (1 / mass[a] + 1 / mass[b]) / 2, np.float32)
 
     def cosine(self, entities: Labels, communities: Labels) -> Scores:
-        """Compute S_s of pairs of entity and community, in [-1, 1]; an entity is left out of its own."""
+        """Compute S_s of pairs of entity and community: the cosine of the entity and the community's centroid.
+
+        An entity is not counted as a member of its own community.
+        """
         own = self.labels[entities] == communities
         dots = self._dots(self.representations, entities, communities)
         itself = np.where(own, self._norms[entities], 0.0)
@@ -127,9 +158,9 @@ class Perception:
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
 
     def _dots(self, rows: Vectors, chosen: Labels, communities: Labels) -> Scores:
-        """Compute the products of rows and the sums of communities, shape (pairs,)."""
+        """Compute the product of a row and the sum of a community's representations for each pair, shape (pairs,)."""
         dots = np.empty(len(chosen), np.float32)
-        for at in range(0, len(chosen), _PAIRS):
-            part = slice(at, at + _PAIRS)
+        for start in range(0, len(chosen), _PAIRS):
+            part = slice(start, start + _PAIRS)
             np.vecdot(rows[chosen[part]], self.sums[communities[part]], out=dots[part])
         return dots

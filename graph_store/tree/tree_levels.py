@@ -1,13 +1,13 @@
 """The knowledge tree (Youtu-GraphRAG eq. 8): L4 communities, L3 keywords, L2 triples, L1 attributes.
 
-L1 and L2 are the graph itself; this file makes L3 and L4 from it. It is apart from the digests, as no question needs
-scipy, with which communities are found.
+L1 and L2 are the graph itself; this file makes L3 and L4 from it. It needs scipy, which is slow to import. Questions
+need only the digests, which are therefore in another file.
 
-In a large graph that has changed in places, what is far from a change keeps its community. New entities, and the
-communities of those that share a triple or a passage with one, are fitted to each other by `detection.refine`. On the
-levels above each community keeps its parent, and one that is new gets the parent that most of its members, or else of
-what is beside them, had. How far this may lead from detecting all communities anew is bounded by
-`CommunitySettings.drift`.
+If a large graph has changed in places, entities far from the changes keep their communities. Only new entities, and the
+communities of entities that share a triple or a passage with a new one, are regrouped (`detection.refine`). On the
+levels above, each community keeps its parent. A new community gets the parent that most of its members had, or else
+most of the entities beside them. `CommunitySettings.drift` limits how many entities may change before all communities
+are detected anew.
 """
 
 from collections import Counter
@@ -28,7 +28,8 @@ from .scores import Scores
 
 _DECIMALS = 4
 _SAMPLE = 1000
-"""Entities by which it is known what all have in common. Ids are hashes, so those that sort first are a sample."""
+"""Entities that are added to the regrouped ones, so their mean vector is about that of the whole graph. Ids are hashes,
+so the first in order are a random sample."""
 
 
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[TreeCommunity]:
@@ -37,49 +38,64 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
     All entities and relations must have vectors.
 
     Returns:
-        Each level a partition of the entities, each community within its parent; by level and id.
+        The communities of all levels, sorted by level and id. Each level is a partition of the entities, and each
+        community lies within its parent.
     """
     data, ids = graph_features(graph, vectors), graph.entity_ids()
     levels = [described(graph, ids, data, labels, level, settings)
               for level, labels in enumerate(hierarchy(data, settings))]
     communities: list[TreeCommunity] = []
-    for level, own in enumerate(levels):
-        above = {entity: c.id for c in levels[level + 1] for entity in c.members} if level + 1 < len(levels) else {}
-        communities += [c.model_copy(update={"parent": above.get(c.members[0], "")}) for c in own]
+    for on_level, parents in zip(levels, [*levels[1:], []], strict=True):
+        parent_of = {entity: parent.id for parent in parents for entity in parent.members}
+        communities += [c.model_copy(update={"parent": parent_of.get(c.members[0], "")}) for c in on_level]
     return communities
 
 
 def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence[str] | None = None,
                    sample: Sequence[str] = ()) -> EntityFeatures:
-    """Compute what detection reads of entities and of the triples between them.
+    """Compute the features of entities from their vectors, the triples between them, and their mentions.
 
     Args:
         graph: the graph.
-        vectors: those of the entities and relations.
-        chosen: the entities, in order; None: all, in the order of their ids.
-        sample: others by which it is known what all entities have in common.
+        vectors: the vectors of the entities and relations.
+        chosen: the entities, in order; None for all, in the order of their ids.
+        sample: other entities, which affect only the mean vector and shared passages (see `_SAMPLE`).
+
+    Returns:
+        The features of the chosen entities.
     """
-    own = graph.entity_ids() if chosen is None else chosen
-    ids = [*own, *sample]
-    number = np.full(graph.count_entities(), -1, np.intp)
+    chosen = graph.entity_ids() if chosen is None else chosen
+    ids = [*chosen, *sample]
+    number = np.full(graph.count_entities(), -1, np.intp)  # by row of the graph; -1 for entities left out
     number[[graph.row(entity) for entity in ids]] = np.arange(len(ids))
-    heads, kinds, tails = number[graph.columns.triples[:, 0]], graph.columns.triples[:, 1], number[
-        graph.columns.triples[:, 2]]
-    within = (heads >= 0) & (heads < len(own)) & (tails >= 0) & (tails < len(own))
-    relations, kind = np.unique(kinds[within], return_inverse=True)
+    triples = graph.columns.triples
+    heads, kinds, tails = number[triples[:, 0]], triples[:, 1], number[triples[:, 2]]
+    is_between_chosen = (heads >= 0) & (heads < len(chosen)) & (tails >= 0) & (tails < len(chosen))
+    relations, relation_rows = np.unique(kinds[is_between_chosen], return_inverse=True)
     entities, chunks = graph.mention_pairs()
-    owners = number[entities]
-    passage = np.unique(chunks[owners >= 0], return_inverse=True)[1]
+    mentioned = number[entities]
+    is_included = mentioned >= 0
+    passages = np.unique(chunks[is_included], return_inverse=True)[1]
+    relation_ids = [relation_id(graph.columns.texts[relation]) for relation in relations.tolist()]
     data = features(
-        vectors.get("entities", ids), vectors.get("relations", [
-            relation_id(graph.columns.texts[relation]) for relation in relations.tolist()]),
-        np.stack([heads[within], kind, tails[within]], axis=1), np.stack([owners[owners >= 0], passage], axis=1))
-    return data.first(len(own)) if sample else data
+        vectors.get("entities", ids), vectors.get("relations", relation_ids),
+        np.stack([heads[is_between_chosen], relation_rows, tails[is_between_chosen]], axis=1),
+        np.stack([mentioned[is_included], passages], axis=1))
+    return data.first(len(chosen)) if sample else data
 
 
 def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
               settings: CommunitySettings) -> list[TreeCommunity]:
-    """Make communities of some entities' labels, with keywords, cohesion and id, by id."""
+    """Return the communities of a partition, with keywords, cohesion and id; sorted by id.
+
+    Args:
+        graph: the graph.
+        ids: the entities.
+        data: their features.
+        labels: the number of each entity's community.
+        level: the level of the communities.
+        settings: the constants.
+    """
     if not len(labels):
         return []
     scores = affinity(data, labels, settings)
@@ -88,8 +104,9 @@ def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, l
 
 
 def _community(members: list[str], scores: Scores, level: int, keywords: int) -> TreeCommunity:
+    """Return a community without an id; its keywords are the members that fit it best, its cohesion their mean fit."""
     best = sorted(range(len(members)), key=lambda i: (-float(scores[i]), members[i]))[:keywords]
-    # SQLite has no -0.0, and PostgreSQL has one.
+    # "or 0.0" turns -0.0 into 0.0, because PostgreSQL stores -0.0 and SQLite does not.
     cohesion = round(float(scores.mean(dtype=np.float64)), _DECIMALS) or 0.0
     return TreeCommunity(id="", members=tuple(sorted(members)), keywords=tuple(members[i] for i in best), level=level,
                      cohesion=cohesion)
@@ -97,19 +114,30 @@ def _community(members: list[str], scores: Scores, level: int, keywords: int) ->
 
 def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
                 before: Sequence[TreeCommunity]) -> list[TreeCommunity]:
-    """Fit the tree of the graph as it was to what it is now, with as many levels; see `find_tree`."""
+    """Adapt an earlier tree to the graph as it is now; the number of levels stays.
+
+    Args:
+        graph: the graph.
+        vectors: the vectors of its entities and relations.
+        settings: the constants.
+        before: the communities of the earlier tree.
+
+    Returns:
+        The communities, as `find_tree` returns them.
+    """
     finest = [community for community in before if community.level == 0]
-    of = {entity: community for community in finest for entity in community.members}
-    near = {entity: _beside(graph, entity) for entity in graph.entity_ids() if entity not in of}
-    concerned = {of[entity].id for others in near.values() for entity in others if entity in of}
-    concerned.update(community.id for entity, community in of.items() if entity not in graph)
-    found = _regroup(graph, vectors, settings, near, [c for c in finest if c.id in concerned])
-    levels = [[identified(graph, c) for c in finest if c.id not in concerned] + [
-        c.model_copy(update={"parent": _parent_of(c.members, of, near)}) for c in found]]
+    old_community = {entity: community for community in finest for entity in community.members}
+    beside_new = {entity: _beside(graph, entity) for entity in graph.entity_ids() if entity not in old_community}
+    to_regroup = {old_community[entity].id for others in beside_new.values() for entity in others
+                  if entity in old_community}
+    to_regroup.update(community.id for entity, community in old_community.items() if entity not in graph)
+    regrouped = _regroup(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
+    levels = [[identified(graph, c) for c in finest if c.id not in to_regroup] + [
+        c.model_copy(update={"parent": _parent_of(c.members, old_community, beside_new)}) for c in regrouped]]
     for level in range(1, 1 + max(community.level for community in before)):
-        known = {community.id: community for community in before if community.level == level}
-        levels[-1], above = _with_parents(graph, levels[-1], known, level, settings)
-        levels.append(above)
+        old_parents = {community.id: community for community in before if community.level == level}
+        levels[-1], parents = _with_parents(graph, levels[-1], old_parents, level, settings)
+        levels.append(parents)
     return [community for level in levels for community in sorted(level, key=lambda c: c.id)]
 
 
@@ -119,45 +147,65 @@ def _beside(graph: KnowledgeGraph, entity: str) -> set[str]:
                                           for other, *_ in graph.mentioned_in(chunk))
 
 
-def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings, near: Mapping[str, set[str]],
-               concerned: Sequence[TreeCommunity]) -> list[TreeCommunity]:
-    """Return the communities of new entities and of the members of some communities, by id."""
-    number = {entity: label for label, community in enumerate(concerned) for entity in community.members
-              if entity in graph}
-    ids = sorted({*number, *near})
+def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
+             beside_new: Mapping[str, set[str]], communities: Sequence[TreeCommunity]) -> list[TreeCommunity]:
+    """Regroup new entities and the members of some communities; return the communities that result, sorted by id.
+
+    Args:
+        graph: the graph.
+        vectors: the vectors of its entities and relations.
+        settings: the constants.
+        beside_new: for each new entity, the entities that share a triple or a passage with it.
+        communities: the communities whose members may move.
+    """
+    label_of = {entity: label for label, community in enumerate(communities) for entity in community.members
+                if entity in graph}
+    ids = sorted({*label_of, *beside_new})
     if not ids:
         return []
     data = graph_features(graph, vectors, ids, nsmallest(_SAMPLE, set(graph.entity_ids()) - set(ids)))
-    fresh = len(concerned) + np.arange(len(ids))
-    labels = np.array([number.get(entity, fresh[row]) for row, entity in enumerate(ids)], np.intp)
-    beside = set(near).union(*near.values())
-    labels = refine(data, labels, np.array([entity in beside for entity in ids]), settings)
+    own_label = len(communities) + np.arange(len(ids))  # a new entity begins in a community of its own
+    labels = np.array([label_of.get(entity, own_label[row]) for row, entity in enumerate(ids)], np.intp)
+    may_move = set(beside_new).union(*beside_new.values())
+    labels = refine(data, labels, np.array([entity in may_move for entity in ids]), settings)
     return described(graph, ids, data, labels, 0, settings)
 
 
-def _parent_of(members: Iterable[str], of: Mapping[str, TreeCommunity], near: Mapping[str, set[str]]) -> str:
-    """Return the parent that most members had, or else most of what is beside them; empty where there is none."""
-    votes = (Counter(of[entity].parent for entity in members if entity in of)
-             or Counter(of[end].parent for entity in members for end in near[entity] if end in of))
+def _parent_of(members: Iterable[str], old_community: Mapping[str, TreeCommunity],
+               beside_new: Mapping[str, set[str]]) -> str:
+    """Return the parent that most members had before, else most entities beside new members; "" if there is none."""
+    votes = (Counter(old_community[entity].parent for entity in members if entity in old_community)
+             or Counter(old_community[end].parent for entity in members for end in beside_new[entity]
+                        if end in old_community))
     return min(votes, key=lambda parent: (-votes[parent], parent), default="")
 
 
-def _with_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], known: Mapping[str, TreeCommunity],
+def _with_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], old_parents: Mapping[str, TreeCommunity],
                   level: int, settings: CommunitySettings) -> tuple[list[TreeCommunity], list[TreeCommunity]]:
-    """Return communities with the ids that their parents have now, and these; those without one share a new one."""
+    """Update the parents of communities, whose ids change with their members.
+
+    Children without an old parent share a new one.
+
+    Returns:
+        The children with their parents' new ids, and the parents.
+    """
     by_parent: dict[str, list[TreeCommunity]] = {}
     for child in children:
         by_parent.setdefault(child.parent, []).append(child)
-    new = TreeCommunity(id="", members=(), keywords=(), level=level)
-    parents = {key: _join(graph, known.get(key, new), own, settings) for key, own in by_parent.items()}
+    empty = TreeCommunity(id="", members=(), keywords=(), level=level)
+    parents = {old_id: _join(graph, old_parents.get(old_id, empty), siblings, settings)
+               for old_id, siblings in by_parent.items()}
     return [child.model_copy(update={"parent": parents[child.parent].id}) for child in children], [*parents.values()]
 
 
 def _join(graph: KnowledgeGraph, before: TreeCommunity, children: Sequence[TreeCommunity], settings: CommunitySettings,
             ) -> TreeCommunity:
-    """Return a community of the members of others; it keeps those of its keywords that are among these."""
+    """Return a community after an update, with all members of its children.
+
+    Its earlier keywords come first if they are still members, then those of the largest children.
+    """
     members = {entity for child in children for entity in child.members}
     largest = sorted(children, key=lambda c: (-len(c.members), c.id))
-    wanted = dict.fromkeys((*before.keywords, *(keyword for child in largest for keyword in child.keywords)))
-    keywords = [entity for entity in wanted if entity in members][:settings.keywords]
+    candidates = dict.fromkeys((*before.keywords, *(keyword for child in largest for keyword in child.keywords)))
+    keywords = [entity for entity in candidates if entity in members][:settings.keywords]
     return identified(graph, before.model_copy(update={"members": tuple(sorted(members)), "keywords": tuple(keywords)}))

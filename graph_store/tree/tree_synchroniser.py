@@ -1,4 +1,4 @@
-"""The knowledge tree: built from the graph, described."""
+"""Keep the knowledge tree in step with the graph: find its communities, and have them described."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ _DESCRIBED_AT_ONCE = 256
 
 
 class TreeSynchroniser:
-    """Keeps the communities of one knowledge base: a function of the graph, and the descriptions of those that stay."""
+    """Updates and describes the communities of one knowledge base; one that stays the same keeps its description."""
 
     def __init__(self, database: Database, graph: LedgerGraph, vectors: VectorStore,
                  communities: CommunityTable) -> None:
@@ -31,7 +31,7 @@ class TreeSynchroniser:
         self._communities = communities
 
     def state(self) -> GraphState:
-        """Return the state of the ledger that the communities reflect; zeros before the first."""
+        """Return the state of the ledger that the communities reflect; zeros if there are none yet."""
         return GraphState(*ledger_state(self._db).tree[:2])
 
     def is_behind(self) -> bool:
@@ -39,20 +39,21 @@ class TreeSynchroniser:
         return self.state() != self._graph.state
 
     def update(self, summarise: Summarise) -> None:
-        """Bring the tree up to the graph, or describe what an earlier run left undescribed."""
+        """Build the tree if it does not reflect the graph; else describe what an earlier run left undescribed."""
         if self.is_behind():
             self.build(summarise)
         elif self._communities.has_undescribed():
             self.describe(summarise)
 
     def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> None:
-        """Find the communities of the graph, all of them anew if `whole`, then describe the new ones."""
+        """Find the communities of the graph, then describe the new ones; `whole` finds all of them anew."""
         self._find(settings or CommunitySettings(), whole=whole)
         self.describe(summarise)
 
     def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
+        """Update the stored communities, or replace them by new ones if that is not possible."""
         graph, state = self._graph.graph, self._graph.state
-        before, drift = ([], 0) if whole else self._before(settings)
+        before, drift = ([], 0) if whole else self._updatable_tree(settings)
         communities = update_tree(graph, self._vectors, settings, before) if before else []
         if not communities or _needs_a_level(communities, settings):
             communities, drift = find_tree(graph, self._vectors, settings), 0
@@ -61,43 +62,48 @@ class TreeSynchroniser:
             self._revise(ledger_state(self._db).tree._replace(
                 position=state.position, resolution=state.resolution, drift=drift))
 
-    def _before(self, settings: CommunitySettings) -> tuple[list[TreeCommunity], int]:
-        """Return the tree to go on from and how many entities came or went since it was whole; empty for none."""
+    def _updatable_tree(self, settings: CommunitySettings) -> tuple[list[TreeCommunity], int]:
+        """Return the stored communities if they can be updated, and the drift of an updated tree.
+
+        The drift is the number of entities added or removed since all communities were found anew. The list is empty,
+        and the drift 0, if the graph is small or the drift is too high.
+        """
         entities = self._graph.graph.entity_ids()
         if len(entities) <= settings.update_above:
             return [], 0
-        before = self._communities.all(level=None)
-        known = {entity for community in before if community.level == 0 for entity in community.members}
-        drift = ledger_state(self._db).tree.drift + len(known ^ set(entities))
-        return (before, drift) if drift <= settings.drift * len(entities) else ([], 0)
+        stored = self._communities.all(level=None)
+        grouped = {entity for community in stored if community.level == 0 for entity in community.members}
+        drift = ledger_state(self._db).tree.drift + len(grouped ^ set(entities))
+        return (stored, drift) if drift <= settings.drift * len(entities) else ([], 0)
 
     def forget_outdated_reports(self) -> None:
-        """Delete the reports that were written in one call with what no document states any more.
+        """Delete the reports whose prompt had a text that no document states any more.
 
-        A report may repeat it. The model is asked again.
+        Such a report may repeat the text, so the model is asked again.
         """
-        if shared := self._communities.find_shared():
+        if texts_in_prompt := self._communities.find_shared():
             stated = {text_id(text) for text in all_texts(self._graph.graph)}
-            self._communities.forget_summaries([one for one, shown in shared.items() if not stated.issuperset(shown)])
+            self._communities.forget_summaries([report for report, texts in texts_in_prompt.items()
+                                                if not stated.issuperset(texts)])
 
     def describe(self, summarise: Summarise) -> None:
         """Name and summarise the communities that are not described yet.
 
-        What was described is stored, even if the rest fails.
+        Each batch is stored, even if a later one fails.
         """
-        waiting = self._communities.find_undescribed()
-        for start in range(0, len(waiting), _DESCRIBED_AT_ONCE):
-            some = waiting[start:start + _DESCRIBED_AT_ONCE]
-            summaries = summarise(digests(self._graph.graph, some))
+        undescribed = self._communities.find_undescribed()
+        for start in range(0, len(undescribed), _DESCRIBED_AT_ONCE):
+            batch = undescribed[start:start + _DESCRIBED_AT_ONCE]
+            summaries = summarise(digests(self._graph.graph, batch))
             with self._db.transaction():
-                self._communities.describe(zip([community.id for community in some], summaries, strict=True))
+                self._communities.describe(zip([community.id for community in batch], summaries, strict=True))
                 self._revise(ledger_state(self._db).tree)
 
     def _revise(self, state: TreeState) -> None:
-        """Tell readers that the tree is another one."""
+        """Store the tree's state under a new revision, by which readers notice the change."""
         note_state(self._db, tree=state._replace(revision=state.revision + 1))
 
 
 def _needs_a_level(communities: Sequence[TreeCommunity], settings: CommunitySettings) -> bool:
-    """Return True if there are so many on the finest level, which is the only one, that others belong above it."""
+    """Return True if there is only one level and it has so many communities that it needs a level above."""
     return not any(community.level for community in communities) and len(communities) > settings.max_clusters

@@ -1,4 +1,4 @@
-"""Chroma's collections of one knowledge base by one embedding model, in its folder or on a server."""
+"""Read and write Chroma's collections of one knowledge base for one embedding model, in its folder or on a server."""
 
 import time
 from abc import ABC, abstractmethod
@@ -21,13 +21,14 @@ KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
 """The kinds of vectors."""
 
 INDEX: "CreateHNSWConfiguration" = {"space": "cosine", "ef_construction": 8, "max_neighbors": 8}
-"""The settings of Chroma's indexes. Retrieval compares vectors directly and never searches them, so they have few links
-to make adding elements cheap."""
+"""The settings of Chroma's indexes. Retrieval compares vectors directly and never searches the indexes. They have few
+links, so adding vectors is cheap."""
 
 _PART_MOST = 50_000
-"""Vectors of a collection: Chroma has its whole index in memory, which collections of bounded size bound."""
+"""The maximum number of vectors in a collection. Chroma keeps a collection's whole index in memory, so the limit bounds
+the memory in use."""
 
-# Seconds between attempts. A writer's commit takes milliseconds, or tenths of a second on a busy machine.
+# Seconds between attempts. Another process's commit takes milliseconds, or tenths of a second on a busy machine.
 _WAITS = (0.02, 0.1, 0.3, 1.0)
 
 
@@ -39,7 +40,7 @@ def chroma() -> ModuleType:
 
 
 def client_settings() -> "Settings":
-    """Return the settings of a client, which may change them."""
+    """Return new settings for one client; clients change their settings, so they must not share them."""
     return cast("Settings", chroma().config.Settings(_env_file=None, anonymized_telemetry=False))
 
 
@@ -58,13 +59,14 @@ def retry(attempt: Callable[[], _T]) -> _T:
 
 
 class ChromaCollections(ABC):
-    """The vectors of one knowledge base by one model, each kind in one or more collections, its parts.
+    """The vectors of one knowledge base by one model.
 
-    Threads may share them. Every method but `close` raises StoreError if Chroma cannot do what is asked.
+    Each kind of vectors is in one or more collections, which are called its parts. Threads may share an instance. Every
+    method but `close` raises StoreError if Chroma fails.
     """
 
     def __init__(self, prefix: str, model: str) -> None:
-        """Open nothing yet; prefix and model are parts of the collections' names."""
+        """Prepare to use the collections, without opening them; prefix and model are parts of their names."""
         self._prefix = prefix
         self._model = model
         self._opened: dict[str, Collection] = {}
@@ -72,34 +74,42 @@ class ChromaCollections(ABC):
 
     @abstractmethod
     def _ask(self, use: "Callable[[ClientAPI], _T]") -> _T:
-        """Return what a function returns of the client. It is called again if it fails, so it must be repeatable."""
+        """Call `use` with Chroma's client, and return its result.
+
+        If the call fails, it is repeated, so `use` must be repeatable.
+        """
 
     def _change(self, use: "Callable[[ClientAPI], object]") -> None:
-        """Have a function change what the client stores; see `_ask`."""
+        """Call `use`, which changes what is stored, with Chroma's client (see `_ask`)."""
         self._ask(use)
 
     def read(self, part: str, ask: "Callable[[Collection], _T]") -> _T:
-        """Return what a function returns of a part, which is created if missing; see `_ask`."""
+        """Call `ask` with the collection of a part, and return its result (see `_ask`).
+
+        The collection is created if it is missing.
+        """
         return self._ask(lambda client: ask(self._open(client, part)))
 
     def write(self, part: str, change: "Callable[[Collection], object]") -> None:
-        """Have a function change a part; see `_ask`."""
+        """Call `change` with the collection of a part, to change it (see `_ask`)."""
         def change_part(client: "ClientAPI") -> None:
             collection = self._open(client, part)
             change(collection)
-            collection.count()  # Chroma writes an index at the next use
+            collection.count()  # any use makes Chroma write the index now
 
         self._change(change_part)
 
     def _open(self, client: "ClientAPI", part: str) -> "Collection":
+        """Return the collection of a part, opened or created at first use."""
         if part not in self._opened:
             name = self._name(part)
             try:
-                # "Get or create" locks Chroma's catalogue for writing even if there is nothing to create.
-                opened = client.get_collection(name, embedding_function=None)
+                # Not `get_or_create_collection`, which locks Chroma's catalogue even if there is nothing to create.
+                collection = client.get_collection(name, embedding_function=None)
             except chroma().errors.NotFoundError:
-                opened = client.get_or_create_collection(name, embedding_function=None, configuration={"hnsw": INDEX})
-            self._opened[part] = opened
+                collection = client.get_or_create_collection(name, embedding_function=None,
+                                                             configuration={"hnsw": INDEX})
+            self._opened[part] = collection
         return self._opened[part]
 
     def _name(self, part: str) -> str:
@@ -115,15 +125,15 @@ class ChromaCollections(ABC):
         return self._parts[kind]
 
     def _names(self) -> set[str]:
-        """Return the names of the collections of all models."""
-        names = self._ask(lambda client: [one.name for one in client.list_collections()])
+        """Return the names of this knowledge base's collections, of all models."""
+        names = self._ask(lambda client: [collection.name for collection in client.list_collections()])
         return {name for name in names if name.startswith(self._prefix)}
 
     def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> str:
-        """Store the vectors of new ids, shape (len(ids), d), in the last part or, if that is full, in a new one.
+        """Store the vectors of ids, shape (len(ids), d), in the last part, or in a new part if that is full.
 
         Returns:
-            The part that has them.
+            The name of the part in which they are stored.
         """
         parts, rows = self.parts(kind), cast("list[Sequence[float]]", vectors)
         if self.read(parts[-1], lambda collection: collection.count()) >= _PART_MOST:
@@ -133,29 +143,30 @@ class ChromaCollections(ABC):
         return part
 
     def drop_others(self) -> None:
-        """Remove the collections of other models, and of what is no longer stored."""
+        """Remove the collections of other models, and any other collections that are not among the parts."""
         self._drop(self._names() - {self._name(part) for kind in KINDS for part in self.parts(kind)})
 
     def _drop(self, names: set[str]) -> None:
+        """Remove the collections with the given names, as far as they exist."""
         def drop(client: "ClientAPI") -> None:
-            for name in names & {one.name for one in client.list_collections()}:
+            for name in names & {collection.name for collection in client.list_collections()}:
                 client.delete_collection(name)
 
         if names:
             self._change(drop)
 
     def was_interrupted(self) -> bool:
-        """Return True if a writer was killed while it wrote, or none has written: what is there may be anything."""
+        """Return True if the stored vectors may be incomplete, because a writer was killed or none has written yet."""
         return False
 
-    def settle(self) -> None:  # noqa: B027  (files of a server are its own)
-        """Note that all that was written is whole."""
+    def settle(self) -> None:  # noqa: B027  (a server looks after its own files)
+        """Record that everything was written completely."""
 
     @abstractmethod
     def remove(self) -> None:
         """Remove the collections of all models; the next use creates them again."""
 
     def close(self) -> None:
-        """Let go of the collections, which other processes may change from then on."""
+        """Forget the opened collections and their names, because other processes may change them from now on."""
         self._opened.clear()
         self._parts.clear()

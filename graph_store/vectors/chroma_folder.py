@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _OPEN_MOST = 6
-"""Collections that are open at a time: the four that a batch writes to, and two that are read. Chroma's indexes stay in
-memory until its client is closed."""
+"""The maximum number of open collections: the four that a batch writes to, and two to read from. Chroma's indexes stay
+in memory until its client is closed."""
 
 _ANSWER_SECONDS = 300.0
-"""How long one call to Chroma may take. Reading the largest collection takes seconds; after a failed write on a full
-disk, a call to the same client may never return."""
+"""The maximum duration of one call to Chroma. Reading the largest collection takes seconds. After a failed write on a
+full disk, however, a call to the same client may never return."""
 
 _ALIVE: WeakSet["FolderCollections"] = WeakSet()
 
-# Each client in this process has a path of its own, even if several open the same folder: Chroma shares one instance
-# among clients of one path, and starts and stops it without a lock. A path with `/.` appended names the same folder.
-# The paths are module state, as they protect state of the process: Chroma's instances.
+# Chroma shares one instance among the clients of one path, and starts and stops it without a lock. Therefore each
+# client in this process has a different path, even if several open the same folder: a path with `/.` appended names the
+# same folder. The paths are module state because Chroma's instances are state of the process, too.
 _PATHS_LOCK = threading.Lock()
 _PATHS_IN_USE: set[str] = set()
 
 
 def _claim_path(folder: Path) -> str:
-    """Reserve a path to a folder that no other client of this process uses."""
+    """Return a path to a folder that no other client of this process uses, and reserve it."""
     with _PATHS_LOCK:
         path = str(folder)
         while path in _PATHS_IN_USE:
@@ -58,16 +58,16 @@ class FolderCollections(ChromaCollections):
     """
 
     _opened_in: ClassVar[int | None] = None
-    """The process in which Chroma was first used; its library has threads that a fork does not."""
+    """The id of the process that first used Chroma. A fork of it cannot use Chroma, whose threads it lacks."""
 
     def __init__(self, folder: Path, model: str) -> None:
-        """Open nothing yet; `model` is part of the collections' names."""
+        """Prepare to use a folder, without opening it; `model` is part of the collections' names."""
         super().__init__("", model)
         self.folder = folder
         self._client: Client | None = None
         self._path = ""
         self._checksums: dict[str, list[int]] | None = None
-        """Those from before the first change that is not settled; None if there is no such change."""
+        """The checksums from before the first change since the last `settle`; None if nothing has changed since."""
         self._is_checked = False
         self._lock = threading.RLock()
         _ALIVE.add(self)
@@ -75,14 +75,14 @@ class FolderCollections(ChromaCollections):
     def read(self, part: str, ask: "Callable[[Collection], _T]") -> _T:
         """See `ChromaCollections.read`."""
         if part not in self._opened and len(self._opened) >= _OPEN_MOST:
-            self._disconnect()  # Chroma frees the memory of no collection alone
+            self._disconnect()  # Chroma cannot free the memory of a single collection
         return super().read(part, ask)
 
     def _ask(self, use: "Callable[[ClientAPI], _T]") -> _T:
-        """See `ChromaCollections._ask`; each retry has another client.
+        """See `ChromaCollections._ask`; each retry uses a new client.
 
-        While another process writes, Chroma's catalogue and index may differ for a moment, and an open client may have
-        missed a change permanently. After a failed write a client may never return from the next.
+        While another process writes, Chroma's catalogue and index may disagree for a moment, and an open client may
+        never see the change. After a failed write, the next call to the same client may never return.
         """
         try:
             return retry(lambda: self._use(use))
@@ -91,16 +91,25 @@ class FolderCollections(ChromaCollections):
             raise self._unusable(f"Chroma did not answer within {_ANSWER_SECONDS:.0f} seconds") from error
 
     def _change(self, use: "Callable[[ClientAPI], object]") -> None:
-        """See `ChromaCollections._change`; until `settle` the folder counts as one whose writer may be killed."""
+        """See `ChromaCollections._change`; the stored checksums are removed until `settle`.
+
+        If this process is killed before that, the missing checksums show that the folder may be incomplete.
+        """
         before = index_files.forget(self.folder)
         self._checksums = before if self._checksums is None else self._checksums
         self._ask(use)
 
     def _use(self, use: "Callable[[ClientAPI], _T]") -> _T:
+        """Call `use` with the client, which is opened if necessary, and return its result.
+
+        Raises:
+            StoreError: Chroma failed; the client is closed.
+            NoAnswer: the call took too long; the client is abandoned.
+        """
         lock = self._lock
 
         def use_locked() -> _T:
-            with lock:  # nobody closes the client meanwhile
+            with lock:  # so that no other thread closes the client meanwhile
                 return use(self._client or self._connect())
 
         try:
@@ -112,15 +121,16 @@ class FolderCollections(ChromaCollections):
             raise self._unusable(error) from error
 
     def _within(self, call: "Callable[[], _T]") -> _T:
-        """Return what a call to Chroma returns, and abandon the client if it does not.
+        """Return the result of a call to Chroma; abandon the client if the call takes too long.
 
         Raises:
-            NoAnswer: it did not in time.
+            NoAnswer: there was no result after `_ANSWER_SECONDS`.
         """
         try:
             return call_within(_ANSWER_SECONDS, call)
         except NoAnswer:
-            # Its thread still has the lock and the client; its path stays claimed, so the next client is another one.
+            # The call's thread still has the lock and the client, so both are replaced. The client's path stays
+            # claimed, so the next client gets another Chroma instance.
             self._lock, self._client, self._opened = threading.RLock(), None, {}
             raise
 
@@ -129,13 +139,14 @@ class FolderCollections(ChromaCollections):
                           "disk is full, else run `banyan reindex`; the ledger has all that it takes")
 
     def _connect(self) -> "Client":
+        """Open a client of the folder, after checking that this is no fork and that no index file is damaged."""
         if FolderCollections._opened_in not in {None, os.getpid()}:
             raise StoreError(f"the vectors in {self.folder} cannot be opened here: this process was forked from one "
                              "that had opened vectors, and Chroma does not work in a fork. Build in the process that "
                              "forks, or start workers by `spawn`")
         # Damaged files would crash the process.
-        if not self._is_checked and (found := index_files.damages(self.folder)):
-            raise StoreError(f"the vectors in {self.folder} are damaged ({found[0]}): run `banyan reindex`; the "
+        if not self._is_checked and (damages := index_files.damages(self.folder)):
+            raise StoreError(f"the vectors in {self.folder} are damaged ({damages[0]}): run `banyan reindex`; the "
                              "ledger has all that it takes")
         self._is_checked = True
         FolderCollections._opened_in = os.getpid()
@@ -143,13 +154,13 @@ class FolderCollections(ChromaCollections):
         try:
             self._client = cast("Client", chroma().PersistentClient(self._path, client_settings()))
         except (AttributeError, ValueError, sqlite3.Error) as error:
-            # chromadb raises these when it cleans up after a failed start.
+            # chromadb raises these while it cleans up after a failed start.
             _PATHS_IN_USE.discard(self._path)
             raise self._unusable(error) from error
         return self._client
 
     def _disconnect(self) -> None:
-        """Close the client, which gives the memory of its indexes back; the next use opens another."""
+        """Close the client, which frees the memory of its indexes; the next use opens a new one."""
         lock = self._lock
 
         def close_locked() -> None:
@@ -160,7 +171,7 @@ class FolderCollections(ChromaCollections):
                     self._client = None
                     _PATHS_IN_USE.discard(self._path)
 
-        with suppress(NoAnswer):  # the client is abandoned
+        with suppress(NoAnswer):  # if closing takes too long, the client is abandoned
             self._within(close_locked)
 
     def was_interrupted(self) -> bool:
@@ -191,7 +202,7 @@ class FolderCollections(ChromaCollections):
 
 
 def _disconnect_all() -> None:
-    """Close all clients before this process forks: a child has none of their threads, and would wait for them."""
+    """Close all clients before this process forks, because the child would wait for threads that it does not have."""
     for collections in list(_ALIVE):
         collections._disconnect()  # noqa: SLF001
 

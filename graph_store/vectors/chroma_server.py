@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _CONNECT_SECONDS = 5.0
-# Storing a page of vectors is fast, but sometimes the server writes a large index before it answers.
+# Storing a page of vectors is fast, but the server sometimes writes a large index before it answers.
 _ANSWER_SECONDS = 60.0
 _REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 
@@ -39,6 +39,7 @@ class ServerCollections(ChromaCollections):
         return retry(lambda: self._call(use))
 
     def _call(self, use: "Callable[[ClientAPI], _T]") -> _T:
+        """Call `use` with the server's client once, and return its result; turn its errors into StoreError."""
         try:
             return use(_connect(self._server))
         except StoreError:
@@ -46,15 +47,16 @@ class ServerCollections(ChromaCollections):
         except httpx.TransportError as error:
             raise self._silent(error) from error
         except (chroma().errors.ChromaError, httpx.HTTPError, ValueError) as error:
-            self._opened.clear()  # the server may have lost one of them
+            self._opened.clear()  # the server may have lost an opened collection
             raise self._unable(error) from error
         except Exception as error:
-            # chromadb raises a plain Exception if the answer is not a Chroma server's, but a proxy's for instance.
+            # chromadb raises a plain Exception if something other than a Chroma server answers, such as a proxy.
             if type(error) is not Exception:
                 raise
             raise self._unable(error) from error
 
     def _silent(self, error: Exception) -> VectorServerError:
+        """Return the error to raise if the server does not answer."""
         return VectorServerError(
             f"the Chroma server at {self._server.url} does not answer ({error or type(error).__name__}): start it, or "
             "set BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. Progress is "
@@ -72,11 +74,13 @@ class ServerCollections(ChromaCollections):
 
 @lru_cache(maxsize=8)
 def _connect(server: ChromaServer) -> "ClientAPI":
-    """Create the client of a server, which this process shares.
+    """Return the client of a server, which is created once and shared in this process.
+
+    The server is asked for a sign of life first, because chromadb's client would wait for ever.
 
     Raises:
-        StoreError: something else answers, or the server refuses us.
-        httpx.TransportError: nothing answers within seconds; chromadb's client would wait forever.
+        StoreError: something other than a Chroma server answers, or the server denies access.
+        httpx.TransportError: nothing answers within `_CONNECT_SECONDS`.
     """
     answer = httpx.get(f"{server.url}/api/v2/heartbeat", headers=server.headers(), timeout=_CONNECT_SECONDS)
     if answer.status_code in _REFUSED:

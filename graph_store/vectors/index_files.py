@@ -1,7 +1,8 @@
 """Check that the files of Chroma's nearest-neighbour indexes are as they were written.
 
-hnswlib does not validate what it reads: a link out of its array crashes the whole process. Therefore checksums of the
-files are removed before vectors are written, stored afterwards, and compared before the files are loaded.
+hnswlib does not validate the files it loads, and a damaged one can crash the whole process. Therefore checksums of the
+files are stored after vectors are written, and compared before the files are loaded. They are removed before vectors
+are written, so missing checksums show that a writer was killed.
 """
 
 import json
@@ -13,31 +14,31 @@ from zlib import crc32
 _CHECKSUMS = "checksums.json"
 _FIRST_WRITTEN_WITH_ELEMENTS = "index_metadata.pickle"
 _NO_ELEMENTS = b"id_to_label}X"
-"""What the beginning of that file has once all elements are removed: an empty dictionary, and the next key."""
+"""The beginning of that file contains this if all elements were removed: an empty dictionary, and the next key."""
 _BEGINNING = 256
 _BLOCK = 1 << 20
 _HEADER = struct.Struct("<iQQQQ")
-"""hnswlib's: version, offset, the vectors that there is room for, those that there are, and the bytes of each."""
+"""hnswlib's header: version, offset, capacity in vectors, number of vectors, and bytes of each vector."""
 _LENGTH_BYTES = 4
-"""What hnswlib stores of each vector's length."""
+"""The number of bytes in which hnswlib stores a vector's length."""
 
 _Entry = list[int]
-"""Size, time of the last change in nanoseconds, checksum."""
+"""Of a file: its size, the time of its last change in nanoseconds, and its checksum."""
 
 
 def forget(folder: Path) -> dict[str, _Entry]:
-    """Delete the checksums before the index files change, and return them."""
+    """Delete the stored checksums and return them; call this before the index files change."""
     before = _read_checksums(folder)
     (folder / _CHECKSUMS).unlink(missing_ok=True)
     return before or {}
 
 
 def note(folder: Path, before: dict[str, _Entry]) -> None:
-    """Store the checksums of all index files in Chroma's folder, to which only the caller may be writing.
+    """Store the checksums of all index files in Chroma's folder. No other process may be writing to it.
 
     Args:
         folder: Chroma's folder.
-        before: the checksums from before the files changed; those that did not are not read.
+        before: the checksums from before the files changed. Files that have not changed since are not read again.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -52,28 +53,29 @@ def note(folder: Path, before: dict[str, _Entry]) -> None:
 
 
 def _blank_unused(header: Path) -> None:
-    """Fill the room behind the last vector of an index with zeros.
+    """Fill the unused space after the last vector in an index's files with zeros.
 
-    hnswlib writes what happens to be in its memory there, among it words of documents that the process had read.
+    hnswlib writes there whatever its memory contains, which may be words of documents that the process has read.
     """
-    beginning = header.read_bytes()
-    if len(beginning) < _HEADER.size:
+    header_bytes = header.read_bytes()
+    if len(header_bytes) < _HEADER.size:
         return  # a process that opens Chroma is writing an empty index
-    _, _, _, count, size = _HEADER.unpack_from(beginning)
-    for name, bytes_each in (("data_level0.bin", size), ("length.bin", _LENGTH_BYTES)):
+    _, _, _, count, vector_bytes = _HEADER.unpack_from(header_bytes)
+    for name, bytes_each in (("data_level0.bin", vector_bytes), ("length.bin", _LENGTH_BYTES)):
         with header.with_name(name).open("r+b") as file:
             end = file.seek(0, os.SEEK_END)
-            file.seek(count * bytes_each)
-            file.write(bytes(max(0, end - count * bytes_each)))
+            used = count * bytes_each
+            file.seek(used)
+            file.write(bytes(max(0, end - used)))
 
 
 def are_noted(folder: Path) -> bool:
-    """Return True if there are checksums: the last writer has ended well."""
+    """Return True if there are stored checksums, which means that the last writer finished."""
     return _read_checksums(folder) is not None
 
 
 def damages(folder: Path) -> list[str]:
-    """Return a line for each file that differs from its checksum, or one line if there should be checksums."""
+    """Return a line for each file that differs from its checksum; one line if there are files but no checksums."""
     if not are_noted(folder) and _files(folder):
         return ["it is being written, or its writer was killed"]
     return [f"{name} is not as it was written" for name, entry in (_read_checksums(folder) or {}).items()
@@ -81,7 +83,10 @@ def damages(folder: Path) -> list[str]:
 
 
 def _files(folder: Path) -> list[str]:
-    # Skip indexes without elements, which Chroma writes at each opening; their elements are in its catalogue.
+    """Return the index files to check, relative to the folder.
+
+    Indexes without elements are left out, because Chroma writes them anew at each opening.
+    """
     return [str(file.relative_to(folder)) for metadata in sorted(folder.glob(f"*/{_FIRST_WRITTEN_WITH_ELEMENTS}"))
             if _NO_ELEMENTS not in _read_beginning(metadata) for file in sorted(metadata.parent.iterdir())]
 
@@ -92,11 +97,12 @@ def _read_beginning(file: Path) -> bytes:
 
 
 def _read_checksums(folder: Path) -> dict[str, _Entry] | None:
+    """Return the stored checksums by file; None if there are none or their file is damaged."""
     try:
         return {name: [size, changed, checksum] for name, (size, changed, checksum) in json.loads(
             (folder / _CHECKSUMS).read_text("utf-8")).items()}
     except (FileNotFoundError, ValueError, AttributeError, TypeError):
-        return None  # a damaged file counts as missing
+        return None
 
 
 def _entry(file: Path, before: _Entry | None) -> _Entry:
@@ -110,6 +116,7 @@ def _stamp(file: Path) -> list[int]:
 
 
 def _differs(file: Path, entry: _Entry) -> bool:
+    """Return True if a file has another size or checksum than its entry, or cannot be read."""
     try:
         return file.stat().st_size != entry[0] or _checksum(file) != entry[2]
     except OSError:
@@ -117,6 +124,7 @@ def _differs(file: Path, entry: _Entry) -> bool:
 
 
 def _checksum(file: Path) -> int:
+    """Return the CRC-32 of a file, which is read in blocks."""
     checksum = 0
     with file.open("rb") as stream:
         while block := stream.read(_BLOCK):

@@ -1,4 +1,4 @@
-"""The embedding model of a knowledge base: that which its ledger names."""
+"""Choose, record and load the embedding model of a knowledge base."""
 
 from collections.abc import Sequence
 
@@ -9,40 +9,43 @@ from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 
 _SAMPLE = 512
-"""Chunks that the model is chosen by: the share of a tenth is sure within three in a hundred then."""
+"""The number of chunks by which the model is chosen. A share of 10% is then measured to within 3%."""
 
 
 def model_for(documents: Documents) -> str:
-    """Return the name of the model that fits documents, by a sample that is a function of them, not of their order."""
+    """Return the name of the model that fits the languages of documents, judged by a sample of their chunks.
+
+    The sample does not depend on the order of the documents.
+    """
     return fitting_model(chunk.text for chunk in documents.sample(_SAMPLE))
 
 
 def recorded_model(database: Database) -> tuple[str, str]:
-    """Return the name and fingerprint of the model that a ledger names; empty: none yet."""
+    """Return the name and fingerprint of the model recorded in a ledger; both "" if none is recorded yet."""
     name, _, fingerprint = str(database.notes("settings").get("embedding", "")).partition("\n")
     return name, fingerprint
 
 
 def record_model(database: Database, embedder: Embedder) -> None:
-    """Write down which model the vectors come from."""
+    """Record in the ledger which model its vectors come from."""
     database.note("settings", embedding=f"{embedder.name}\n{embedder.fingerprint}")
 
 
 class LedgerEmbedder:
     """The `Embedder` of one knowledge base, loaded when it is first needed.
 
-    Until a model is chosen, for the documents of the first build, there are no vectors, and MiniLM compares labels.
+    The first build chooses the model. Until then there are no vectors, and labels are compared by the default model.
     """
 
     def __init__(self, models: EmbeddingModels, database: Database, name: str = "",
                  passages: "LedgerEmbedder | None" = None) -> None:
-        """Look nothing up yet.
+        """Prepare to load the model, without looking it up yet.
 
         Args:
-            models: those of the process.
+            models: the models that this process has loaded.
             database: the ledger.
-            name: of the model, if it is not the one that the ledger names, as while all is embedded again.
-            passages: the embedder of passages, to encode questions by its model.
+            name: the model's name if it is not the recorded one, as during a reindex; "" for the recorded one.
+            passages: the embedder of the passages; given, this embedder encodes questions with the same model.
         """
         self._models = models
         self._db = database
@@ -50,7 +53,7 @@ class LedgerEmbedder:
         self._passages = passages
 
     def choose(self, documents: Documents) -> bool:
-        """Choose the model by a sample of documents, and record it, unless one is recorded; returns True if it did."""
+        """Choose the model that fits the documents and record it, unless one is recorded; return True if it did so."""
         if recorded_model(self._db)[0]:
             return False
         self._name = ""
@@ -58,7 +61,7 @@ class LedgerEmbedder:
         return True
 
     def reread(self) -> None:
-        """Go by the ledger again: another process may have embedded everything by another model."""
+        """Read the model's name from the ledger at the next use, because another process may have reindexed."""
         self._name = ""
 
     @property
@@ -87,6 +90,7 @@ class LedgerEmbedder:
 
     @property
     def _model(self) -> Embedder:
+        """The loaded model: the one given by name, else the recorded one, else the default."""
         if self._passages is not None:
             return as_queries(self._passages._model)  # noqa: SLF001  (of its own kind)
         self._name = self._name or recorded_model(self._db)[0]

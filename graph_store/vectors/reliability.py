@@ -1,8 +1,8 @@
 """Measure how reliable the embedding model is for the texts of a knowledge base.
 
-An English model understands little of Chinese text, and its scores do not show that. Therefore each
-knowledge base measures the model on its own texts: a sentence of a chunk should find that chunk
-(known-item search). The share that does, by script, is the weight of all vector-based scores. This
+An English model understands little of Chinese text, and its scores do not show that. Therefore each knowledge base
+measures the model on its own texts: if a sentence of a chunk is the query, that chunk should be found (known-item
+search). For each script, the share of sentences that find their chunk is the weight of all vector-based scores. This
 needs no questions and no labels.
 """
 
@@ -36,10 +36,10 @@ class Reliability:
 
 
 def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
-    """Return up to `SAMPLE` pairs of a row and a middle sentence, of chunks with several sentences.
+    """Return the row and the middle sentence of up to `SAMPLE` chunks that have several sentences.
 
-    Ids are hashes of content, so the first ids in order are a random sample that does not depend on
-    the order of chunks and changes little when documents are added.
+    Ids are hashes of content, so the first ids in order are a random sample. It does not depend on the order of the
+    chunks, and changes little when documents are added.
     """
     chosen: list[tuple[int, str]] = []
     for row in sorted(range(len(chunks)), key=lambda r: chunks[r].id):
@@ -54,19 +54,24 @@ def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
 
 def measure(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
             ) -> Reliability:
-    """Measure how often the chunk nearest to a sentence, encoded as a query, is its own; vectors (n, d) are unit.
+    """Measure how often the chunk nearest to a sentence is the one that the sentence is from, for each script.
 
-    A chunk with the same text is as good. Where all texts are the same, any model finds one, so nothing is measured.
+    A chunk with the same text counts as the right one. If all texts are the same, nothing is measured.
+
+    Args:
+        chunks: n chunks.
+        vectors: their unit vectors, shape (n, d).
+        encode: encodes sentences as queries.
     """
-    chosen = sample(chunks)
-    if not chosen or len({chunk.text for chunk in chunks}) == 1:
+    sampled = sample(chunks)
+    if not sampled or len({chunk.text for chunk in chunks}) == 1:
         return Reliability()
-    nearest = np.argmax(products(encode([text for _, text in chosen]), vectors), axis=1)
-    hits: dict[str, list[bool]] = {}
-    for (row, text), best in zip(chosen, nearest, strict=True):
-        if script := script_of(text):  # a text of digits and signs is of no script
-            hits.setdefault(script, []).append(chunks[int(best)].text == chunks[row].text)
-    return Reliability({script: round(sum(own) / len(own), 4) for script, own in sorted(hits.items())})
+    nearest = np.argmax(products(encode([sentence for _, sentence in sampled]), vectors), axis=1)
+    is_found: dict[str, list[bool]] = {}
+    for (row, sentence), best in zip(sampled, nearest, strict=True):
+        if script := script_of(sentence):  # "" for a sentence of digits and signs
+            is_found.setdefault(script, []).append(chunks[int(best)].text == chunks[row].text)
+    return Reliability({script: round(sum(results) / len(results), 4) for script, results in sorted(is_found.items())})
 
 
 class ReliabilityRecord:
@@ -84,9 +89,9 @@ class ReliabilityRecord:
 
     def measure(self) -> None:
         """Measure the reliability and store it for retrieval."""
-        texts = self._documents.chunks()
-        absent = set(self._vectors.missing("chunks", [chunk.id for chunk in texts]))
-        chunks = [chunk for chunk in texts if chunk.id not in absent]
+        all_chunks = self._documents.chunks()
+        without_vector = set(self._vectors.missing("chunks", [chunk.id for chunk in all_chunks]))
+        chunks = [chunk for chunk in all_chunks if chunk.id not in without_vector]
         measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), self._embedder.encode)
         self._vectors.release()
         note_state(self._db, reliability=dict(measured.by_script))

@@ -1,7 +1,7 @@
-"""Store vectors in Chroma, in one collection for each kind, with ids that are hashes of content.
+"""Store vectors in Chroma by kind, with ids that are hashes of content.
 
-Vectors are derived from the ledger and the graph. The embedded text is a function of the id, so an existing id
-is up to date, and writing it again changes nothing.
+Vectors are derived from the ledger and the graph. The same id always stands for the same text, so a stored vector is
+never out of date.
 """
 
 import uuid
@@ -29,10 +29,10 @@ __all__ = ["KINDS", "Kind", "VectorStore"]
 IDENTITY = "vectors_identity"
 """The setting with the knowledge base's identity on servers."""
 
-# Chroma limits one call to about 5,461 items (SQLite's variables); 1,000 also keeps memory small.
+# The number of ids in one call. Chroma's limit is about 5,461 (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
 _MANY = 10_000
-"""More vectors than this take so much memory that opening Chroma again costs less."""
+"""With more vectors than this, Chroma is closed to free their memory, although opening it again takes time."""
 
 
 def collections_of(layout: Layout, database: Database, fingerprint: str) -> ChromaCollections:
@@ -46,12 +46,12 @@ def collections_of(layout: Layout, database: Database, fingerprint: str) -> Chro
 def _scope(layout: Layout, database: Database) -> str:
     """Return an id that distinguishes this knowledge base from all others on a server, even those of the same name.
 
-    A copy of its folder has the same ledger, but not the same inode: it gets separate vectors. So does a ledger that
-    is restored in a database.
+    A copy of the knowledge base gets another id and so has separate vectors. A copy of its folder has another inode,
+    and a ledger that is restored in a database has another database identity.
     """
     if not database.notes("settings").get(IDENTITY):
         with database.transaction():
-            # Looked for again inside: another process may have been quicker.
+            # Look again inside the transaction, because another process may have stored an identity meanwhile.
             database.note("settings", **{IDENTITY: database.notes("settings").get(IDENTITY) or uuid.uuid4().hex})
     return content_id("vectors", database.notes("settings")[IDENTITY],
                       database.identity or str(layout.root.stat().st_ino))
@@ -65,13 +65,14 @@ class VectorStore:
         self.collections = collections
         self._embedder = embedder
         self._places: dict[Kind, dict[str, str]] = {}
-        """For each kind, the part that has an id's vector, read at first use and until `close`."""
+        """For each kind: the part that has an id's vector, by id. Read at first use, and forgotten by `close`."""
 
     def ids(self, kind: Kind) -> set[str]:
         """Return all ids of a kind that have a vector."""
         return set(self._parts_by_id(kind))
 
     def _parts_by_id(self, kind: Kind) -> dict[str, str]:
+        """Return the part that has each id's vector, by id; ids without a vector are not in it."""
         if kind not in self._places:
             self._places[kind] = {
                 key: part for part in self.collections.parts(kind)
@@ -80,18 +81,21 @@ class VectorStore:
 
     def missing(self, kind: Kind, ids: Sequence[str]) -> list[str]:
         """Return the ids without a vector, in the given order."""
-        placed = self._parts_by_id(kind)
-        return [key for key in ids if key not in placed]
+        part_of = self._parts_by_id(kind)
+        return [key for key in ids if key not in part_of]
 
     def pages(self, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[list[str], Vectors]]:
-        """Yield the vectors of the ids that have one, page by page in any order: some ids, and theirs, shape (n, d)."""
+        """Yield the vectors of the ids that have one, in pages and in any order.
+
+        Each page is n ids and their vectors, shape (n, d).
+        """
         if kind in self._places and self.missing(kind, ids):
-            self._places.pop(kind)  # another process may have written them
+            self._places.pop(kind)  # read again, because another process may have written the missing ones
             self.collections.close()
         for part, page in self._split(kind, ids):
-            got = self._read(part, page)
-            if got["ids"]:
-                yield got["ids"], np.asarray(got["embeddings"], np.float32)
+            result = self._read(part, page)
+            if result["ids"]:
+                yield result["ids"], np.asarray(result["embeddings"], np.float32)
         if len(ids) > _MANY:
             self.collections.close()
 
@@ -99,13 +103,13 @@ class VectorStore:
         return self.collections.read(part, lambda collection: collection.get(ids=ids, include=["embeddings"]))
 
     def _split(self, kind: Kind, ids: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-        """Yield the ids that have a vector in pages, with the part that each page is in."""
-        placed, by_part = self._parts_by_id(kind), dict[str, list[str]]()
+        """Yield the ids that have a vector in pages, each with the part that has the page's vectors."""
+        part_of, ids_by_part = self._parts_by_id(kind), dict[str, list[str]]()
         for key in ids:
-            if key in placed:
-                by_part.setdefault(placed[key], []).append(key)
-        for part, own in by_part.items():
-            yield from ((part, page) for page in pages_of(own))
+            if key in part_of:
+                ids_by_part.setdefault(part_of[key], []).append(key)
+        for part, part_ids in ids_by_part.items():
+            yield from ((part, page) for page in pages_of(part_ids))
 
     def found(self, kind: Kind, ids: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
@@ -113,7 +117,12 @@ class VectorStore:
                 for key, vector in zip(keys, vectors, strict=True)}
 
     def put(self, kind: Kind, ids: Sequence[str], embed: Callable[[list[str]], Vectors]) -> None:
-        """Store the vectors of ids without one; `embed` makes those of some ids, shape (n, d).
+        """Store vectors for those ids that have none.
+
+        Args:
+            kind: the kind of the ids.
+            ids: the ids.
+            embed: returns the vectors of n ids, shape (n, d).
 
         Raises:
             asyncio.CancelledError: the run was cancelled; some vectors may be stored.
@@ -121,12 +130,12 @@ class VectorStore:
         for page in pages_of(self.missing(kind, ids)):
             check_cancelled()
             vectors = embed(page)
-            with self._changing(kind) as placed:
-                placed.update(dict.fromkeys(page, self.collections.upsert(kind, page, vectors)))
+            with self._changing(kind) as part_of:
+                part_of.update(dict.fromkeys(page, self.collections.upsert(kind, page, vectors)))
 
     @contextmanager
     def _changing(self, kind: Kind) -> Iterator[dict[str, str]]:
-        """Yield where the vectors of a kind are, to be updated; after a failure that has to be read again."""
+        """Yield the part of each id's vector, for the caller to update; if the caller fails, it is read again later."""
         try:
             yield self._parts_by_id(kind)
         except BaseException:
@@ -135,12 +144,12 @@ class VectorStore:
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of ids that have one."""
-        # Only existing ids, because Chroma logs every removal, even of ids that it does not have.
-        with self._changing(kind) as placed:
+        # `_split` leaves out ids without a vector: Chroma logs every removal, even of ids that it does not have.
+        with self._changing(kind) as part_of:
             for part, page in self._split(kind, sorted(ids)):
                 self._remove(part, page)
                 for key in page:
-                    del placed[key]
+                    del part_of[key]
 
     def _remove(self, part: str, ids: list[str]) -> None:
         self.collections.write(part, lambda collection: collection.delete(ids=ids))
@@ -159,29 +168,29 @@ class VectorStore:
         Raises:
             StoreError: an id has no vector; `banyan reindex` fixes that.
         """
-        rows = {key: row for row, key in enumerate(dict.fromkeys(ids))}
-        stored, known = np.zeros((0, self._embedder.dimension), np.float32), 0
+        rows = {key: row for row, key in enumerate(dict.fromkeys(ids))}  # each id once
+        result, count = np.zeros((0, self._embedder.dimension), np.float32), 0
         for keys, vectors in self.pages(kind, list(rows)):
-            if not len(stored):
-                stored = np.zeros((len(rows), vectors.shape[1]), np.float32)
-            stored[[rows[key] for key in keys]] = vectors
-            known += len(keys)
-        if known < len(rows):
-            raise StoreError(f"{len(rows) - known} of the {kind} have no vector; run `banyan reindex`")
-        return stored if len(rows) == len(ids) else stored[[rows[key] for key in ids]]
+            if not len(result):
+                result = np.zeros((len(rows), vectors.shape[1]), np.float32)
+            result[[rows[key] for key in keys]] = vectors
+            count += len(keys)
+        if count < len(rows):
+            raise StoreError(f"{len(rows) - count} of the {kind} have no vector; run `banyan reindex`")
+        return result if len(rows) == len(ids) else result[[rows[key] for key in ids]]
 
     def release(self) -> None:
-        """Give the memory of large indexes back; where each vector is stays known."""
+        """Free the memory of large indexes; the store still knows in which part each vector is."""
         if sum(map(len, self._places.values())) > _MANY:
             self.collections.close()
 
     def close(self) -> None:
-        """Close the collections, which other processes may change from then on."""
+        """Close the collections and forget what they contain, because other processes may change them from now on."""
         self._places.clear()
         self.collections.close()
 
 
 def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
-    """Yield ids in lists that are small enough for one call."""
+    """Yield the ids in lists that are small enough for one call to Chroma."""
     for start in range(0, len(ids), _PAGE):
         yield list(ids[start:start + _PAGE])

@@ -1,6 +1,7 @@
-"""The vectors of a knowledge base, in step with its graph.
+"""Keep the vectors of a knowledge base in step with its graph.
 
-Embedded are entities, triples, relations (attributes among them) and chunks, each as a text by id.
+Entities, triples, relations (attributes are among these) and chunks have vectors. For each there is an id and a text to
+embed.
 """
 
 import shutil
@@ -27,7 +28,7 @@ from .vector_store import KINDS, Kind, VectorStore, collections_of, pages_of
 
 
 class Embedded(NamedTuple):
-    """The ids of a kind, and a function that returns the texts of some of them by id."""
+    """The ids of one kind that need a vector, and a function that returns the texts of some of them, by id."""
 
     kind: Kind
     ids: Collection[str]
@@ -35,14 +36,15 @@ class Embedded(NamedTuple):
 
 
 def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str]) -> tuple[Embedded, ...]:
-    """Return what is embedded of a graph and of some chunks.
+    """Return the ids and texts of everything in a graph, and of some chunks, that needs a vector.
 
-    Of a resolved graph it is what is mentioned, too: merging names embeds only facts that it makes, and drops nothing.
+    For a resolved graph, these are the entities as mentioned, and the triples as mentioned and as resolved. Merging
+    entities therefore embeds only the triples that it changes, and removes no vectors.
     """
     graphs = [graph.mentions, graph] if isinstance(graph, ResolvedGraph) else [graph]
     mentions = graphs[0]
-    triples = {triple_id(*edge): edge for one in graphs for edge in one.iterate_edges()}
-    attributes = chain.from_iterable(one.attribute_names() for one in graphs)
+    triples = {triple_id(*edge): edge for each in graphs for edge in each.iterate_edges()}
+    attributes = chain.from_iterable(each.attribute_names() for each in graphs)
     relations = {relation_id(name): name for name in sorted({*attributes, *(name for _, name, _ in triples.values())})}
     return (Embedded("entities", mentions.entity_ids(), lambda ids: {key: mentions.entity_text(key) for key in ids}),
             Embedded("triples", triples, lambda ids: {key: mentions.triple_text(triples[key]) for key in ids}),
@@ -52,14 +54,14 @@ def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str])
 
 
 Recall = Callable[[Kind, Sequence[str]], Iterable[tuple[str, Vectors]]]
-"""Yields those of some ids whose vectors are known without embedding, with them, shape (d,)."""
+"""Yields the given ids whose vectors are known without embedding, each with its vector, shape (d,)."""
 
 
 class UnwrittenVectors(VectorStore):
-    """The vectors of a knowledge base whose disk has no room for them: embedded when they are read, and not stored."""
+    """Vectors that are computed each time they are read, for a knowledge base whose disk has no room to store them."""
 
     def __init__(self, store: VectorStore, embedder: Embedder, embedded: Iterable[Embedded]) -> None:
-        """Replace the vectors of a knowledge base by those of the given texts; nothing is embedded yet."""
+        """Prepare to embed the given texts instead of reading the store's vectors."""
         super().__init__(store.collections, embedder)
         self._texts: dict[Kind, Callable[[Collection[str]], dict[str, str]]] = {
             part.kind: part.texts for part in embedded}
@@ -72,11 +74,11 @@ class UnwrittenVectors(VectorStore):
 
 
 class VectorSynchroniser:
-    """Embeds what is new in the graph and drops what is gone, by comparing ids."""
+    """Stores vectors for what is new in the graph and drops those of what was removed, by comparing ids."""
 
     def __init__(self, layout: Layout, database: Database, documents: Documents, graph: LedgerGraph,
                  extractions: Extractions, embedder: Embedder) -> None:
-        """Prepare to use the vectors of the model in use; nothing is opened yet."""
+        """Prepare to use the vectors of the given embedding model, without opening them."""
         self._layout = layout
         self._db = database
         self._documents = documents
@@ -86,13 +88,13 @@ class VectorSynchroniser:
         self._epoch = ledger_state(database).epoch
         self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
         self.recall: Recall = lambda _kind, _ids: ()
-        """What has the vectors of earlier states."""
+        """Returns vectors of earlier states of the graph, so they need not be computed again; by default, none."""
 
     def check_embedding(self) -> None:
-        """Check that the vectors come from the model in use, or that there are none.
+        """Check that the stored vectors come from the model in use, or that there are none.
 
         Raises:
-            EmbeddingMismatchError: they come from another.
+            EmbeddingMismatchError: they come from another model.
         """
         name, fingerprint = recorded_model(self._db)
         if name and fingerprint != self._embedder.fingerprint:
@@ -101,10 +103,10 @@ class VectorSynchroniser:
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
 
     def prepare(self) -> None:
-        """Check that a server can store the vectors of a new knowledge base, before anything is paid for.
+        """Check, before a model is paid for, that the server can store the vectors of a new knowledge base.
 
         Raises:
-            StoreError: it cannot be used.
+            StoreError: the server cannot be used.
         """
         if not self.is_local and not self._extractions.position():
             self.store.collections.write("entities", lambda _: None)
@@ -115,9 +117,10 @@ class VectorSynchroniser:
         return self._layout.server is None
 
     def prepare_as_writer(self) -> None:
-        """Go on where another writer ended, whose changes this process may have missed.
+        """Prepare to write after another process may have written.
 
-        If it was killed while it wrote, what is there may be anything: all is removed, and `sync` makes it again.
+        What was read before is forgotten. If the other process was killed while it wrote, all vectors are removed,
+        because they may be incomplete; `sync` then computes them again.
         """
         self.store.close()
         if self.is_interrupted:
@@ -134,54 +137,59 @@ class VectorSynchroniser:
         return True
 
     def follow_model(self) -> None:
-        """Move to the collections of the model in use, which may have been chosen after these were opened."""
+        """Switch to the collections of the model in use, which may have changed since the present ones were opened."""
         self.store.close()
         self.store.collections = collections_of(self._layout, self._db, self._embedder.fingerprint)
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether vectors in this home folder were not written to their end."""
+        """Whether the vectors are in this home folder and may be incomplete, because a writer was killed."""
         return self.is_local and self.store.collections.was_interrupted()
 
     def is_behind(self) -> bool:
-        """Return True if something that the graph embeds has no vector, or something else has one."""
+        """Return True if something in the graph lacks a vector, or there is a vector of something that is not in it."""
         return any(self.store.ids(kind) != set(ids) for kind, ids, _ in self._embedded())
 
     def unwritten(self) -> UnwrittenVectors:
-        """Return the vectors of the graph as they would be if the disk had room for them."""
+        """Return a store that computes the graph's vectors when they are read, for a disk without room for them."""
         return UnwrittenVectors(self.store, self._embedder, self._embedded())
 
     def _embedded(self) -> tuple[Embedded, ...]:
         return embedded(self._graph.graph, self._documents, self._documents.done())
 
     def embed(self, chunk_ids: Sequence[str]) -> None:
-        """Embed what some chunks state, before it is resolved: `sync` finds most of its vectors there."""
+        """Store the vectors of some chunks and of the facts they state, before entities are resolved.
+
+        `sync` then has to compute few vectors.
+        """
         self._note_embedding()
         self.clear_if_unreadable()
-        stated = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
-        for kind, ids, texts in embedded(stated, self._documents, chunk_ids):
+        unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
+        for kind, ids, texts in embedded(unresolved, self._documents, chunk_ids):
             self.store.put(kind, list(ids), partial(self._encode, texts))
         self.store.collections.settle()
 
     def sync(self) -> None:
-        """Embed what is new in the graph, and drop what is gone; to a ledger that is frozen nothing is written.
+        """Store vectors for what is new in the graph, and drop those of what was removed.
 
-        Merging names drops nothing, and splitting them embeds nothing again. The memory of the indexes is given back.
+        Vectors of the unresolved graph are kept, so merging entities drops none and splitting them computes none again.
+        A frozen ledger is not written to. The memory of large indexes is freed.
         """
         self._note_embedding()
         self.clear_if_unreadable()
         self._compare(self.recall)
 
     def rebuild(self) -> None:
-        """Make all vectors anew, with the model in use.
+        """Compute all vectors anew, with the model in use.
 
-        What retrieval reads stays until the index is written. Killed in between, the next opening goes on.
+        Retrieval reads its index files, which stay until new ones are written. If this process is killed meanwhile, the
+        next one that opens the knowledge base resumes.
         """
         self.store.clear()
         try:
             self._compare(lambda _kind, _ids: ())
         except BaseException:
-            self.store.clear()  # so that it is seen that they are not whole
+            self.store.clear()  # so incomplete vectors are not taken for complete ones
             raise
         with self._db.transaction():
             self._note_embedding()
@@ -189,7 +197,7 @@ class VectorSynchroniser:
         self._epoch = ledger_state(self._db).epoch
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close the collections."""
         self.store.close()
 
     def _note_embedding(self) -> None:
@@ -197,7 +205,7 @@ class VectorSynchroniser:
             record_model(self._db, self._embedder)
 
     def clear_if_unreadable(self) -> None:
-        """Remove vectors that cannot be read; they are made again."""
+        """Remove all vectors if they cannot be read, so they are computed again; an unreachable server is an error."""
         try:
             for kind in KINDS:
                 self.store.ids(kind)
@@ -207,7 +215,11 @@ class VectorSynchroniser:
             self.store.clear()
 
     def _compare(self, recall: Recall) -> None:
-        """Store what the store lacks of the graph, as mentioned and as resolved, and drop what is in neither."""
+        """Store the vectors that the graph needs and the store lacks, and drop those that the graph does not need.
+
+        Args:
+            recall: returns vectors that are known without embedding.
+        """
         for kind, ids, texts in self._embedded():
             self.store.drop(kind, self.store.ids(kind).difference(ids))
             for page in pages_of(self.store.missing(kind, list(ids))):
@@ -221,8 +233,8 @@ class VectorSynchroniser:
         self.store.release()
 
     def _encode(self, texts: Callable[[Collection[str]], dict[str, str]], ids: list[str]) -> Vectors:
-        text = texts(ids)
-        return self._embedder.encode([text[key] for key in ids])
+        text_of = texts(ids)
+        return self._embedder.encode([text_of[key] for key in ids])
 
 
 def _stack(vectors: dict[str, Vectors], ids: list[str]) -> Vectors:

@@ -1,4 +1,4 @@
-"""What a file is by its content, and zip archives of XML (Office and EPUB files), with their charts and diagrams.
+"""Recognise files by their content, and open zip archives of XML (Office and EPUB files), with charts and diagrams.
 
 Archives are checked before anything is unpacked.
 """
@@ -65,7 +65,7 @@ def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
 
 
 def not_of_kind(data: bytes, kind: str, error: str) -> UnreadableError:
-    """Return the error for a file that is not what its name says, with what it is if that is known."""
+    """Return the error for a file that is not of the expected kind; it names the actual kind if that is known."""
     actual = other_kind(data)
     if actual == PASSWORD:
         return UnreadableError(PASSWORD)
@@ -96,7 +96,7 @@ def local_name(element: ET.Element) -> str:
 
 
 def other_kind(data: bytes) -> str:
-    """Return what a file is, and the fix, if it is known by its content; "" otherwise."""
+    """Return what a file is by its content, with the fix, such as "a PDF file: rename it to .pdf"; "" if unknown."""
     if not data.strip(b"\0 \r\n\t"):
         return "an empty file: remove it"
     if data.startswith(_OLE_MARK):
@@ -108,15 +108,19 @@ def other_kind(data: bytes) -> str:
 
 
 def _ole_kind(data: bytes) -> str:
-    """Return the kind of an OLE file, whose directory names its streams in UTF-16."""
+    """Return the kind of a file in Microsoft's older OLE format, by the names of its streams, which are in UTF-16."""
     if "EncryptedPackage".encode("utf-16-le") in data:
         return PASSWORD
-    return next((kind for stream, kind in _STREAMS.items() if f"{stream}\0".encode("utf-16-le") in data
-                 or (stream.startswith("__") and stream.encode("utf-16-le") in data)),
-                "a file of an old program: save it in a current format")
+    for stream, kind in _STREAMS.items():
+        # A name that begins with "__" is only the beginning of a stream's name.
+        name = stream if stream.startswith("__") else f"{stream}\0"
+        if name.encode("utf-16-le") in data:
+            return kind
+    return "a file of an old program: save it in a current format"
 
 
 def _archive_kind(data: bytes) -> str:
+    """Return the kind of a zip archive by the files in it."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             if any(entry.flag_bits & 1 for entry in archive.infolist()):
@@ -135,7 +139,7 @@ def read_charts(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def count_new_charts(archive: zipfile.ZipFile) -> int:
-    """Return how many charts of the kinds since 2016 (waterfall, treemap, ...), which are not read, a file has."""
+    """Return the number of charts of the kinds that Office has had since 2016 (waterfall, ...); they are not read."""
     return sum(1 for name in archive.namelist() if _NEW_CHART.fullmatch(name))
 
 
@@ -159,7 +163,7 @@ def chart_text(chart: ET.Element, heading: str) -> str:
     Returns:
         The text; without the rows if the chart stores no values.
     """
-    title, axis = (_title(chart, of) for of in ("chart", "catAx"))
+    title, axis = (_title(chart, owner) for owner in ("chart", "catAx"))
     series = [element for element in chart.iter() if local_name(element) == "ser"]
     names = [_points(part, "tx").get(0, "") or f"Series {number}" for number, part in enumerate(series, 1)]
     categories = next(filter(None, ({**_points(part, "cat"), **_points(part, "xVal")} for part in series)), {})
@@ -167,22 +171,24 @@ def chart_text(chart: ET.Element, heading: str) -> str:
     places = sorted({*categories, *(place for points in values for place in points)})
     rows = [[categories.get(place, f"Point {place + 1}"), *(points.get(place, "") for points in values)]
             for place in places]
-    lines = table_lines([axis or "Category", *names], rows, title or heading) if any(values) else ()
+    has_values = any(values)
+    lines = table_lines([axis or "Category", *names], rows, title or heading) if has_values else ()
     return "\n".join(filter(None, [title, *lines]))
 
 
-def _title(chart: ET.Element, of: str) -> str:
-    return next((_text(child) for element in chart.iter() if local_name(element) == of for child in element
+def _title(chart: ET.Element, owner: str) -> str:
+    """Return the title of the chart (owner "chart") or of its category axis ("catAx"), or ""."""
+    return next((_text(child) for element in chart.iter() if local_name(element) == owner for child in element
                  if local_name(child) == "title"), "")
 
 
 def _points(series: ET.Element, name: str) -> dict[int, str]:
-    """Return the stored texts or numbers of a part of a series, by their places."""
+    """Return the texts or numbers in a part of a series, such as its categories ("cat"), by their index."""
     points = (point for part in series if local_name(part) == name for point in part.iter()
               if local_name(point) == "pt")
     return {int(point.get("idx", "0")): _text(point) for point in points}
 
 
 def _text(element: ET.Element) -> str:
-    """Return the words of a title, or the value of a point."""
+    """Return the words of a title, or the value of a point, without superfluous white space."""
     return " ".join("".join(part.text or "" for part in element.iter() if local_name(part) in {"t", "v"}).split())

@@ -1,4 +1,4 @@
-"""JSON files whose records are documents, read where memory is bounded: a parsed value takes many times its text."""
+"""Read JSON files of records, in the process with limited memory: a parsed value takes many times its text's memory."""
 
 import json
 
@@ -18,8 +18,8 @@ def read_json(data: bytes, limits: Limits) -> Content:
 
     Returns:
         The records as JSON lines for `records.read_listed`: the number from 0, and either the id, title, text and
-        metadata, or the reason why the record cannot be used. If no record has a `text`, the file is one record
-        without a number, with the records as rows.
+        metadata, or the reason why the record cannot be used. If no record has a `text`, the whole file is a table:
+        one record without a number.
 
     Raises:
         UnreadableError: the file is not JSON, or has no records.
@@ -38,11 +38,17 @@ def read_json(data: bytes, limits: Limits) -> Content:
 
 
 def _is_table(content: object) -> bool:
-    """Return True if no record has a `text`, and all are objects."""
-    return bool(records := _list_records(content)) and all(map(is_row, records))
+    """Return True if the records are rows of a table: all are objects, and none has a `text`."""
+    records = _list_records(content)
+    return bool(records) and all(map(is_row, records))
 
 
 def _table(content: object, limits: Limits) -> str:
+    """Return the lines of a file that is a table.
+
+    Raises:
+        UnreadableError: it is nested too deeply, or has too many columns.
+    """
     try:
         check_depth(content, limits.json_depth)
     except ValueError as error:
@@ -54,6 +60,7 @@ def _table(content: object, limits: Limits) -> str:
 
 
 def _fields(number: int, value: object, limits: Limits) -> list[object] | str:
+    """Return the id, title, text and metadata of a record, or the reason why it cannot be used."""
     try:
         record = read_record(number, value, limits)
     except BadRecordError as error:
@@ -62,6 +69,11 @@ def _fields(number: int, value: object, limits: Limits) -> list[object] | str:
 
 
 def _list_records(content: object) -> list[object]:
+    """Return the records of a file: its list, the list in `documents` or `data`, or the whole object as one record.
+
+    Raises:
+        UnreadableError: it is neither a list nor an object.
+    """
     if isinstance(content, list):
         return content
     if isinstance(content, dict):

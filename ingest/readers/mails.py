@@ -16,8 +16,8 @@ _TEXTS = frozenset({"text/plain", "text/html"})
 def read_eml(data: bytes, _: Limits) -> Content:
     """Read the texts of a mail in order; the subject is the title.
 
-    Of a part in several forms, the plain text is read, else the HTML. Attached texts and forwarded mails are read under
-    a heading; other attachments are only named.
+    If a mail has its text in several forms, the plain text is read, or else the HTML. Attached texts and forwarded
+    mails are read under a heading; other attachments are only named.
     """
     mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     names = [name for part in mail.walk() if part is not mail and (name := part.get_filename())]
@@ -29,6 +29,7 @@ def read_eml(data: bytes, _: Limits) -> Content:
 
 
 def _header(mail: Message) -> dict[str, str]:
+    """Return author, recipients and date of a mail; the date as written if it cannot be parsed."""
     sent = mail.get("date")
     date = getattr(sent, "datetime", None)
     about = {"author": mail.get("from"), "to": mail.get("to"), "cc": mail.get("cc"),
@@ -37,24 +38,32 @@ def _header(mail: Message) -> dict[str, str]:
 
 
 def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
-    """Yield the texts of a part of a mail; collect the names of what is not read."""
+    """Yield the texts of a part of a mail, and of the parts in it.
+
+    Args:
+        part: the part.
+        omitted: gets the names or types of the parts that are not read.
+        depth: how many levels of forwarded mails may still be read.
+    """
     kind = part.get_content_type()
     if kind == "message/rfc822" and part.is_multipart() and depth:
         for inner in _parts(part):
             yield _forwarded_head(inner)
             yield from _texts(inner, omitted, depth - 1)
     elif part.is_multipart() and kind != "message/rfc822":
-        forms = _parts(part)
-        chosen = [_best(forms)] if kind == "multipart/alternative" else forms
+        inner_parts = _parts(part)
+        chosen = [_best(inner_parts)] if kind == "multipart/alternative" else inner_parts
         for inner in chosen:
             yield from _texts(inner, omitted, depth)
-        omitted += (name for form in forms if form not in chosen for other in form.walk()
-                    if (name := other.get_filename()))
+        # Files inside the forms of the text that are not chosen, such as pictures in the HTML.
+        omitted += (name for form in inner_parts if form not in chosen for file in form.walk()
+                    if (name := file.get_filename()))
     elif part.get_content_maintype() == "multipart":  # its boundary is missing
         yield str(part.get_payload())
     elif kind in _TEXTS:
         name = part.get_filename()
-        yield from [f"# {name}"] if name else []
+        if name:
+            yield f"# {name}"
         yield _text(part)
     else:
         omitted.append(part.get_filename() or kind)
@@ -66,9 +75,12 @@ def _parts(part: Message) -> list[Message]:
 
 
 def _best(forms: list[Message]) -> Message:
-    """Return the first form with plain text, else with HTML, else the last one, which its sender prefers."""
-    return next((form for kind in ("text/plain", "text/html") for form in forms
-                 if any(part.get_content_type() == kind and _text(part).strip() for part in form.walk())), forms[-1])
+    """Return the first form with plain text, or else the first with HTML, or else the last, which senders prefer."""
+    for kind in ("text/plain", "text/html"):
+        for form in forms:
+            if any(part.get_content_type() == kind and _text(part).strip() for part in form.walk()):
+                return form
+    return forms[-1]
 
 
 def _forwarded_head(mail: Message) -> str:
@@ -78,7 +90,7 @@ def _forwarded_head(mail: Message) -> str:
 
 
 def _text(part: Message) -> str:
-    """Return the text of a part, decoded as it declares, else as far as possible."""
+    """Return the text of a part; in an unknown encoding, it is decoded as UTF-8 as far as possible."""
     try:
         text = str(part.get_content()) if isinstance(part, EmailMessage) else ""
     except LookupError:  # an unknown encoding

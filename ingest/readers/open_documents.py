@@ -1,4 +1,4 @@
-"""OpenDocument texts and presentations (odt, odp): written as a page of HTML, which is read as any other."""
+"""Read OpenDocument texts and presentations (odt, odp) by converting them to HTML, which is read as any other page."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -53,6 +53,7 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
 
 
 def _read_meta(root: ET.Element) -> dict[str, str]:
+    """Return the title and the metadata of a document; dates without their time."""
     fields: dict[str, str] = {}
     for element in root.iter():
         name, text = local_name(element), (element.text or "").strip()
@@ -64,25 +65,30 @@ def _read_meta(root: ET.Element) -> dict[str, str]:
 
 
 class _Writer:
-    """Writes the elements of a document as those of HTML.
-
-    Direct formatting is saved as an automatic style whose parent is the named style, so children of "Title" are titles.
-
-    Args:
-        roots: the parts of the file with styles.
-    """
+    """Writes the elements of a document as elements of HTML."""
 
     def __init__(self, roots: Sequence[ET.Element]) -> None:
+        """Read which styles are titles, and which lists are numbered, from the parts of the file with styles.
+
+        A style whose parent is "Title" is a title, too: programs save direct formatting as a style with a parent.
+        """
         styles = [element for root in roots for element in root.iter()]
         self._titles = {"Title", *(_attribute(style, "name") for style in styles if local_name(style) == "style"
                                    and _attribute(style, "parent-style-name") == "Title")}
         self._numbered = {(_attribute(style, "name"), _attribute(level, "level"))
                           for style in styles if local_name(style) == "list-style" for level in style
                           if local_name(level) == "list-level-style-number" and _attribute(level, "num-format")}
-        self._last: dict[str, int] = {}
+        self._last: dict[str, int] = {}  # the last number of each list, by its style and by its id
 
     def add(self, parent: ET.Element, element: ET.Element, style: str = "", level: int = 0) -> None:
-        """Add the content of an element, which is in lists of a style and to a depth, to an element of HTML."""
+        """Add the content of an element to an element of HTML.
+
+        Args:
+            parent: the element of HTML.
+            element: the element of the document.
+            style: the style of the list that it is in; "" outside lists.
+            level: how many lists it is in.
+        """
         _append(parent, element.text)
         for child in element:
             name = local_name(child)
@@ -102,14 +108,14 @@ class _Writer:
             _append(parent, child.tail)
 
     def _tag(self, element: ET.Element) -> str:
-        """Return the tag for an element; "" if its content belongs to what it is in."""
+        """Return the HTML tag for an element; "" if its content is added to the surrounding element."""
         name = local_name(element)
         if name == "h" or (name == "p" and _attribute(element, "style-name") in self._titles):
             return f"h{min(_number(element, 'outline-level', 1), _DEEPEST_HEADING)}"
         return _TAGS.get(name, "")
 
     def _add_page(self, parent: ET.Element, page: ET.Element) -> None:
-        """Add a slide under its title, else its name."""
+        """Add a slide, with its title or else its name as a heading."""
         title = next((frame for frame in page if _attribute(frame, "class") == "title" and _words(frame)), None)
         ET.SubElement(parent, "h1").text = _attribute(page, "name") if title is None else _words(title)
         for frame in page:
@@ -117,7 +123,7 @@ class _Writer:
                 self.add(parent, frame)
 
     def _add_list(self, parent: ET.Element, listed: ET.Element, style: str, level: int) -> None:
-        """Add a list, which may continue the numbers of the one before or of one that it names."""
+        """Add a list; its numbers may continue those of the last list of its style, or of a list that it names."""
         html = ET.SubElement(parent, "ol" if (style, str(level)) in self._numbered else "ul")
         continued = style if _attribute(listed, "continue-numbering") == "true" else ""
         number = self._last.get(_attribute(listed, "continue-list") or continued, 0)
@@ -128,7 +134,7 @@ class _Writer:
 
 
 def _append(parent: ET.Element, text: str | None) -> None:
-    """Add a text behind what an element has."""
+    """Add a text at the end of an element."""
     if len(parent):
         parent[-1].tail = (parent[-1].tail or "") + (text or "")
     else:

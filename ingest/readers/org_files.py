@@ -1,4 +1,4 @@
-"""Org files: headings in Markdown, with their states, tags, dates and properties as lines."""
+"""Read Org files: headings in Markdown, with their states, tags, dates and properties as lines."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -26,10 +26,10 @@ def read_org(data: bytes, _: Limits) -> Content:
         data: the file's bytes.
 
     Returns:
-        The text: headings as `# ` lines, what Org says of each below it as "name: value" lines, code in fences, tables
-        as those of Markdown, links as their words. Comments are left out. The title is that of `#+TITLE:`, else the
-        first heading; other such fields are the metadata. A file that orgparse cannot parse is plain text, and `unread`
-        says so.
+        The text: headings as `# ` lines, below them their states, tags, dates and properties as "name: value" lines,
+        code in fences, tables as in Markdown, links as their words. Comments are left out. The title is that of
+        `#+TITLE:`, or else the first heading; other such fields are the metadata. If orgparse cannot parse the file,
+        its text is returned unchanged, and `unread` says so.
 
     Raises:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
@@ -49,6 +49,7 @@ def read_org(data: bytes, _: Limits) -> Content:
 
 
 def _blocks(node: OrgNode) -> Iterator[str]:
+    """Yield the heading of a node, its properties, and the text under it; each may be empty."""
     if node.level:
         yield f"{'#' * min(node.level, _DEEPEST_HEADING)} {_plain(node.heading)}"
         yield "\n".join(f"{name}: {value}" for name, value in _facts(node) if value)
@@ -56,6 +57,7 @@ def _blocks(node: OrgNode) -> Iterator[str]:
 
 
 def _facts(node: OrgNode) -> Iterator[tuple[str, str]]:
+    """Yield the state, tags, dates and properties of a heading as pairs of a name and a value, which may be empty."""
     yield "Status", str(node.todo or "")
     yield "Priority", str(node.priority or "")
     yield "Tags", ", ".join(sorted(node.shallow_tags))
@@ -66,6 +68,7 @@ def _facts(node: OrgNode) -> Iterator[tuple[str, str]]:
 
 
 def _lines(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a text in Markdown: with fences around code, and without comments, settings and clocks."""
     is_code = False
     for line in lines:
         edge = _CODE.match(line)

@@ -1,4 +1,4 @@
-"""PDF files to text: pypdf reads the pages, which are checked, and pdfplumber those that may have tables."""
+"""Read PDF files: pypdf reads the text of all pages, and pdfplumber pages that may have tables or doubled letters."""
 
 import logging
 import re
@@ -34,7 +34,7 @@ _LISTED = 10
 _TABLES_FROM = 1_500_000
 """The budget, in characters with lines converted to characters, of pages checked for tables: about a minute."""
 _UNSAID = frozenset({"/Popup", "/Link"})
-"""Annotations whose contents repeat others, or describe a link."""
+"""Kinds of annotations that are no comments: their contents repeat those of others, or describe a link."""
 _LONGEST_CHAIN = 20
 _TEXT_FIELDS = frozenset({"/Tx", "/Ch"})
 _PASSWORD_FLAG = 1 << 13
@@ -50,9 +50,9 @@ _MOST_SINGLE, _SHORTEST_REPEATED = 6, 4
 _NUMBERED = re.compile(r"(?<!\S)(\d{1,5})\s*$")
 _FEWEST_PAGES = 2
 _FEWEST_NUMBERED = 15
-"""Numbered lines of a page: shorter runs may be rows of a table."""
+"""The fewest numbered lines of a page with line numbers; fewer may be rows of a table."""
 _SHARE = 0.8
-"""Of the lines of a page that have text."""
+"""The smallest share of numbered lines among the lines with text, on a page with line numbers."""
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:
@@ -63,9 +63,10 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         limits: the largest size of the text.
 
     Returns:
-        The text of its pages with a form feed between them, with ruled tables as rows, and with the filled-in fields
-        and the comments below the text. Pages that are pictures, or whose fonts do not tell their letters, are read if
-        text recognition is available. The title is the one in the file's metadata, or an empty string.
+        The text of its pages with a form feed between them. Ruled tables are written as rows, and filled-in fields and
+        comments follow the text of their page. Pages that are pictures, or whose fonts do not say which letters they
+        show, are read by text recognition if that is available. The title is the one in the file's metadata, or an
+        empty string.
 
     Raises:
         UnreadableError: the file is broken, protected by a password, too large as text, or contains only pictures.
@@ -103,17 +104,25 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
 
 
 def _explain(things: str, broken: Mapping[int, str]) -> str:
-    """Return what was read as plain lines only, on which pages, and the cause; "" if nothing was."""
-    pages = _list_pages(sorted(broken))
-    return f"{things} of broken pages ({pages}: {next(iter(broken.values()))})" if broken else ""
+    """Return a note on things that could not be read on broken pages, such as "tables"; "" if there are none.
+
+    `broken` has the cause for each page, by its number.
+    """
+    if not broken:
+        return ""
+    return f"{things} of broken pages ({_list_pages(sorted(broken))}: {next(iter(broken.values()))})"
 
 
 def _title(written: str) -> str:
+    """Return a stored title, or "" if it is too long or only what a program stores by itself."""
     title = written.strip()
-    return "" if len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title) else title
+    is_no_title = len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
+    return "" if is_no_title else title
 
 
 class _Page(NamedTuple):
+    """A page as pypdf reads it."""
+
     text: str
     id: int
     """The object number of the page in the file; 0 if it has none."""
@@ -128,7 +137,10 @@ class _Page(NamedTuple):
 
 
 def _with_single_letters(data: bytes, pages: list[_Page], broken: dict[int, str]) -> list[_Page]:
-    """Return the pages with each letter once where a page draws letters twice in one place."""
+    """Return the pages, without the second copy of letters on pages that draw letters twice in one place.
+
+    Such pages are read again by pdfplumber. `broken` gets the cause for each page that this cannot read.
+    """
     doubled = {page.id: number for number, page in enumerate(pages) if page.id and is_doubled(page.text)}
     if not doubled:
         return pages
@@ -138,9 +150,14 @@ def _with_single_letters(data: bytes, pages: list[_Page], broken: dict[int, str]
 
 
 def _with_recognised(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
-    """Return the pages with the recognised text of pictures and of broken fonts, and a message about those not read."""
+    """Recognise the text of pages that are only pictures or have broken fonts.
+
+    Returns:
+        The pages with the recognised texts, and a message about the pages that could not be read, or "".
+    """
     broken = {number for number, page in enumerate(pages) if is_gibberish(page.text)}
     pages = [page._replace(text="") if number in broken else page for number, page in enumerate(pages)]
+    # The first page number of each page object; a page without an object number is known by its own number.
     wanted = {(page.id or -number): number for number, page in reversed(list(enumerate(pages)))
               if number in broken or (page.has_pictures and not page.text.strip())}
     if not wanted:
@@ -149,10 +166,10 @@ def _with_recognised(data: bytes, pages: list[_Page], limits: Limits) -> tuple[l
     pages = [page._replace(pictures=frozenset()) if number in numbers else page for number, page in enumerate(pages)]
     scans = import_module(".scans", __package__)
     if scans.can_recognise(limits):
-        texts = scans.read_pages(data, sorted(wanted.values()))
-        found = {page_id: texts[number] for page_id, number in wanted.items()}
-        return [page._replace(text=found.get(page.id or -number, page.text)) for number, page in enumerate(pages)], ""
-    scanned = sorted(set(wanted.values()) - broken)
+        texts = scans.read_pages(data, sorted(numbers))
+        text_of = {page_id: texts[number] for page_id, number in wanted.items()}
+        return [page._replace(text=text_of.get(page.id or -number, page.text)) for number, page in enumerate(pages)], ""
+    scanned = sorted(numbers - broken)
     kinds = [*([f"pages that are only pictures were not read ({_list_pages(scanned)})"] if scanned else []),
              *([f"pages whose font does not tell its letters were not read ({_list_pages(sorted(broken))})"] if broken
                else [])]
@@ -165,43 +182,54 @@ def _list_pages(numbers: list[int]) -> str:
 
 
 def _with_tables(data: bytes, pages: list[_Page], title: str, broken: dict[int, str]) -> list[str]:
-    """Return the text of each page, with its tables as rows."""
-    texts = [page.text for page in pages]
+    """Return the text of each page, with its tables as rows.
+
+    Args:
+        data: the file's bytes.
+        pages: its pages. Their tables are found until a budget of time is used up.
+        title: the subject of tables without a heading.
+        broken: gets the cause for each page, by its number, whose tables cannot be read.
+    """
     wanted: dict[int, tuple[int, str]] = {}
-    left = _TABLES_FROM
+    budget = _TABLES_FROM
     for number, page in enumerate(pages):
         if page.may_have_tables and page.id not in wanted:
-            left -= len(page.text) + _COST_OF_LINE * page.lines
-            if left < 0:
+            budget -= len(page.text) + _COST_OF_LINE * page.lines
+            if budget < 0:
                 break
             wanted[page.id] = (number, page.text)
-    if wanted:
-        # Its libraries take a while to import, and most files do not need them.
-        tables = import_module(".pdf_tables", __package__)
-        texts_of = dict(tables.read_tables(data, wanted, title, broken))
-        first = {page_id: number for page_id, (number, _) in wanted.items()}
-        texts = [texts_of.get(first.get(page.id, -1), page.text) for page in pages]
-    return texts
+    if not wanted:
+        return [page.text for page in pages]
+    # Imported here, because the libraries take a while to import, and most files do not need them.
+    tables = import_module(".pdf_tables", __package__)
+    texts_of = dict(tables.read_tables(data, wanted, title, broken))
+    first_number = {page_id: number for page_id, (number, _) in wanted.items()}
+    return [texts_of.get(first_number.get(page.id, -1), page.text) for page in pages]
 
 
 def _pages(reader: PdfReader, limits: Limits) -> list[_Page]:
-    """Return the text of each page. Each page object is read once, as a small file can show one a million times."""
+    """Read all pages. Each page object is read once, because a small file can show the same one a million times.
+
+    Raises:
+        UnreadableError: the pages have too much text.
+    """
     pages: list[_Page] = []
-    known: dict[object, _Page] = {}
-    left = limits.file_bytes
+    pages_by_object: dict[object, _Page] = {}
+    remaining = limits.file_bytes
     for number, page in enumerate(reader.pages, 1):
-        place = page.indirect_reference
-        key = (place.idnum, place.generation) if place else number
-        if key not in known:
-            known[key] = _page(page, place.idnum if place else 0)
-        pages.append(known[key])
-        left -= len(pages[-1].text)
-        if left < 0:
+        reference = page.indirect_reference
+        key = (reference.idnum, reference.generation) if reference else number
+        if key not in pages_by_object:
+            pages_by_object[key] = _page(page, reference.idnum if reference else 0)
+        pages.append(pages_by_object[key])
+        remaining -= len(pages[-1].text)
+        if remaining < 0:
             raise UnreadableError(f"its first {number} pages have more text than {limits.size()}: split it")
     return pages
 
 
 def _page(page: PageObject, page_id: int) -> _Page:
+    """Read one page; `page_id` is its object number in the file, or 0."""
     text, contents = page.extract_text(), page.get_contents()
     drawing = contents.get_data() if contents is not None else b""
     lines = count_lines(drawing)
@@ -211,7 +239,7 @@ def _page(page: PageObject, page_id: int) -> _Page:
 
 
 def page_notes(page: PageObject) -> str:
-    """Return the fields of a form on a page with their values, and the comments on it, a line each."""
+    """Return the filled-in fields and the comments on a page, one on each line."""
     annotations = (entry.get_object() for entry in page.get("/Annots") or ())
     lines = (_field(annotation) if annotation.get("/Subtype") == "/Widget" else _comment(annotation)
              for annotation in annotations if isinstance(annotation, DictionaryObject))
@@ -219,20 +247,22 @@ def page_notes(page: PageObject) -> str:
 
 
 def find_pictures(page: PageObject) -> frozenset[int]:
-    """Return keys of the pictures that a page can paint; a picture on several pages has one key."""
+    """Return a key for each picture that a page can show; a picture on several pages has the same key."""
     return frozenset(_pictures(page))
 
 
 def _pictures(page: PageObject) -> Iterator[int]:
+    """Yield the object numbers of a page's pictures; see `find_pictures`."""
     resources = page.get("/Resources")
-    drawn = resources.get_object().get("/XObject") if resources is not None else None
-    for entry in drawn.get_object().values() if drawn is not None else ():
+    external_objects = resources.get_object().get("/XObject") if resources is not None else None
+    for entry in external_objects.get_object().values() if external_objects is not None else ():
         drawing = entry.get_object()
         if isinstance(drawing, DictionaryObject) and drawing.get("/Subtype") == "/Image":
             yield entry.idnum if isinstance(entry, IndirectObject) else id(drawing)
 
 
 def _comment(annotation: DictionaryObject) -> str:
+    """Return a comment with its author, or "" if the annotation is none."""
     text = _words(annotation.get("/Contents"))
     author = _words(annotation.get("/T"))
     if not text or annotation.get("/Subtype") in _UNSAID:
@@ -241,15 +271,20 @@ def _comment(annotation: DictionaryObject) -> str:
 
 
 def _field(annotation: DictionaryObject) -> str:
-    """Return the name and the value of a field with text; a password is left out."""
+    """Return a filled-in text field as "name: value"; "" for other fields, empty ones and passwords.
+
+    What a field does not say itself, its ancestors in the file say.
+    """
     chain = list(_ancestors(annotation))
     kind, value, flags = (next((part[key] for part in chain if key in part), None) for key in ("/FT", "/V", "/Ff"))
     name = next(filter(None, (_words(part.get("/TU") or part.get("/T")) for part in chain)), "")
-    is_text = str(kind) in _TEXT_FIELDS and not (isinstance(flags, int) and flags & _PASSWORD_FLAG)
+    is_password = isinstance(flags, int) and bool(flags & _PASSWORD_FLAG)
+    is_text = str(kind) in _TEXT_FIELDS and not is_password
     return f"{name}: {_words(value)}" if is_text and name and _words(value) else ""
 
 
 def _ancestors(annotation: DictionaryObject) -> Iterator[DictionaryObject]:
+    """Yield a field, its parent, its parent's parent and so on, up to a limit, because broken files have cycles."""
     part: object = annotation
     for _ in range(_LONGEST_CHAIN):
         if not isinstance(part, DictionaryObject):
@@ -268,10 +303,10 @@ def count_lines(drawing: bytes) -> int:
 
 
 def is_gibberish(text: str) -> bool:
-    """Return True if a page's text is not in any language, as that of a font with a broken map to Unicode.
+    """Return True if a page's text is in no language, because its font maps letters wrongly to Unicode.
 
-    Such a text has control or private characters in its words, consists of letters that are rare in every language, or
-    of Latin letters of which those frequent in most languages are few.
+    Such a text has control or private characters, or many letters that are rare in every language. Or it consists of
+    Latin letters, and has only few of those that are frequent in most languages.
     """
     characters = [character for character in text if not character.isspace()]
     if len(characters) < _FEWEST:
@@ -289,12 +324,12 @@ def is_gibberish(text: str) -> bool:
 def is_doubled(text: str) -> bool:
     """Return True if a page may draw letters twice, as a substitute for a bold font.
 
-    Such a text has lines of one letter each, or lines of which a part or each letter occurs twice.
+    Such a text has many lines of a single letter in a row, or a line that repeats each letter or its first half.
     """
     lines = [line.strip() for line in text.split("\n")]
-    singles = max((sum(1 for _ in run) for is_single, run in groupby(lines, lambda line: len(line) <= 1) if is_single),
-                  default=0)
-    return singles >= _MOST_SINGLE or any(map(_is_repeated, lines))
+    runs = groupby(lines, lambda line: len(line) <= 1)
+    longest_run = max((sum(1 for _ in run) for is_single, run in runs if is_single), default=0)
+    return longest_run >= _MOST_SINGLE or any(map(_is_repeated, lines))
 
 
 def _is_unusable(character: str) -> bool:
@@ -307,35 +342,39 @@ def _is_rare(letter: str) -> bool:
 
 
 def _is_repeated(line: str) -> bool:
+    """Return True if a line has its first half twice, or each letter twice; short lines and dots do not count."""
     line = "".join(line.split())
     half = len(line) // 2
-    is_even = 2 * half == len(line) >= 2 * _SHORTEST_REPEATED and len(set(line)) >= _SHORTEST_REPEATED
-    return is_even and any(map(str.isalpha, line)) and (line[:half] == line[half:] or line[::2] == line[1::2])
+    has_halves = 2 * half == len(line) >= 2 * _SHORTEST_REPEATED
+    has_words = len(set(line)) >= _SHORTEST_REPEATED and any(map(str.isalpha, line))
+    return has_halves and has_words and (line[:half] == line[half:] or line[::2] == line[1::2])
 
 
 def drop_line_numbers(pages: Sequence[str]) -> list[str]:
     """Return the pages without the numbers at the ends of their lines, which would be read as words.
 
-    They are line numbers only where at least two pages have them at nearly all lines, each one more than the last.
-    Such pages are numbered throughout or each from its first line; other pages of the file stay as they are.
+    They are taken for line numbers if at least two pages have them at nearly all lines, each one more than the last.
+    Other pages of the file stay as they are.
     """
-    numbered = {number: found for number, page in enumerate(pages) if (found := _line_numbers(page.split("\n")))}
+    numbered = {number: lines for number, page in enumerate(pages) if (lines := _numbered_lines(page.split("\n")))}
     if len(numbered) < _FEWEST_PAGES:
         return list(pages)
-    return [_without(page.split("\n"), numbered[number]) if number in numbered else page
+    return [_without_numbers(page.split("\n"), numbered[number]) if number in numbered else page
             for number, page in enumerate(pages)]
 
 
-def _line_numbers(lines: Sequence[str]) -> frozenset[int]:
-    """Return the indices of the lines that end with a line number; none if the page is not numbered."""
-    ends = [(index, int(match[1])) for index, line in enumerate(lines) if (match := _NUMBERED.search(line))]
-    in_turn = {index for (above, first), (below, second) in pairwise(ends) if second == first + 1
-               for index in (above, below)}
+def _numbered_lines(lines: Sequence[str]) -> frozenset[int]:
+    """Return the indices of the lines of a page that end with a line number; none if the page has no such numbers."""
+    numbers = [(index, int(match[1])) for index, line in enumerate(lines) if (match := _NUMBERED.search(line))]
+    # Lines whose number follows that of the line above, or is followed by that of the line below.
+    consecutive = {index for (above, first), (below, second) in pairwise(numbers) if second == first + 1
+                   for index in (above, below)}
     texts = [index for index, line in enumerate(lines) if _NUMBERED.sub("", line).strip()]
-    is_numbered = len(in_turn) >= _FEWEST_NUMBERED and sum(index in in_turn for index in texts) >= _SHARE * len(texts)
-    return frozenset(in_turn if is_numbered else ())
+    has_most_lines = sum(index in consecutive for index in texts) >= _SHARE * len(texts)
+    return frozenset(consecutive if len(consecutive) >= _FEWEST_NUMBERED and has_most_lines else ())
 
 
-def _without(lines: Sequence[str], numbered: frozenset[int]) -> str:
+def _without_numbers(lines: Sequence[str], numbered: frozenset[int]) -> str:
+    """Return the text of a page without the numbers at the ends of some lines."""
     return "\n".join(_NUMBERED.sub("", line).rstrip() if index in numbered else line
                      for index, line in enumerate(lines))

@@ -1,4 +1,4 @@
-"""The words and tables of PDF pages, with tables written as rows, including those that continue on the next page."""
+"""Read PDF pages with tables, and write the tables as rows, including tables that continue on the next page."""
 
 import logging
 import re
@@ -31,7 +31,7 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 _BROKEN = (PSException, PdfminerException, MalformedPDFException, struct.error, zlib.error, ArithmeticError,
            AssertionError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
-"""What the two libraries raise on a broken structure: errors of their own, or those of whatever they find in it."""
+"""The errors that the two libraries raise on a broken structure."""
 
 TextLine = list[PageWord]
 _NEAR = 3.0
@@ -52,7 +52,7 @@ _LINES_ABOVE = 2.5
 
 
 class PageLayout(NamedTuple):
-    """A page with at least one table."""
+    """A page with at least one table, as blocks in reading order: a table, or lines of text."""
 
     blocks: list[list[TextLine] | FoundTable]
 
@@ -68,30 +68,31 @@ class PageLayout(NamedTuple):
 
 
 def _pages(data: bytes, wanted: Mapping[int, int], broken: dict[int, str]) -> Iterator[tuple[int, Page]]:
-    """Yield pages of a PDF file with their object numbers.
+    """Yield some pages of a PDF file with their object numbers.
 
     Args:
         data: the file's bytes; an encrypted file must open without a password.
-        wanted: the number of each page by its object number.
-        broken: gets the cause for each page, by its number, whose structure pdfminer cannot follow.
+        wanted: the number of each wanted page, by its object number.
+        broken: gets the cause for each page, by its number, that pdfminer cannot find because the file is broken.
     """
-    left = set(wanted.values())
+    missing = set(wanted.values())
     try:
         pdf = pdfplumber.open(BytesIO(data))
-        for found in PDFPage.create_pages(pdf.doc):
-            if isinstance(found.pageid, int) and found.pageid in wanted:
-                yield found.pageid, Page(pdf, found, wanted[found.pageid])
-                left.discard(wanted[found.pageid])
+        for miner_page in PDFPage.create_pages(pdf.doc):
+            page_id = miner_page.pageid
+            if isinstance(page_id, int) and page_id in wanted:
+                yield page_id, Page(pdf, miner_page, wanted[page_id])
+                missing.discard(wanted[page_id])
     except _BROKEN as error:
-        broken |= dict.fromkeys(left, repr(error))
+        broken |= dict.fromkeys(missing, repr(error))
 
 
 def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]],
                  broken: dict[int, str]) -> Iterator[tuple[int, PageLayout]]:
     """Yield the number and layout of each page of a PDF file that has a table.
 
-    A page is omitted if it is broken, or if pdfminer reads other characters than the given text; callers then use that
-    text.
+    A page is left out if it is broken, or if pdfminer reads other characters than the given text has. Callers then use
+    that text, without tables.
 
     Args:
         data: see `_pages`.
@@ -114,7 +115,7 @@ def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]],
 
 def read_single_letters(data: bytes, wanted: Mapping[int, int],
                         broken: dict[int, str]) -> Iterator[tuple[int, str]]:
-    """Yield the object number and text of pages, without the letters that they draw again in the same place.
+    """Yield the object number and the text of pages, without letters that they draw a second time in the same place.
 
     The arguments are those of `_pages`.
     """
@@ -126,17 +127,17 @@ def read_single_letters(data: bytes, wanted: Mapping[int, int],
 
 
 def _is_same(words: list[PageWord], text: str) -> bool:
-    """Return True if words are those of a text, which must not be written from right to left."""
+    """Return True if words have nearly the same characters as a text; False for text from right to left."""
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in set(text)):
         return False
-    here, there = (Counter("".join(unicodedata.normalize("NFKC", part).split()))
-                   for part in ("".join(word.text for word in words), text))
-    different = (here - there).total() + (there - here).total()
-    return different <= _MOST_DIFFERENT * there.total()
+    in_words, in_text = (Counter("".join(unicodedata.normalize("NFKC", part).split()))
+                         for part in ("".join(word.text for word in words), text))
+    different = (in_words - in_text).total() + (in_text - in_words).total()
+    return different <= _MOST_DIFFERENT * in_text.total()
 
 
 def _blocks(words: list[PageWord], tables: list[FoundTable]) -> list[list[TextLine] | FoundTable]:
-    """Return the page in the order of its words; a table comes where its first word does."""
+    """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
     table_of = {number: at for at, table in enumerate(tables) for number in table.words}
     blocks: list[list[TextLine] | FoundTable] = []
     placed: set[int] = set()
@@ -150,7 +151,7 @@ def _blocks(words: list[PageWord], tables: list[FoundTable]) -> list[list[TextLi
 
 
 class _Part(NamedTuple):
-    """A table, or its part on one page; the first `skipped` rows repeat captions and header."""
+    """A table, or its part on one page, whose first `skipped` rows repeat captions and header of the first part."""
 
     page: int
     table: FoundTable
@@ -164,12 +165,12 @@ def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str,
     Args:
         data: the file's bytes.
         wanted: the number and text of each page that may have tables, by the page's object number.
-        title: the file's subject, or "".
+        title: the subject of tables without a heading, or "".
         broken: gets the cause for each page, by its number, whose tables cannot be read.
 
     Yields:
-        The number and text of each page that has a table, with its tables written as rows. All rows of a table that
-        continues on the next page have its header, if the continuation is certain. Each row is in the text of its page.
+        The number and text of each page that has a table, with its tables written as rows. If a table clearly continues
+        on the next page, the rows there have its header, too. Each row is in the text of its page.
     """
     layouts = dict(sorted(read_layouts(data, wanted, broken)))
     written: dict[tuple[int, int], str] = {}
@@ -183,16 +184,16 @@ def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str,
 
 
 def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
-    """Return the tables, each with its parts."""
+    """Return the tables of all pages, each as the list of its parts on consecutive pages."""
     chains: list[list[_Part]] = []
-    last: list[_Part] = []
-    """The table at the bottom of the previous page."""
+    last: list[_Part] = []  # the parts of the lowest table on the page before
     for number, layout in layouts.items():
         tables = sorted(layout.tables, key=lambda table: (table.box.top, table.box.x0))
-        is_next = bool(last) and last[-1].page == number - 1
+        follows_page = bool(last) and last[-1].page == number - 1
         for table in tables:
-            skipped = _repeated_rows(layouts[number - 1], last, layout, table) if (
-                is_next and table is tables[0]) else None
+            skipped = None  # None: the table continues no other one
+            if follows_page and table is tables[0]:
+                skipped = _repeated_rows(layouts[number - 1], last, layout, table)
             if skipped is None:
                 chains.append([_Part(number, table)])
             else:
@@ -203,35 +204,49 @@ def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
 
 
 def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
-    """Return how many rows of a page's first table repeat the head of the last one before it, which it continues.
+    """Return whether a page's first table continues the last table of the page before, and which rows it repeats.
+
+    It continues that table if both have the same columns, only headers and footers of pages are between them, and it
+    has no other captions or header of its own.
+
+    Args:
+        before: the page before.
+        parts: the parts so far of its last table.
+        layout: the page.
+        table: its first table.
 
     Returns:
-        None for a table of its own: in other columns, below words that are no margin, or with another head.
+        How many of the table's first rows repeat the captions and header of the one before; None if it is a table of
+        its own.
     """
     above = parts[-1].table
-    if not (len(above.edges) == len(table.edges)
-            and all(abs(one - other) <= _NEAR for one, other in zip(above.edges, table.edges, strict=True))
-            and _is_margin([line for line in before.lines if line[0].box.top >= above.box.bottom], layout)
-            and _is_margin([line for line in layout.lines if line[0].box.bottom <= table.box.top], before)):
+    has_same_columns = len(above.edges) == len(table.edges) and all(
+        abs(edge - other) <= _NEAR for edge, other in zip(above.edges, table.edges, strict=True))
+    if not has_same_columns:
+        return None
+    lines_after = [line for line in before.lines if line[0].box.top >= above.box.bottom]
+    lines_between = [line for line in layout.lines if line[0].box.bottom <= table.box.top]
+    if not (_is_margin(lines_after, layout) and _is_margin(lines_between, before)):
         return None
     first = parts[0].table
     captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
     head = captions + header_depth(first.grid[captions:])
     texts = [[cell.text for cell in row] for row in table.grid]
-    for start in {0, captions}:
+    for start in {0, captions}:  # with its captions, or without them
         repeated = [[cell.text for cell in row] for row in first.grid[start:head]]
         if captions < head and texts[: len(repeated)] == repeated:
             return len(repeated)
-    has_head = is_single(table.grid[0]) or any(all(cell.is_header for cell in row) for row in table.grid) or (
+    has_own_head = is_single(table.grid[0]) or any(all(cell.is_header for cell in row) for row in table.grid) or (
         has_header(texts) and any(map(_is_above_values, zip(*texts, strict=True))))
-    return None if has_head else 0
+    return None if has_own_head else 0
 
 
 def _is_above_values(column: tuple[str, ...]) -> bool:
-    """Return True if a column of values begins with a cell that is not a value."""
+    """Return True if the first cell of a column is a text, and the filled cells below are mostly values."""
     filled = [cell for cell in column[1:] if cell]
-    return bool(filled and column[0] and not is_value(column[0])) and (
-        sum(map(is_value, filled)) >= _MOSTLY * len(filled))
+    if not filled or not column[0] or is_value(column[0]):
+        return False
+    return sum(map(is_value, filled)) >= _MOSTLY * len(filled)
 
 
 def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
@@ -246,7 +261,10 @@ def _mask_numbers(line: TextLine) -> str:
 
 
 def _write_parts(parts: list[_Part], title: str) -> list[str]:
-    """Write the text of each part of a table."""
+    """Return the text of each part of a table.
+
+    All parts are written as one table, so that each row has the header, and then cut at marks between the pages.
+    """
     captions, header, rows = read_grid(parts[0].table.grid)
     for part in parts[1:]:
         rows += [TableLine(_PAGE_BREAK), *row_contents(part.table.grid[part.skipped:])]
@@ -256,7 +274,10 @@ def _write_parts(parts: list[_Part], title: str) -> list[str]:
 
 
 def _name(layout: PageLayout, table: FoundTable) -> str:
-    """Return the caption or heading in the line right above a table, or ""."""
+    """Return the name of a table: the caption or heading in the line right above it, or "".
+
+    A heading is a short line in another or a larger font than most of the page, which does not end like a sentence.
+    """
     above = [line for line in layout.lines
              if 0 <= table.box.top - line[0].box.bottom <= _LINES_ABOVE * line[0].size
              and line[0].box.x0 < table.box.x1 and line[-1].box.x1 > table.box.x0]

@@ -1,7 +1,7 @@
-"""reStructuredText: docutils parses it and writes it as a page, which is read as any other.
+"""Read reStructuredText: docutils parses it and writes it as HTML, which is read as any other page.
 
-docutils leaves out what is marked with an unknown name. Here each unknown directive keeps its argument and content, and
-each role its words. What a page would lose is made words before.
+docutils leaves out directives and roles that it does not know. Here the argument and content of each unknown directive
+are read, and the words of each unknown role. Parts of the document that HTML would lose are turned into words before.
 """
 
 import re
@@ -58,8 +58,8 @@ def read_rst(data: bytes, _: Limits) -> Content:
 
     Returns:
         The text: headings as `# ` lines, tables as rows, lists with their marks, code in fences, links and roles as
-        their words. The field list at the top is the metadata. The title is its field `title`, else the document's.
-        Comments are left out. Raw HTML and included files are not read; `unread` counts them.
+        their words. The field list at the top is the metadata. The title is its field `title`, or else the document's
+        title. Comments are left out. Raw HTML and included files are not read; `unread` counts them.
 
     Raises:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
@@ -81,6 +81,7 @@ def _first_heading(tree: Any) -> str:
 
 
 def _count_left_out(tree: Any) -> str:
+    """Return a message with the number of parts that were not read, or "" if all were."""
     count = sum(LEFT_OUT in node["classes"] for node in tree.findall(nodes.comment))
     return (f"{count:,} parts that are raw HTML or are included from other files were not read: write them as text, or "
             "add these files" if count else "")
@@ -103,17 +104,22 @@ def _field_value(body: Any) -> object:
 
 
 def _write_tree(tree: Any, title: str) -> str:
-    """Write a document, which is changed, as `read_html` returns its page; the title is the subject of first tables."""
+    """Return the text of a document, by writing it as HTML and reading that.
+
+    Args:
+        tree: the document, which is changed.
+        title: its title, which is the subject of tables above the first heading.
+    """
     for kinds, replace in _REPLACED:
         for node in list(tree.findall(lambda node, kinds=kinds: isinstance(node, kinds))):
             place = node.parent.index(node)
             node.parent[place : place + 1] = list(replace(node))
-    tree["title"] = title or " "  # docutils would name one without a title after its source
+    tree["title"] = title or " "  # without a title, docutils would use the name of the source
     return read_html(publish_from_doctree(tree, writer="html5", settings_overrides=_PAGE).encode()).text
 
 
 def _unparsed(message: Any) -> Iterable[Any]:
-    """Return the lines of what docutils could not parse, such as a table with broken lines."""
+    """Return the source lines of a part that docutils could not parse, such as a broken table, from its message."""
     return (nodes.line_block("", *(nodes.line("", line) for line in block.astext().split("\n")))
             for block in message.findall(nodes.literal_block))
 
@@ -125,7 +131,7 @@ def _list_definitions(listed: Any) -> Iterable[Any]:
 
 
 def _topic(node: Any) -> Iterable[Any]:
-    """Return a topic under its own title; a table of contents is none, because it repeats the headings."""
+    """Return the content of a topic after its title; nothing for a table of contents, which repeats the headings."""
     if "contents" in node["classes"]:
         return ()
     label = next((one_line(child.astext()) for child in node if isinstance(child, nodes.title)), "")
@@ -133,12 +139,14 @@ def _topic(node: Any) -> Iterable[Any]:
 
 
 def _footnote(node: Any) -> Iterable[Any]:
+    """Return the content of a footnote after its label in brackets, if it has a label."""
     blocks = [child for child in node if not isinstance(child, nodes.label)]
-    return _put_before(f"[{one_line(node[0].astext())}] ", blocks) if len(blocks) < len(node) else blocks
+    has_label = len(blocks) < len(node)
+    return _put_before(f"[{one_line(node[0].astext())}] ", blocks) if has_label else blocks
 
 
 def _words(node: Any) -> Iterable[Any]:
-    """Return the words of what is no text, as a paragraph if it stands alone."""
+    """Return the words of a picture or formula: as a text inside a line, or else as a paragraph."""
     words = one_line(node.get("alt", "") if isinstance(node, nodes.image) else node.astext())
     return [nodes.Text(words) if isinstance(node.parent, nodes.TextElement) else nodes.paragraph("", words)]
 
@@ -148,12 +156,12 @@ def _with_label(label: str, blocks: Iterable[Any]) -> Iterable[Any]:
 
 
 def _put_before(words: str, blocks: Iterable[Any]) -> list[Any]:
-    """Return blocks with some words before the first, in a paragraph of their own if it is none."""
-    inside = list(blocks)
-    if not inside or not isinstance(inside[0], nodes.paragraph):
-        return [nodes.paragraph("", words.strip()), *inside]
-    inside[0].insert(0, nodes.Text(words))
-    return inside
+    """Return blocks with some words put before them: into the first one if it is a paragraph, else as a paragraph."""
+    listed = list(blocks)
+    if not listed or not isinstance(listed[0], nodes.paragraph):
+        return [nodes.paragraph("", words.strip()), *listed]
+    listed[0].insert(0, nodes.Text(words))
+    return listed
 
 
 _REPLACED = (
@@ -165,11 +173,14 @@ _REPLACED = (
     (tuple(_NOTED), lambda node: _with_label(_NOTED[type(node)], node)),
     ((nodes.topic, nodes.admonition, nodes.sidebar), _topic),
     ((nodes.definition_list, nodes.field_list, nodes.option_list), _list_definitions))
-"""What is replaced before a page is written, and by what."""
+"""Kinds of nodes that are replaced before HTML is written, each with the function that returns the replacement."""
 
 
 def register_names(text: str) -> None:
-    """Register the names that a text uses and docutils does not know."""
+    """Register readers with docutils for the directives and roles of a text that it does not know.
+
+    Roles that it knows are read in the same way, and directives in `_OWN` replace those of docutils.
+    """
     for name in {match.lower() for match in _DIRECTIVE.findall(text)}:
         if name in _OWN:
             directives.register_directive(name, _OWN[name])
@@ -180,16 +191,20 @@ def register_names(text: str) -> None:
 
 
 def _read_role(name: str, rawtext: str, text: str, *_: Any) -> tuple[list[Any], list[Any]]:
-    """Return a role's words: without the target in angle brackets, and with the prefix that it shows."""
+    """Return the words of a role, as docutils calls it: (nodes, messages).
+
+    "words <target>" gives the words. A target alone gives itself, with a prefix such as "PEP ".
+    """
     words = nodes.unescape(text)
     shown = _TARGET.sub("", words) or words
-    if shown == words:
+    has_target = shown != words
+    if not has_target:
         shown = _PREFIXES.get(name.lower(), "") + words.lstrip("~!")
     return [nodes.inline(rawtext, shown)], []
 
 
 class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
-    """A directive as its argument and its content, whatever its options are."""
+    """Reads a directive as its argument and its content, and accepts any options."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -197,6 +212,7 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
     option_spec: ClassVar = defaultdict(lambda: directives.unchanged, {"class": directives.unchanged})
 
     def run(self) -> list[Any]:
+        """Return the argument as a paragraph, unless it is not text, and the content."""
         argument = " ".join(" ".join(self.arguments).split())
         name = self.name.lower()
         block = nodes.container()
@@ -207,7 +223,7 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
         return [block]
 
     def _words(self, name: str, argument: str) -> list[Any]:
-        """Return an argument as text; that of a domain, as in `py:function::`, is a signature without markup."""
+        """Return an argument as text nodes; that of a name with a colon, as in `py:function::`, has no markup."""
         if ":" in name:
             return [nodes.Text(argument)]
         before = ""
@@ -218,7 +234,7 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
 
 
 class _Code(_Unknown):
-    """A directive with code in it, whatever its options are."""
+    """Reads a directive with code in it, and accepts any options."""
 
     def run(self) -> list[Any]:
         code = "\n".join(self.content)
@@ -226,25 +242,26 @@ class _Code(_Unknown):
 
 
 class _Date(_Unknown):
-    """The date of today, which is left out because a build must not depend on its day."""
+    """Leaves out the directive for today's date, because a build must not depend on its day."""
 
     def run(self) -> list[Any]:
         return [nodes.inline()]
 
 
 class _LeftOut(_Unknown):
-    """Raw HTML, or another file: reading it would let a document read any file of the machine."""
+    """Leaves out raw HTML and other files: otherwise a document could read any file of the machine."""
 
     def run(self) -> list[Any]:
         return [nodes.comment("", "", classes=[LEFT_OUT])]
 
 
 class _CsvTable(CSVTable):  # type: ignore[misc]
-    """A table of comma-separated values in the text, whatever its further options are."""
+    """Reads a table of comma-separated values in the text, and accepts further options."""
 
     option_spec: ClassVar = defaultdict(lambda: directives.unchanged, CSVTable.option_spec)
 
     def run(self) -> list[Any]:
+        """Return the table, or a comment in place of one from a file or an address."""
         if {"file", "url"} & self.options.keys():
             return [nodes.comment("", "", classes=[LEFT_OUT])]
         table_nodes: list[Any] = super().run()
@@ -254,4 +271,4 @@ class _CsvTable(CSVTable):  # type: ignore[misc]
 _OWN = {**dict.fromkeys(("code", "code-block", "sourcecode", "testcode", "prompt"), _Code),
         **dict.fromkeys(("include", "literalinclude", "raw"), _LeftOut), "csv-table": _CsvTable,
         "date": _Date}
-"""What replaces directives of docutils and Sphinx."""
+"""The readers of directives of docutils and Sphinx that are not read by docutils itself."""

@@ -1,4 +1,4 @@
-"""The words of a PDF page, and its ruled tables: those that pdfplumber finds, except page layouts and forms."""
+"""Find the words of a PDF page and its ruled tables, which pdfplumber finds; page layouts and forms are left out."""
 
 import re
 from bisect import bisect_right
@@ -24,7 +24,7 @@ _MOST_HOLES = 0.2
 """The largest share of a table's places that may lack their lines."""
 _LONGEST_CELL = 1000
 _LONGEST_NAME = 100
-"""The longest name; longer cells in the first row, or many in the first column, are paragraphs of a framed page."""
+"""The longest name. Longer cells in the first row, or many in the first column, show that the grid frames text."""
 _LONG_NAMES = 0.25
 _REGULAR = 0.7
 """The smallest share of rows with a separate cell in each column; a form has fewer."""
@@ -76,6 +76,7 @@ def read_words(page: Page) -> list[PageWord]:
 
 
 def _word(number: int, found: dict[str, Any]) -> PageWord:
+    """Return a word that pdfplumber found; size and font are those of its first letter."""
     first = found["chars"][0]
     return PageWord(number, found["text"], Box(found["x0"], found["top"], found["x1"], found["bottom"]), first["size"],
                     first["fontname"], first["upright"])
@@ -104,12 +105,13 @@ def flow_lines(words: Sequence[PageWord]) -> list[list[PageWord]]:
 
 
 def line_text(line: Sequence[PageWord]) -> str:
-    """Return a line's words with spaces where the page has them."""
+    """Return a line's words as text, with spaces where the gap between two words is wide enough."""
     text = line[0].text
     for before, word in pairwise(line):
         gap = (word.box.x0 - before.box.x1) / max(word.size, 1.0)
-        least = _CJK_GAP if _ENDS_CJK.search(text) and _BEGINS_CJK.match(word.text) else _WORD_GAP
-        text += word.text if gap < least else f" {word.text}"
+        is_between_cjk = _ENDS_CJK.search(text) and _BEGINS_CJK.match(word.text)
+        narrowest_space = _CJK_GAP if is_between_cjk else _WORD_GAP
+        text += word.text if gap < narrowest_space else f" {word.text}"
     return text
 
 
@@ -146,19 +148,20 @@ class FoundTable(NamedTuple):
 
 
 def find_ruled(page: Page, words: Sequence[PageWord]) -> list[FoundTable]:
-    """Return the tables of a page whose cells are all ruled, from top to bottom.
+    """Return the tables of a page whose cells have lines around them, from top to bottom.
 
     Args:
         page: the page.
         words: its words.
 
     Returns:
-        The tables of data. Frames, forms, pages laid out in frames, and lines that cross words are not included.
+        The tables of data. Not included are frames, forms, page layouts, and grids of lines that cross words.
     """
     straight = [edge for edge in page.edges if edge["orientation"]]  # slanted sides of shapes have none
     edges = merge_edges(filter_edges(straight, min_length=1), _NEAR, _NEAR, _NEAR, _NEAR)
-    down = sum(edge["orientation"] == "v" for edge in edges)
-    if not 0 < down * (len(edges) - down) <= _MOST_CROSSINGS:
+    vertical = sum(edge["orientation"] == "v" for edge in edges)
+    crossings = vertical * (len(edges) - vertical)
+    if not 0 < crossings <= _MOST_CROSSINGS:
         return []
     tables = [_fill_cells(table, words) for table in page.find_tables(
         {"snap_tolerance": _NEAR, "join_tolerance": _NEAR, "intersection_tolerance": _NEAR})]
@@ -166,7 +169,7 @@ def find_ruled(page: Page, words: Sequence[PageWord]) -> list[FoundTable]:
 
 
 def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
-    """Return the table with its words in its cells; None if words cross its lines."""
+    """Return the table with its words in its cells; None if words cross its lines or too many cells are missing."""
     box = Box(*table.bbox)
     lefts = sorted({edge for cell in table.cells for edge in (cell[0], cell[2])})
     tops = sorted({edge for cell in table.cells for edge in (cell[1], cell[3])})
@@ -180,7 +183,7 @@ def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
         x, y = word.center
         if box.x0 <= x < box.x1 and box.top <= y < box.bottom:
             place = cell_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
-            if place is None or not word.upright or not _holds(Box(*table.cells[place]), word.box):
+            if place is None or not word.upright or not _contains(Box(*table.cells[place]), word.box):
                 return None
             inside.setdefault(place, []).append(word)
     cells = [GridCell(cell_text(inside.get(number, ()))) for number in range(len(table.cells))]
@@ -194,29 +197,41 @@ def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
 
 
 def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]]) -> list[list[GridCell]]:
-    """Mark as headers the first row, or the first of two columns, if fonts or colons set it apart."""
+    """Return a grid in which the first row, or the first of two columns, is marked as headers if it stands out.
+
+    The first row stands out if no row below has any of its fonts. The first of two columns stands out if the second
+    has none of its fonts, or if most of its cells end with a colon.
+
+    Args:
+        grid: the cells.
+        fonts: the fonts of the words at each place of the grid.
+    """
     top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)
-    first, below = (frozenset().union(*(font for row in rows for font in row)) for rows in (
+    top_fonts, fonts_below = (frozenset().union(*(font for row in rows for font in row)) for rows in (
         fonts[top : top + 1], fonts[top + 1 :]))
-    places: list[tuple[int, int]] = []
-    if below and not first & below and all(cell.text for cell in grid[top][1:]):
-        places = [(top, column) for column in range(len(grid[top]))]
+    header_places: list[tuple[int, int]] = []
+    if fonts_below and not top_fonts & fonts_below and all(cell.text for cell in grid[top][1:]):
+        header_places = [(top, column) for column in range(len(grid[top]))]
     elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
-        labels, values = (frozenset().union(*(row[at] for row in fonts)) for at in (0, 1))
-        texts = [row[0].text for row in grid if row[0].text and not is_single(row)]
-        with_colon = sum(text.endswith((":", "：")) for text in texts)
-        if (values and not labels & values) or with_colon > _REGULAR * len(texts):
-            places = [(row, 0) for row in range(len(grid)) if not is_single(grid[row])]
-    declared = {id(grid[row][at]): GridCell(grid[row][at].text, is_header=True) for row, at in places}
-    return [[declared.get(id(cell), cell) for cell in row] for row in grid]
+        label_fonts, value_fonts = (frozenset().union(*(row[at] for row in fonts)) for at in (0, 1))
+        labels = [row[0].text for row in grid if row[0].text and not is_single(row)]
+        with_colon = sum(label.endswith((":", "：")) for label in labels)
+        if (value_fonts and not label_fonts & value_fonts) or with_colon > _REGULAR * len(labels):
+            header_places = [(row, 0) for row in range(len(grid)) if not is_single(grid[row])]
+    headers = {id(grid[row][at]): GridCell(grid[row][at].text, is_header=True) for row, at in header_places}
+    return [[headers.get(id(cell), cell) for cell in row] for row in grid]
 
 
-def _holds(cell: Box, word: Box) -> bool:
+def _contains(cell: Box, word: Box) -> bool:
+    """Return True if a word does not extend beyond the left and right edges of a cell, but for a small tolerance."""
     return cell.x0 - _STANDS_OUT <= word.x0 and word.x1 <= cell.x1 + _STANDS_OUT
 
 
 def is_data(grid: Sequence[GridRow]) -> bool:
-    """Return True if a grid is a table of data, rather than a form, a frame or the layout of a page."""
+    """Return True if a grid is a table of data, rather than a form, a frame or the layout of a page.
+
+    The limits of each rule are explained at the constants of this module.
+    """
     if len(grid) < 2 or len(grid[0]) < 2:  # noqa: PLR2004 - a single row or column
         return False
     cells = {id(cell): cell for row in grid for cell in row}.values()
@@ -225,16 +240,18 @@ def is_data(grid: Sequence[GridRow]) -> bool:
     rows = body[depth:]
     if not rows or max(len(cell.text) for cell in cells) > _LONGEST_CELL:
         return False
-    if (max(len(cell.text) for cell in body[0]) > _LONGEST_NAME
-            or sum(len(row[0].text) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
-            or (depth and sum(bool(cell.text) for cell in body[depth - 1]) < _FILLED * len(body[0]))
-            or sum(not _is_merged(row) for row in rows) < _REGULAR * len(rows)):
+    has_paragraphs = (max(len(cell.text) for cell in body[0]) > _LONGEST_NAME
+                      or sum(len(row[0].text) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows))
+    has_empty_header = depth > 0 and sum(bool(cell.text) for cell in body[depth - 1]) < _FILLED * len(body[0])
+    has_merged_rows = sum(not _has_merged_cells(row) for row in rows) < _REGULAR * len(rows)
+    if has_paragraphs or has_empty_header or has_merged_rows:
         return False
     columns = [[cell.text for cell in column if cell.text] for column in zip(*rows, strict=True)]
-    return (sum(map(bool, columns)) > 1 and sum(map(len, columns)) >= _FILLED * len(rows) * len(columns)
-            and not any(sum(bool(_LABEL.match(text)) for text in column) > _LABELS * len(column)
-                        for column in columns[1:]))
+    is_filled = sum(map(bool, columns)) > 1 and sum(map(len, columns)) >= _FILLED * len(rows) * len(columns)
+    has_labels = any(sum(bool(_LABEL.match(text)) for text in column) > _LABELS * len(column)
+                     for column in columns[1:])
+    return is_filled and not has_labels
 
 
-def _is_merged(row: GridRow) -> bool:
+def _has_merged_cells(row: GridRow) -> bool:
     return any(left is right for left, right in pairwise(row))

@@ -1,4 +1,4 @@
-"""Text recognition for pages of PDF files without text and for image files, by Tesseract where it is installed."""
+"""Recognise the text of image files, and of PDF pages without text, with Tesseract if it is installed."""
 
 import re
 import shutil
@@ -32,7 +32,7 @@ def can_recognise(limits: Limits) -> bool:
 
 
 def read_image(data: bytes, limits: Limits) -> Content:
-    """Return the text in an image file; each of several pictures in a file is a page.
+    """Return the text in an image file; if the file has several pictures, each one is a page.
 
     Raises:
         UnreadableError: the file is not a picture or too large, or text recognition is not available.
@@ -55,7 +55,7 @@ def read_pages(data: bytes, numbers: Sequence[int]) -> Mapping[int, str]:
 
 
 def recognise(picture: Image.Image) -> str:
-    """Return the text in a picture: a line for each line, an empty one between paragraphs.
+    """Return the text in a picture, with its lines, and with empty lines between paragraphs.
 
     Raises:
         UnreadableError: Tesseract failed.
@@ -73,6 +73,7 @@ def recognise(picture: Image.Image) -> str:
 
 
 def _recognise_pages(document: pypdfium2.PdfDocument, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Draw pages of a PDF file, and yield their numbers with the recognised texts; large pages are drawn smaller."""
     for number in numbers:
         page = document[number]
         width, height = page.get_size()
@@ -81,6 +82,7 @@ def _recognise_pages(document: pypdfium2.PdfDocument, numbers: Sequence[int]) ->
 
 
 def _page_of(image: Image.Image, number: int) -> Image.Image:
+    """Return one picture of an image file, upright and in grey; raise UnreadableError if it is too large."""
     image.seek(number)
     if image.width * image.height > _MOST_PIXELS:
         raise UnreadableError(f"{image.width:,} by {image.height:,} pixels, at most {_MOST_PIXELS:,} are read: save it "
@@ -90,14 +92,14 @@ def _page_of(image: Image.Image, number: int) -> Image.Image:
 
 @cache
 def _languages() -> str:
-    """Return all installed languages in Tesseract's notation; it detects which ones a text has."""
+    """Return all installed languages in Tesseract's notation, English first; it detects which of them a text is in."""
     listed = subprocess.run([_PROGRAM, "--list-langs"], capture_output=True, check=True, text=True)  # noqa: S603
     names = [name for name in listed.stdout.splitlines()[1:] if name.isidentifier() and name not in _NO_SCRIPTS]
     return "+".join(sorted(names, key=lambda name: (name != "eng", name)))
 
 
 def _text_of(table: str) -> str:
-    """Return the lines of Tesseract's table of words that are confidently text."""
+    """Return the text in Tesseract's table of words, without lines whose mean confidence is too low."""
     lines: dict[tuple[int, int, int], list[tuple[float, str]]] = {}
     for row in table.splitlines()[1:]:
         cells = row.split("\t")

@@ -49,7 +49,13 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
 
 
 def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
-    """Yield the texts of a shape and of the shapes grouped in it; count those that cannot be read."""
+    """Yield the texts of a shape and of the shapes grouped in it.
+
+    Args:
+        shape: the shape.
+        heading: the title of the slide, which names tables and charts without a title.
+        omitted: counts the shapes that cannot be read, by kind.
+    """
     if shape.has_text_frame:
         yield shape.text_frame.text
     elif getattr(shape, "has_table", False):
@@ -65,7 +71,7 @@ def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
 
 
 def _table_text(table: Any, heading: str) -> str:
-    """Write a table with its header, which may have several rows; a merged cell is in each of its places."""
+    """Return the lines of a table; the text of a merged cell is in each of its places."""
     grid = [[GridCell(cell.text) for cell in row.cells] for row in table.rows]
     for top, row in enumerate(table.rows):
         for left, cell in enumerate(row.cells):
@@ -76,14 +82,16 @@ def _table_text(table: Any, heading: str) -> str:
 
 
 def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:
-    """Yield the parts of the file that a slide refers to with a relationship whose type ends as given."""
+    """Yield the parts of the file to which a slide refers with relationships of a type that ends with `kind`."""
     for relation in slide.part.rels.values():
         if not relation.is_external and relation.reltype.endswith(kind):
             yield ET.fromstring(relation.target_part.blob)  # noqa: S314
 
 
 def _comments(root: ET.Element) -> Iterator[str]:
+    """Yield the texts of the comments in a part of the file."""
     for comment in root.iter():
         if local_name(comment) == "cm":
             words = " ".join(part.text or "" for part in comment.iter() if local_name(part) in {"t", "text"})
-            yield from filter(None, [" ".join(words.split())])
+            if text := " ".join(words.split()):
+                yield text

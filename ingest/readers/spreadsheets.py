@@ -52,7 +52,10 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
 
 def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the comments on cells; threads are stored a second time in the older form, which is then skipped."""
+    """Yield the comments on cells.
+
+    Current versions of Excel store comments as threads, and a second time in the older form, which is then skipped.
+    """
     names = archive.namelist()
     threads = [name for name in names if name.startswith("xl/threadedComments/")]
     for name in sorted(threads or (name for name in names if _OLD_COMMENTS.fullmatch(name))):
@@ -72,7 +75,7 @@ def _boxes(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
-    """Return the numbers of the things in a spreadsheet that are not read; a chart's numbers are in its cells."""
+    """Return how many things of each kind in a spreadsheet are not read; the numbers of a chart are in cells, too."""
     names = archive.namelist()
     return {"picture": sum(1 for name in names if name.startswith(("xl/media/", "Pictures/"))),
             "chart": sum(1 for name in names if _CHART.fullmatch(name)) + count_new_charts(archive),
@@ -83,6 +86,11 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
 
 
 def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
+    """Yield the lines of a sheet's tables; `title` is the subject of tables without a title of their own.
+
+    Raises:
+        UnreadableError: the sheet has too many columns or cells.
+    """
     height, width = (last + 1 for last in sheet.end or (-1, -1))
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
@@ -97,6 +105,7 @@ def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
 
 
 def _text(value: object) -> str:
+    """Return a cell's value as text: whole numbers without a point, dates in ISO form without an empty time."""
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(value)
     if isinstance(value, datetime) and value.time() == time():

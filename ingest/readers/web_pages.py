@@ -1,4 +1,4 @@
-"""HTML to plain text with headings in Markdown, and tables of data as rows; books (epub) by their pages."""
+"""Read HTML as plain text with headings in Markdown and tables of data as rows, and books (epub) by their pages."""
 
 import posixpath
 import re
@@ -37,12 +37,12 @@ _LONGEST_NUMBER = 6
 _LINE = "\v"
 """Marks where a line begins or ends; any number of consecutive marks is one line break."""
 _INDENT = "\x1f"
-"""Sets a line in below the item of a list that it belongs to."""
+"""Marks one level of indentation, of a line inside an item of a list."""
 _LISTS = frozenset({"ul", "ol"})
 _DEEPEST_LIST = 20
-"""The most lists in each other by which a line is set in; without end tags, items are in each other, too."""
+"""The most levels of indentation; on pages without end tags, the parser nests items in each other, too."""
 _AFTER_MARK = re.compile(r"\x1e(?:[ \v\x1f]*+(?!(?:-|\d{1,6}\.) \x1e))?")
-"""What is between the mark of an item and its words, but not a list within it."""
+"""The separators between the mark of an item and its words; they stay if a list inside the item follows."""
 _LONGEST_CELL = 1000
 """The longest cell of a table of data; a longer one is part of a page."""
 _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
@@ -50,7 +50,7 @@ _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
 _UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
 _MOST_SPANNED = 1000  # the limit of browsers
 _MOST_INLINE = 20
-"""Tags around a text among which its paragraph is looked for."""
+"""The most tags around a text that are looked at to find its paragraph."""
 _ENDS = (".", ":", ";", ",", "!", "?", "。", "：", "；", "，", "！", "？")
 _CONTAINER = "META-INF/container.xml"
 _FIELDS = {"creator": "author", "date": "date", "publisher": "publisher", "language": "language", "subject": "subject"}
@@ -70,15 +70,15 @@ def read_html(data: bytes) -> Content:
     Returns:
         The text, with headings as `# ` lines, list items as `- ` lines, and preformatted text in fences. Tables of data
         are rows in the form of `text/table_rows.py`; other tables are lines with ` | ` between cells. The title is that
-        of the page, else its first `h1`, else an empty string. The metadata comes from its `meta` tags. Its pictures
-        are counted (`markdown_cleaning.py`).
+        of the page, or else its first `h1`, or else an empty string. The metadata comes from its `meta` tags. Its
+        pictures are not read but counted (`markdown_cleaning.py`).
 
     Raises:
         UnreadableError: the bytes are not text, their encoding cannot be detected, or they are not HTML.
     """
     declared = EncodingDetector.find_declared_encoding(data, is_html=True)
     text = _without_open_ends(decode(data, declared))
-    with ignoring(UnusualUsageWarning):  # XHTML, or a page without a tag: both are fine
+    with ignoring(UnusualUsageWarning):  # it warns of XHTML and of pages without a tag, which can both be read
         try:
             soup = BeautifulSoup(text, "html.parser")
         except ParserRejectedMarkup as error:
@@ -87,13 +87,16 @@ def read_html(data: bytes) -> Content:
     blocks = []
     for preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
-        blocks.append(_fence(block) if preformatted else _GAP.sub(lambda gap: _gap(gap[0]), _AFTER_MARK.sub(
-            "", block)).strip())
+        if preformatted:
+            blocks.append(_fence(block))
+        else:
+            blocks.append(_GAP.sub(lambda gap: _gap(gap[0]), _AFTER_MARK.sub("", block)).strip())
     return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)),
                    omitted=count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")))
 
 
 def _metadata(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a page's `meta` tags that are read as metadata, each with its value."""
     for tag in soup.find_all("meta", content=True, limit=_MAX_META):
         name = _META.get(str(tag.get("name") or tag.get("property") or "").lower())
         if name:
@@ -101,9 +104,9 @@ def _metadata(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
 
 
 def _without_open_ends(text: str) -> str:
-    """Escape openings of comments, sections and tags that never end.
+    """Replace the openings of comments, sections and tags that have no end.
 
-    For each one the parser would search the rest of the page in vain, which takes minutes for 200 KB of them.
+    For each one the parser would search the whole rest of the page, which takes minutes for 200 KB of them.
     """
     for opening, closing in (("<!--", "-->"), ("<![", "]>"), ("<", ">")):
         last = text.rfind(closing) + 1
@@ -112,11 +115,15 @@ def _without_open_ends(text: str) -> str:
 
 
 def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
-    """Yield the text in order, and whether it is preformatted; with a stack, because pages can nest very deeply."""
+    """Yield the texts of a page in order, each with whether it is preformatted; `heading` names tables.
+
+    A stack is used instead of recursion, because pages can be nested very deeply.
+    """
+    # A node, whether it is preformatted, how many lists it is in, and whether it is left, as its content is done.
     stack: list[tuple[PageElement, bool, int, bool]] = [(soup, False, 0, False)]
     while stack:
-        node, preformatted, lists, leaving = stack.pop()
-        if isinstance(node, Tag) and leaving:
+        node, preformatted, lists, is_left = stack.pop()
+        if isinstance(node, Tag) and is_left:
             yield _edge(node, lists), preformatted
         elif isinstance(node, Tag) and node.name in _HEADINGS:
             heading = _line(node) or heading
@@ -126,16 +133,16 @@ def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
         elif isinstance(node, Tag) and node.name not in _UNSEEN:
             yield _edge(node, lists) + _mark(node, lists), preformatted
             stack.append((node, preformatted, lists, True))
-            inside = preformatted or node.name == "pre"
-            within = min(lists + (node.name in _LISTS), _DEEPEST_LIST)
-            stack.extend((child, inside, within, False) for child in reversed(node.contents))
+            is_inside_pre = preformatted or node.name == "pre"
+            lists_inside = min(lists + (node.name in _LISTS), _DEEPEST_LIST)
+            stack.extend((child, is_inside_pre, lists_inside, False) for child in reversed(node.contents))
         elif isinstance(node, CData) or (
                 isinstance(node, NavigableString) and not isinstance(node, PreformattedString)):
             yield (str(node) if preformatted else _SPACES.sub(" ", node)), preformatted
 
 
 def _edge(tag: Tag, lists: int) -> str:
-    """Return the separator between a tag's content and its surroundings, which may be lists in each other."""
+    """Return the separator between a tag's content and its surroundings; `lists` is how many lists it is in."""
     if tag.name in _PARAGRAPHS and not lists:
         return "\n\n"
     if tag.name in _PARAGRAPHS or tag.name in _LINES:
@@ -144,10 +151,11 @@ def _edge(tag: Tag, lists: int) -> str:
 
 
 def _mark(tag: Tag, lists: int) -> str:
-    """Return the mark that a tag's content begins with."""
+    """Return the mark before a tag's content: a bar between cells, a dash or number of an item, a line break."""
     if tag.name in _CELLS:
         before = tag.find_previous_sibling(_CELLS)
-        return " | " if isinstance(before, Tag) and not (_has_paragraphs(before) or _has_paragraphs(tag)) else ""
+        needs_bar = isinstance(before, Tag) and not (_has_paragraphs(before) or _has_paragraphs(tag))
+        return " | " if needs_bar else ""
     if tag.name == "li":
         is_numbered = tag.parent is not None and tag.parent.name == "ol"
         return f"{_INDENT * (lists - 1)}{f'{_number(tag)}.' if is_numbered else '-'} \x1e"
@@ -155,7 +163,7 @@ def _mark(tag: Tag, lists: int) -> str:
 
 
 def _number(item: Tag) -> int:
-    """Return the number of an item in its ordered list, and note it for the next item."""
+    """Return the number of an item in its ordered list, and store it in the item, where the next one reads it."""
     before = item.find_previous_sibling("li")
     start = item.get("value") or (item.parent.get("start") if item.parent is not None and before is None else None)
     declared = str(start or "")
@@ -168,7 +176,7 @@ def _number(item: Tag) -> int:
 
 
 def _has_paragraphs(cell: Tag) -> bool:
-    """Return True if a cell contains paragraphs, like those of Word files, which need no bar between them."""
+    """Return True if a cell contains paragraphs, as in Word files; such cells are not separated by bars."""
     return any(isinstance(child, Tag) and child.name in _PARAGRAPHS for child in cell.contents)
 
 
@@ -182,48 +190,59 @@ def _fence(block: str) -> str:
 
 
 def _gap(white_space: str) -> str:
+    """Return the white space for a run of blanks, line breaks and marks: an empty line, a line break or a blank."""
     if white_space.count("\n") > 1:
         return "\n\n"
-    set_in = "  " * (len(white_space) - len(white_space.rstrip(_INDENT)))
-    return f"\n{set_in}" if "\n" in white_space or _LINE in white_space else " "
+    indentation = "  " * (len(white_space) - len(white_space.rstrip(_INDENT)))
+    return f"\n{indentation}" if "\n" in white_space or _LINE in white_space else " "
 
 
 def _read_table(table: Tag, heading: str) -> str:
-    """Write a table of data as lines.
+    """Return the lines of a table of data, or "" for a table that serves for layout.
+
+    A table serves for layout if it has a table, a heading or a long text in a cell, or only one row or column.
 
     Args:
         table: a `table` element.
-        heading: the heading above it.
+        heading: the heading above it, which names a table without a caption.
 
     Returns:
-        The caption and the rows, with a cell that spans several places in each of them. Returns "" for a layout table:
-        one with a table, a heading or a long text in a cell, or with only one row or column.
+        The caption and the rows; the text of a cell that spans several places is in each of them.
     """
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
     grid = _grid(_rows(table))
-    if not (len(grid) > 1 < max(map(len, grid)) and max(len(c.text) for row in grid for c in row) <= _LONGEST_CELL):
+    if len(grid) <= 1 or max(map(len, grid)) <= 1:
+        return ""
+    if max(len(cell.text) for row in grid for cell in row) > _LONGEST_CELL:
         return ""
     caption = " ".join(table.caption.get_text(" ").split()) if table.caption else ""
     return "\n".join(filter(None, [caption, *grid_lines(grid, caption or heading)]))
 
 
 class _Cell(NamedTuple):
+    """A cell of a table and its texts."""
+
     tag: Tag
     pieces: list[tuple[int, str]]
-    """Its texts, each with the block that it is in."""
+    """Its texts, each with an id of the paragraph or line that it is in."""
 
     def text(self) -> str:
-        """Return the blocks on one line: an item, line or paragraph that is no sentence is set apart from the next."""
+        """Return the cell's paragraphs and lines on one line; those that do not end a sentence end with a semicolon."""
         text = ""
         for _, pieces in groupby(self.pieces, key=itemgetter(0)):
             if block := " ".join("".join(piece for _, piece in pieces).split()):
-                text += f"{'' if not text else ' ' if text.endswith(_ENDS) else '; '}{block}"
+                separator = " " if text.endswith(_ENDS) else "; "
+                text += f"{separator if text else ''}{block}"
         return text
 
 
 def _rows(table: Tag) -> list[list[_Cell]]:
-    """Return the cells row by row; without end tags, the parser nests each cell in the one before."""
+    """Return the cells of a table row by row.
+
+    All nodes below the table are looked at in order: on a page without end tags, the parser nests each cell in the one
+    before.
+    """
     rows: list[list[_Cell]] = []
     for node in table.descendants:
         if isinstance(node, Tag):
@@ -246,7 +265,7 @@ def _block_of(node: PageElement) -> Tag | None:
 
 
 def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
-    """Return the cells in all places that they span; an empty list if there are too many."""
+    """Return the grid of a table, with each cell in all places that it spans; empty if it becomes too large."""
     return place_cells([SpanningCell(GridCell(cell.text(), cell.tag.name == "th"),
                                      _read_span(cell.tag, "colspan"), _read_span(cell.tag, "rowspan"))
                         for cell in row] for row in rows)

@@ -1,4 +1,4 @@
-"""Word files (docx), which mammoth converts to HTML that is read as a page, and rich text (rtf)."""
+"""Read Word files (docx), which mammoth converts to HTML, and rich text (rtf)."""
 
 import re
 import zipfile
@@ -23,14 +23,14 @@ _SEPARATED = {"mr": ", ", "m": "; ", "eqArr": "; ", "func": " "}
 _ATOM = re.compile(r"\w+|\W")
 _LEFT_OUT = {"picture": b"{\\pict", "header": b"{\\header", "footer": b"{\\footer", "footnote": b"{\\footnote",
              "comment": b"\\annotation"}
-"""What striprtf leaves out, and the mark with which it begins."""
+"""Parts that striprtf leaves out, each with the mark with which it begins."""
 
 
 def read_docx(data: bytes, limits: Limits) -> Content:
     """Read the text of a Word file as `read_html` returns it.
 
     The title is the first paragraph in the style Title or Heading 1. Tracked insertions and content controls are read;
-    deletions and pictures are not. Equations are text; headers, footers, comments, charts and diagrams
+    deletions and pictures are not. Equations are written in one line. Headers, footers, comments, charts and diagrams
     follow the text.
 
     Raises:
@@ -50,7 +50,7 @@ def read_docx(data: bytes, limits: Limits) -> Content:
 
 
 def with_equations(data: bytes) -> bytes:
-    """Return a Word file in which each equation is a text ("(a+b)/2"), which mammoth reads."""
+    """Return a Word file with a text such as "(a+b)/2" in place of each equation, because mammoth reads only texts."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
         body = archive.read(_BODY) if _BODY in archive.namelist() else b""
         if b"oMath" not in body:
@@ -66,7 +66,7 @@ def with_equations(data: bytes) -> bytes:
 
 
 def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the texts of the headers and footers, the comments, the charts and the diagrams."""
+    """Yield the texts that mammoth leaves out: headers and footers, comments, charts and diagrams."""
     names = archive.namelist()
     margins = {name: _paragraphs(parse_xml(archive, name)) for name in sorted(filter(_MARGINS.fullmatch, names))}
     seen: set[str] = set()
@@ -82,10 +82,11 @@ def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
-    """Return the numbers of the things in a Word file's text that are not read."""
+    """Return how many pictures, embedded files and charts a Word file has, which are not read."""
     body = archive.read(_BODY) if _BODY in archive.namelist() else b""
     embedded = len(re.findall(rb"<o:OLEObject\b", body))
-    pictures = len(re.findall(rb"<(?:a:blip|v:imagedata)\b", body)) - embedded  # each has a picture of itself
+    # Each embedded file also has a picture that shows it.
+    pictures = len(re.findall(rb"<(?:a:blip|v:imagedata)\b", body)) - embedded
     return {"picture": max(pictures, 0), "embedded file": embedded, "chart": count_new_charts(archive)}
 
 
@@ -103,7 +104,11 @@ def _run(text: str) -> ET.Element:
 
 
 def _linear(element: ET.Element) -> str:
-    """Return an equation in one line."""
+    """Return an equation, or a part of one, as text in one line, such as "(a+b)/2" or "sqrt(x)".
+
+    The names are those of Word's XML: "f" is a fraction with "num" and "den", "rad" a root with "deg", "d" a part in
+    brackets, "nary" a sum or integral; "e" is the base or content, "sup" and "sub" are above and below it.
+    """
     name = local_name(element)
     if name == "t":
         return element.text or ""
@@ -132,6 +137,7 @@ def _group(text: str) -> str:
 
 
 def _replace(archive: zipfile.ZipFile, name: str, content: bytes) -> bytes:
+    """Return an archive in which one file has another content."""
     changed = BytesIO()
     with zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as copy:
         for entry in archive.namelist():

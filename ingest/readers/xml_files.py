@@ -1,4 +1,7 @@
-"""XML files by their text: titles as headings, mixed content as paragraphs, elements of nothing but fields as rows."""
+"""Read XML files: titles as headings, mixed content as paragraphs, and elements that only have fields as rows.
+
+A field is a name with a short text: an attribute, or an element without inner elements.
+"""
 
 import html.entities
 import re
@@ -39,11 +42,11 @@ def read_xml(data: bytes, _: Limits) -> Content:
 
     Args:
         data: the file's bytes, in the encoding that it declares. Entities that name other files are left out and
-            counted in `unread`; expat refuses entities that multiply.
+            counted in `unread`; expat rejects entities that expand to huge texts.
 
     Returns:
         The text. A section begins with its title or its attributes as a heading. Elements with words beside their inner
-        elements are paragraphs, elements of nothing but fields are rows under their name, and any other field is a line
+        elements are paragraphs, elements that only have fields are rows under their name, and any other field is a line
         "name: text". HTML within a text is read as HTML. The title is the first one in the file.
 
     Raises:
@@ -65,8 +68,13 @@ def read_xml(data: bytes, _: Limits) -> Content:
 
 
 def _parse(text: str, outside: dict[str, str]) -> ET.Element:
+    """Parse XML; `outside` has the replacements of entities that name other files.
+
+    Raises:
+        UnreadableError: the text is not well-formed.
+    """
     parser = ET.XMLParser()  # noqa: S314  # see `archives`
-    # For files with a document type, which usually defines the names of HTML.
+    # Define the entities of HTML, because files with a document type may use them without defining them.
     parser.entity.update({name: chr(code) for name, code in html.entities.name2codepoint.items()} | outside)
     try:
         parser.feed(text)
@@ -82,8 +90,8 @@ def _blocks(element: ET.Element, level: int, above: str, *, is_root: bool = Fals
     Args:
         element: the element.
         level: the level of its heading.
-        above: the heading that it is under.
-        is_root: whether it is the root, whose attributes are no heading.
+        above: the heading above it.
+        is_root: True for the root, whose attributes are not used as a heading.
     """
     name = _name(element)
     if name in _CODE:
@@ -109,43 +117,57 @@ def _blocks(element: ET.Element, level: int, above: str, *, is_root: bool = Fals
 
 
 def _inner(elements: Sequence[ET.Element], level: int, above: str) -> Iterator[str]:
-    """Yield the blocks of elements; those of one name are rows if all of them have nothing but fields."""
-    fields = [_fields(element) for element in elements]
-    no_rows = {local_name(element) for element, own in zip(elements, fields, strict=True)
-               if len(own or ()) <= 1 or (not len(element) and _name(element) in _PARAGRAPHS)}
+    """Yield the blocks of some elements beside each other.
 
-    def run(pair: tuple[ET.Element, dict[str, str] | None]) -> str:
-        """Return the name of the records that an element is one of, "line", or "block"."""
-        element, own = pair
-        if local_name(element) not in no_rows:
+    Elements of one name become the rows of a table if each of them has several fields and nothing else. Other elements
+    are lines if they have one field, or else blocks of their own. Adjacent rows of a name, and adjacent lines, make one
+    block.
+    """
+    fields = [_fields(element) for element in elements]
+    not_row_names = {local_name(element) for element, own_fields in zip(elements, fields, strict=True)
+                     if len(own_fields or ()) <= 1 or (not len(element) and _name(element) in _PARAGRAPHS)}
+
+    def kind_of(pair: tuple[ET.Element, dict[str, str] | None]) -> str:
+        """Return how an element is written: "row NAME", "line" or "block"."""
+        element, own_fields = pair
+        if local_name(element) not in not_row_names:
             return f"row {local_name(element)}"
-        is_line = (not len(element) or len(own or ()) == 1) and _name(element) not in _PARAGRAPHS | _CODE
+        is_line = (not len(element) or len(own_fields or ()) == 1) and _name(element) not in _PARAGRAPHS | _CODE
         return "line" if is_line or _is_item(element) else "block"
 
-    for kind, group in groupby(zip(elements, fields, strict=True), run):
-        run_of = list(group)
+    for kind, group in groupby(zip(elements, fields, strict=True), kind_of):
+        adjacent = list(group)
         if kind == "block":
-            for element, _ in run_of:
+            for element, _ in adjacent:
                 yield from _blocks(element, level, above)
         elif kind == "line":
-            yield "\n".join(filter(None, (_line(element) for element, _ in run_of)))
+            yield "\n".join(filter(None, (_line(element) for element, _ in adjacent)))
         else:
-            name = _label(run_of[0][0])
-            yield f"{name}:\n{record_lines([own or {} for _, own in run_of], above or name, DEFAULT_LIMITS)}"
+            name = _label(adjacent[0][0])
+            rows = [own_fields or {} for _, own_fields in adjacent]
+            yield f"{name}:\n{record_lines(rows, above or name, DEFAULT_LIMITS)}"
 
 
 def _fields(element: ET.Element, depth: int = _DEEPEST_FIELD) -> dict[str, str] | None:
-    """Return the attributes and inner elements of an element as short texts; None if it has anything else.
+    """Return the fields of an element: its attributes and inner elements with their short texts.
 
-    The fields of an inner element have both names. Of inner elements with one name, none may have several fields.
+    A field of an inner element has the names of both. Texts of several inner elements with the same name are joined.
+
+    Args:
+        element: the element.
+        depth: how many levels of inner elements may have fields.
+
+    Returns:
+        The fields; None if the element has anything else, such as paragraphs, or several inner elements with one name
+        that have several fields each.
     """
     found: dict[str, list[str]] = {name: [value] for name, value in _attributes(element).items()}
     if not len(element):
         words = _words(element)
         if len(words) > _LONGEST_CELL or "\n\n" in words or _name(element) in _NO_FIELDS:
             return None
-        own = {_label(element): [one_line(words)]} if words else {}
-        return {name: texts[0] for name, texts in {**own, **found}.items()}
+        own_text = {_label(element): [one_line(words)]} if words else {}
+        return {name: texts[0] for name, texts in {**own_text, **found}.items()}
     if _is_mixed(element) or not depth or not (found or any(not len(child) for child in element)):
         return None
     seen: set[str] = set()
@@ -160,7 +182,7 @@ def _fields(element: ET.Element, depth: int = _DEEPEST_FIELD) -> dict[str, str] 
 
 
 def _line(element: ET.Element) -> str:
-    """Return an element with words as a paragraph, an item, or "name: words"."""
+    """Return a simple element as one text: a paragraph, an item of a list, or "name: words"; "" if it is empty."""
     words = _words(element)
     if _is_item(element):
         return f"- {one_line(words)}" if words else ""
@@ -174,20 +196,21 @@ def _line(element: ET.Element) -> str:
 
 
 def _table_rows(table: ET.Element, title: str) -> list[str]:
-    """Return the rows of a table as of HTML, DocBook, TEI or Excel; an empty list if it has none."""
+    """Return the lines of a table in the form of HTML, DocBook, TEI or Excel; an empty list if it has no rows."""
     rows = [[_spanning(cell) for cell in row if _name(cell) in _CELLS] for row in table.iter() if _name(row) in _ROWS]
     grid = place_cells(filter(None, rows))
     return grid_lines(grid, title) if grid else []
 
 
 def _spanning(cell: ET.Element) -> SpanningCell:
+    """Return a cell with the numbers of columns and rows that it spans, 1 if these are missing or invalid."""
     columns, rows = (int(span) if (span := cell.get(name, "")).isdecimal() and len(span) < 4 else 1  # noqa: PLR2004
                      for name in ("colspan", "rowspan"))
     return SpanningCell(GridCell(one_line(_words(cell)), _name(cell) == "th"), max(columns, 1), max(rows, 1))
 
 
 def _words(element: ET.Element) -> str:
-    """Return the paragraphs of an element's text; the text of HTML if it is that, as in feeds."""
+    """Return all words in an element, by paragraphs; HTML in them, as feeds have it, is read as HTML."""
     text = "".join(element.itertext())
     if "<" in text and _HTML.search(text):
         return read_html(text.encode()).text
@@ -207,7 +230,7 @@ def _label(element: ET.Element) -> str:
 
 
 def _attributes(element: ET.Element) -> dict[str, str]:
-    """Return the attributes that say something; those with a namespace are about XML, as `xml:lang` is."""
+    """Return the attributes that are content: not those for layout, nor those with a namespace, such as `xml:lang`."""
     return {name.replace("_", " "): one_line(value) for name, value in element.attrib.items()
             if not name.startswith("{") and name not in _OF_LAYOUT and value.strip()}
 
@@ -218,16 +241,18 @@ def _in_words(attributes: dict[str, str]) -> str:
 
 def _is_mixed(element: ET.Element) -> bool:
     """Return True if an element has words beside its inner elements, as a paragraph has."""
-    beside = (element.text, *(child.tail for child in element))
-    return len(element) > 0 and any(map(str.strip, filter(None, beside)))
+    words_beside = (element.text, *(child.tail for child in element))
+    return len(element) > 0 and any(map(str.strip, filter(None, words_beside)))
 
 
 def _is_item(element: ET.Element) -> bool:
-    """Return True if an element is an item of a list with words alone."""
-    return _name(element) in _ITEMS and all(_is_mixed(child) or not len(child) for child in (
-        [] if _is_mixed(element) else element))
+    """Return True if an element is an item of a list that has only words, but no lists or tables in it."""
+    if _name(element) not in _ITEMS:
+        return False
+    return _is_mixed(element) or all(_is_mixed(child) or not len(child) for child in element)
 
 
 def _is_title(element: ET.Element) -> bool:
-    return _name(element) in _TITLES and (_is_mixed(element) or not len(element)) and (
-        0 < len(_flat(element)) <= DEFAULT_LIMITS.title)
+    """Return True if an element is a title: named as one, with words and not too long."""
+    is_text = _is_mixed(element) or not len(element)
+    return _name(element) in _TITLES and is_text and 0 < len(_flat(element)) <= DEFAULT_LIMITS.title

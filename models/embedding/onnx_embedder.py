@@ -42,6 +42,7 @@ class OnnxEmbedder:
     fingerprint = f"{DEFAULT_EMBEDDING_MODEL}:{SHA256[WEIGHTS][:20]}"
 
     def __init__(self, onnx_file: Path, tokenizer: Tokenizer, batch: int) -> None:
+        """Load the model; `batch` is the most texts encoded at once."""
         self._batch = batch
         self._tokenizer = tokenizer
         self._session = _session(onnx_file)
@@ -52,20 +53,22 @@ class OnnxEmbedder:
         return encode_distinct(texts, self._encode, self.name)
 
     def _encode(self, texts: list[str]) -> Vectors:
+        """Return the vectors of texts, encoded in batches of equal length on all cores."""
         vectors = np.empty((len(texts), self.dimension), np.float32)
         rows_by_length: defaultdict[int, list[int]] = defaultdict(list)
         token_ids = list(self._tokenise(texts))
         for row, ids in enumerate(token_ids):
             rows_by_length[len(ids)].append(row)
-        # The longest first: otherwise a long one could run alone at the end.
-        batches = [rows[start : start + size] for length, rows in sorted(rows_by_length.items(), reverse=True)
-                   for size in [max(1, min(self._batch, _TOKENS_AT_ONCE // length))]
-                   for start in range(0, len(rows), size)]
+        # The batches with the longest texts go first: otherwise one of them could run alone at the end.
+        batches = list[list[int]]()
+        for length, rows in sorted(rows_by_length.items(), reverse=True):
+            size = max(1, min(self._batch, _TOKENS_AT_ONCE // length))
+            batches += [rows[start : start + size] for start in range(0, len(rows), size)]
 
         def run(batch: list[int]) -> None:
             vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
 
-        if len(batches) == 1:  # as of one question
+        if len(batches) == 1:  # a single question needs no threads
             run(batches[0])
             return vectors
         with ThreadPoolExecutor(_usable_cores()) as pool:
@@ -79,9 +82,9 @@ class OnnxEmbedder:
 
 
 def _session(onnx_file: Path) -> onnxruntime.InferenceSession:
+    """Load the model for use by one thread per call."""
     options = onnxruntime.SessionOptions()
-    # Cores have batches of their own: threads that share one wait for each other at each of its layers, the longer the
-    # busier the machine.
+    # Each core encodes a batch of its own. Threads that share a batch would wait for each other at each layer.
     options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(onnx_file, options, providers=["CPUExecutionProvider"])
 

@@ -37,7 +37,7 @@ MAX_TOKENS = 256  # as sentence-transformers cuts for this model
 CHECKSUM_FILE = "sha256"
 
 Exporter = Callable[[Path, Path], None]
-_WORDS_KEPT = 20_000
+_CACHED_WORDS = 20_000
 """The most words whose vectors are cached; 30 MB."""
 
 
@@ -90,8 +90,8 @@ def bundled_export() -> Path:
 def word_table() -> NDArray[np.float32]:
     """Load the bundled model's input embeddings, shape (words, 384).
 
-    Those of an export are memory-mapped, so rows are read on demand. Without an export, as with another embedding
-    model, they are read from the published weights (47 MB): an export takes long and needs torch.
+    If the model was exported, its file is memory-mapped, and rows are read on demand. Otherwise, as when another
+    embedding model is used, the published weights (47 MB) are read, because an export takes long and needs torch.
 
     Raises:
         EmbeddingError: the model's files are missing or altered.
@@ -107,6 +107,7 @@ def _exported_words(onnx_file: Path, words: int) -> NDArray[np.float32]:
 
 
 def _published_words(weights: Path) -> NDArray[np.float32]:
+    """Read the input embeddings from the published weights."""
     with safe_open(weights, "numpy") as tensors:
         name, = (name for name in tensors.keys() if name.endswith("embeddings.word_embeddings.weight"))  # noqa: SIM118
         words: NDArray[np.float32] = tensors.get_tensor(name)
@@ -126,10 +127,10 @@ def cached_export(model: Path, export: Exporter | None = None) -> Path:
     """
     folder = _export_folder()
     try:
-        if not _intact(folder):
+        if not _is_intact(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(folder.with_suffix(".lock")):
-                if not _intact(folder):  # else another process made it while this one waited
+                if not _is_intact(folder):  # else another process made it while this one waited
                     verify_model(model)
                     _export_into(folder, model, export or export_model)
     except OSError as error:
@@ -175,7 +176,7 @@ def _export_into(folder: Path, model: Path, export: Exporter) -> None:
     partial.rename(folder)
 
 
-def _intact(folder: Path) -> bool:
+def _is_intact(folder: Path) -> bool:
     """Return True if the folder holds an export that matches its stored checksums."""
     try:
         return (folder / CHECKSUM_FILE).read_bytes() == _checksums(folder).encode()
@@ -205,7 +206,7 @@ def _sha256(path: Path) -> str:
 
 
 def word_vectors(words: Sequence[str]) -> Vectors:
-    """Return vectors of lower-case words: words that are used alike ('price', 'cost') have high cosines.
+    """Return vectors of lower-case words: words with a similar use ('price', 'cost') have high cosines.
 
     Args:
         words: n English words; a word that the model splits into pieces gets the mean of their vectors.
@@ -216,13 +217,18 @@ def word_vectors(words: Sequence[str]) -> Vectors:
     Raises:
         EmbeddingError: the bundled model is missing or was altered.
     """
-    return np.stack([_vector(word) for word in words]) if words else np.zeros((0, word_table().shape[1]), np.float32)
+    if not words:
+        return np.zeros((0, word_table().shape[1]), np.float32)
+    return np.stack([_word_vector(word) for word in words])
 
 
-@functools.lru_cache(_WORDS_KEPT)
-def _vector(word: str) -> Vectors:
-    whole = bundled_tokenizer().token_to_id(word) if word.isascii() and word.isalnum() else None
-    vector = word_table()[whole] if whole is not None else word_table()[
-        bundled_tokenizer().encode(word, add_special_tokens=False).ids].sum(axis=0)
+@functools.lru_cache(_CACHED_WORDS)
+def _word_vector(word: str) -> Vectors:
+    """Return the unit vector of a word: its row of the table, or the sum of its pieces' rows if it has none."""
+    token_id = bundled_tokenizer().token_to_id(word) if word.isascii() and word.isalnum() else None
+    if token_id is not None:
+        vector = word_table()[token_id]
+    else:
+        vector = word_table()[bundled_tokenizer().encode(word, add_special_tokens=False).ids].sum(axis=0)
     length = float(np.sqrt(vector.dot(vector)))
     return np.asarray(vector / length if length else vector, np.float32)

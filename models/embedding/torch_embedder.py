@@ -18,8 +18,8 @@ class SentenceTransformerEmbedder:
         """Load the model.
 
         Args:
-            name: its folder, or its name on the Hugging Face hub when it is in the local cache;
-                a name without owner means `sentence-transformers/<name>`.
+            name: its folder, or its name on the Hugging Face hub if it is in the local cache. A name without owner
+                means `sentence-transformers/<name>`.
             batch: texts encoded at once.
         """
         try:
@@ -50,6 +50,7 @@ class SentenceTransformerEmbedder:
         return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, self.dimension), np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
+        """Return the unit vectors of texts; one call at a time."""
         with self._lock:
             vectors = self._model.encode(
                 texts, batch_size=self._batch, normalize_embeddings=True, show_progress_bar=False

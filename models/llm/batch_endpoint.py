@@ -15,13 +15,13 @@ from .http_client import MAX_BODY, open_openai
 
 PATH = "/v1/chat/completions"
 """Where each request of a batch goes, as the protocol wants it named."""
-_OVER = frozenset({"completed", "failed", "expired", "cancelled"})
-_UNKNOWN = frozenset({404, 405, 501})
+_FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
+_NOT_FOUND_STATUSES = frozenset({404, 405, 501})
 _SHOWN_PROBLEMS = 3
-_LISTED = 100
+_BATCHES_LISTED = 100
 _UPLOAD_SECONDS = 600.0
 """An endpoint takes long to store a large file before it answers."""
-_CLIENTS_ERRORS = (openai.OpenAIError, httpx2.HTTPError)
+_CLIENT_ERRORS = (openai.OpenAIError, httpx2.HTTPError)
 
 
 class NotAtEndpoint(ReasonerError):
@@ -42,7 +42,7 @@ class BatchState(NamedTuple):
     @property
     def is_over(self) -> bool:
         """True if no more answers will come."""
-        return self.status in _OVER
+        return self.status in _FINAL_STATES
 
 
 class BatchEndpoint:
@@ -53,9 +53,10 @@ class BatchEndpoint:
     """
 
     def __init__(self, settings: Settings) -> None:
+        """Open a client; nothing is requested yet."""
         self._asked, self._key = name_of(settings), settings.llm_api_key
         if not settings.speaks_openai:
-            raise self._has_none()
+            raise self._no_batches()
         try:
             self._client = open_openai(settings, files=True)
         except openai.OpenAIError as error:
@@ -78,8 +79,8 @@ class BatchEndpoint:
     async def start(self, file: str) -> str:
         """Start the batch of an uploaded file, and return its id.
 
-        It is tried only once, as a retry could start, and pay, a second one. If it fails other than by a refusal, the
-        batch may have started: `find` tells.
+        The request is not retried, because a retry could start and pay a second batch. If it fails without being
+        refused, the batch may have started all the same; `find` returns its id then.
         """
         answer = await self._call(self._client.with_options(max_retries=0).post("/batches", cast_to=object, body={
             "input_file_id": file, "endpoint": PATH, "completion_window": "24h"}))
@@ -87,7 +88,8 @@ class BatchEndpoint:
 
     async def find(self, file: str) -> str:
         """Return the id of the batch of an uploaded file, or "" if none was started lately."""
-        answer = await self._call(self._client.get("/batches", cast_to=object, options={"params": {"limit": _LISTED}}))
+        answer = await self._call(self._client.get("/batches", cast_to=object,
+                                                   options={"params": {"limit": _BATCHES_LISTED}}))
         return next((self._id_in(batch) for batch in as_list(answer.get("data"))
                      if as_object(batch).get("input_file_id") == file), "")
 
@@ -106,7 +108,7 @@ class BatchEndpoint:
         await self._call(self._client.post(f"/batches/{batch}/cancel", cast_to=object))
 
     async def results(self, file: str) -> AsyncIterator[dict[str, Any]]:
-        """Yield the results in a file, one for each request; what is no result is left out."""
+        """Yield the results in a file, one for each request; lines that are no JSON object are left out."""
         try:
             async with self._client.files.with_streaming_response.content(file) as response:
                 rest = b""
@@ -117,19 +119,24 @@ class BatchEndpoint:
                     for result in map(_result_in, lines):
                         if result:
                             yield result
-        except _CLIENTS_ERRORS as error:
+        except _CLIENT_ERRORS as error:
             raise self._failure(error) from None
         if result := _result_in(rest):
             yield result
 
     async def _call_interface(self, request: Awaitable[Any]) -> dict[str, Any]:
-        """Make a call that any endpoint with batches knows."""
+        """Make a call that any endpoint with batches knows; if this one does not, raise that it has no batches."""
         try:
             return await self._call(request)
         except NotAtEndpoint:
-            raise self._has_none() from None
+            raise self._no_batches() from None
 
     async def _call(self, request: Awaitable[Any]) -> dict[str, Any]:
+        """Make a call, and return the JSON object of its answer.
+
+        Raises:
+            ReasonerError: the call failed, or its answer is no JSON object.
+        """
         try:
             answer = await request
         except openai.OpenAIError as error:
@@ -140,6 +147,11 @@ class BatchEndpoint:
         return content
 
     def _id_in(self, answer: dict[str, Any]) -> str:
+        """Return the id in the description of a file or batch.
+
+        Raises:
+            ReasonerError: it has none.
+        """
         batch_id = answer.get("id")
         if not isinstance(batch_id, str) or not batch_id:
             raise failure(ValueError("it has no id"), self._asked, self._key, fix=NOT_OPENAI)
@@ -147,9 +159,9 @@ class BatchEndpoint:
 
     def _failure(self, error: Exception) -> ReasonerError:
         reasoner_error = failure(error, self._asked, self._key)
-        return NotAtEndpoint(str(reasoner_error)) if status_of(error) in _UNKNOWN else reasoner_error
+        return NotAtEndpoint(str(reasoner_error)) if status_of(error) in _NOT_FOUND_STATUSES else reasoner_error
 
-    def _has_none(self) -> ReasonerError:
+    def _no_batches(self) -> ReasonerError:
         return ReasonerError(f"{self._asked}: this endpoint has no batches: run without --batch, or check "
                              "BANYAN_LLM_BASE_URL")
 
@@ -163,7 +175,7 @@ def _result_in(line: bytes) -> dict[str, Any]:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """Return a JSON object as it is, and an empty one for anything else: endpoints send what they like."""
+    """Return a JSON object as it is, and an empty one for anything else that an endpoint may have sent."""
     return value if isinstance(value, dict) else {}
 
 

@@ -47,11 +47,12 @@ class KeyedCall(NamedTuple):
 class BatchedExtraction(ModelCalls):
     """Makes the requests of a batch, and records its results.
 
-    Arguments are as in `ModelCalls`. What is no coroutine renders prompts or reads the ledger, and is called in a
-    thread.
+    Arguments are as in `ModelCalls`. Methods that are no coroutines render prompts or read the ledger, so they should
+    be called in a thread.
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger) -> None:
+        """Store the settings of the extraction step and the ledger."""
         super().__init__(settings, ledger)
         self._ledger = ledger
         self._own = settings.for_step(_STEP)
@@ -64,7 +65,7 @@ class BatchedExtraction(ModelCalls):
 
     @property
     def knows_form(self) -> bool:
-        """True if a call was answered, so that it is known in which form the model is asked."""
+        """True if a call was answered, which shows the form of request that the endpoint takes."""
         return self._limits.capability.answered is not None
 
     @cached_property
@@ -105,7 +106,7 @@ class BatchedExtraction(ModelCalls):
 
         Args:
             result: a line of the batch's results.
-            call: the call; None if it is not made any more.
+            call: the call; None if the build no longer needs it.
 
         Returns:
             Why its answer cannot be used, or "".

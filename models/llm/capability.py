@@ -103,6 +103,7 @@ class Capability:
     """The forms of request that one endpoint and model take. Used only on the process's event loop."""
 
     def __init__(self, name: str) -> None:
+        """Begin with the strictest form; `name` is the model's, for the log."""
         self._name = name
         self._open: list[Form] = list(FORMS)
         self._current = 0

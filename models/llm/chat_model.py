@@ -22,10 +22,10 @@ from .http_client import open_openai
 
 _STREAM = "stream"
 # Other providers' words for what OpenAI calls them.
-_FINISHES = {"max_tokens": "length", "safety": "content_filter"}
+_FINISH_REASONS = {"max_tokens": "length", "safety": "content_filter"}
 
 # What is raised for a body that is not a response, such as an HTML page.
-_OF_ODD_BODIES = (AttributeError, LookupError, TypeError, ValueError)
+_INVALID_BODY_ERRORS = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class ChatClient:
@@ -39,6 +39,7 @@ class ChatClient:
     """
 
     def __init__(self, settings: Settings) -> None:
+        """Connect to the model; nothing is requested yet."""
         self._name = name_of(settings)
         self._key = settings.llm_api_key
         is_openai = settings.speaks_openai
@@ -59,7 +60,7 @@ class ChatClient:
     def _connect(self, settings: Settings) -> BaseChatModel:
         return CompletionsChat(
             model=settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI),
-            client=open_openai(settings), seconds=settings.llm_timeout, retries=settings.llm_retries, **_QUIET)
+            client=open_openai(settings), seconds=settings.llm_timeout, retries=settings.llm_retries, **_COMMON_OPTIONS)
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form],
                    refusals: Refusals) -> Reply:
@@ -72,9 +73,10 @@ class ChatClient:
             ReasonerError: the call failed for good; names the model, the cause and the fix, not the key.
                 `EndpointFailed` if it was not the request's fault, `TooLong` if it is longer than the endpoint takes.
         """
-        refused, own = set(refusals.names), isinstance(self._chat, CompletionsChat) and self._chat
-        if own:
-            own.streams = _STREAM not in refused
+        refused = set(refusals.names)
+        streaming_chat = self._chat if isinstance(self._chat, CompletionsChat) else None
+        if streaming_chat:
+            streaming_chat.streams = _STREAM not in refused
         for form in forms:
             try:
                 message = await self._send_as(form, messages, json_schema, refused)
@@ -82,19 +84,23 @@ class ChatClient:
                 if form == forms[-1] or not may_mean_the_form(error):
                     # From None: the client's own message may repeat the key, and a traceback would print it.
                     raise failure(error, self._name, self._key) from None
-            except _OF_ODD_BODIES as error:
+            except _INVALID_BODY_ERRORS as error:
                 raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
             else:
-                if own and not own.streams:
+                if streaming_chat and not streaming_chat.streams:
                     refused.add(_STREAM)
-                # Refused under its other name too, the limit that the user set for replies does not hold.
+                # If "max_tokens" is refused like "max_completion_tokens", the user's limit for replies has no effect,
+                # which is worth a warning.
                 refusals.remember(refused, {*self._chosen, "max_tokens"})
                 return _reply(messages, message, form)
         raise AssertionError("there is always a form to try")
 
     async def _send_as(self, form: Form, messages: Messages, json_schema: dict[str, Any],
                        refused: set[str]) -> AIMessage:
-        """Send a request in a form, without the parameters that are refused; those that it shows are added to them."""
+        """Send a request in a form, and repeat it without each parameter that the endpoint refuses.
+
+        `refused` has the parameters to leave out from the beginning; newly refused ones are added to it.
+        """
         while True:
             parameters, sent = self._leave_out(form, messages, refused)
             try:
@@ -114,7 +120,7 @@ class ChatClient:
 
     def request_body(self, messages: Messages, json_schema: dict[str, Any], form: Form, refused: Collection[str],
                      ) -> dict[str, Any]:
-        """Return the body of the request that `send` makes, to be sent by other means than a stream.
+        """Return the body of the request that `send` makes, to be sent by other means, such as a batch.
 
         Only for OpenAI-compatible endpoints.
 
@@ -137,14 +143,14 @@ class ChatClient:
         """
         try:
             return _reply((), read_completion(body), form)
-        except _OF_ODD_BODIES as error:
+        except _INVALID_BODY_ERRORS as error:
             raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
 
     def _in_form(self, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
                  ) -> tuple[Runnable[Any, AIMessage], dict[str, Any]]:
-        """Return the model and the arguments that ask for a form of request with the parameters to send.
+        """Return the model to call and the arguments to call it with for a form of request.
 
-        They are not bound to OpenAI's models: LangChain would copy them for each call.
+        OpenAI's models get everything as arguments of the call, since LangChain would copy a model to bind them.
         """
         chat, sent, name = self._chat, {"extra_body": parameters}, json_schema["title"]
         schema = {part: value for part, value in json_schema.items() if part != "title"}
@@ -170,11 +176,11 @@ class ChatClient:
         return chat, sent
 
 
-_QUIET: dict[str, Any] = {
+_COMMON_OPTIONS: dict[str, Any] = {
     "cache": False,  # a response cache of LangChain's would repeat the token counts
     "disable_streaming": True,  # the answers are JSON that nobody else can use, see `CompletionsChat`
     "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
-"""What all providers' models are made with."""
+"""Options of all providers' models."""
 
 
 def _is_openai(chat: BaseChatModel) -> bool:
@@ -187,11 +193,12 @@ def _is_openai(chat: BaseChatModel) -> bool:
 
 
 def _connect_provider(settings: Settings) -> BaseChatModel:
+    """Return LangChain's model of another provider, such as "anthropic:..."."""
     from langchain.chat_models import init_chat_model  # noqa: PLC0415  (only for other providers)
 
     key = settings.llm_api_key.get_secret_value()
     optional = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens, "temperature": 0.0}
-    options = {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries, **_QUIET}
+    options = {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries, **_COMMON_OPTIONS}
     options |= {name: value for name, value in optional.items() if value is not None}
     model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
     if _is_openai(model):  # such as Azure's: the parameters are sent with each request
@@ -214,5 +221,5 @@ def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
                  token_count(usage.get("output_tokens")) or estimate_tokens(text or refusal),
                  token_count(cached) or 0,
                  refusal,
-                 _FINISHES.get(finish.casefold(), finish or "stop"),
+                 _FINISH_REASONS.get(finish.casefold(), finish or "stop"),
                  form)

@@ -20,11 +20,11 @@ from .capability import refused_parameter
 from .endpoint import read_usage
 from .failures import cause_of, describe_body
 
-_CALLS_SYSTEM_DEVELOPER = re.compile(r"o\d")
+_HAS_DEVELOPER_ROLE = re.compile(r"o\d")
 """OpenAI's models that know no role `system`."""
 _MAY_MEAN_THE_STREAM = frozenset({400, 404, 422, 500, 501})
-_REASONING = ("reasoning_content", "reasoning")
-_NO_PARAMETERS = frozenset({"model", "messages", "stream", "tools", "tool_choice"})
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+_REQUIRED_FIELDS = frozenset({"model", "messages", "stream", "tools", "tool_choice"})
 _END = 0.2
 """Seconds in which a stream ends after its last chunk."""
 
@@ -60,6 +60,11 @@ class CompletionsChat(BaseChatModel):
 
     async def _agenerate(self, messages: list[BaseMessage], stop: list[str] | None = None,
                          run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any) -> ChatResult:
+        """Return a reply, received as a stream if somebody listens to its text.
+
+        If the stream fails, the reply is requested again as a whole. An endpoint that refuses streams is not asked for
+        one again.
+        """
         del run_manager, stop
         body = self.request(messages, **kwargs)
         on_text = text_listener()
@@ -71,7 +76,7 @@ class CompletionsChat(BaseChatModel):
                 if failed.broken_off and not self.retries:
                     raise
                 may_stream = failed.broken_off
-        # Outside the handler, as an error of this request is no consequence of the stream's.
+        # Outside the handler, so that an error of this request does not name the stream's failure as its cause.
         body.pop("stream_options", None)
         result = _result(await self.client.post("/chat/completions", body=body, cast_to=object))
         self.streams = may_stream
@@ -79,9 +84,9 @@ class CompletionsChat(BaseChatModel):
 
     def request(self, messages: Sequence[MessageLikeRepresentation], *, extra_body: Mapping[str, Any],
                 **bound: Any) -> dict[str, Any]:
-        """Return the body of a request for messages, with what is bound to the model."""
+        """Return the body of a request: the model, the messages, and the arguments of the call."""
         sent: list[dict[str, Any]] = convert_to_openai_messages(messages)
-        if _CALLS_SYSTEM_DEVELOPER.match(self.model):
+        if _HAS_DEVELOPER_ROLE.match(self.model):
             sent = [{**one, "role": "developer"} if one["role"] == "system" else one for one in sent]
         return {"model": self.model, "stream": False, "messages": sent, **bound, **extra_body}
 
@@ -91,10 +96,10 @@ def _result(completion: Any) -> ChatResult:
 
 
 def read_completion(completion: Any) -> AIMessage:
-    """Return the message in the body of a completion; what is called with a function is its text.
+    """Return the message in the body of a completion.
 
-    The content may be a list of parts, or be empty with the text among the reasoning; the arguments of a function may
-    be an object instead of its JSON.
+    Its text is the first of these that is not empty: the arguments of function calls, the content, and, unless there
+    is a refusal, the reasoning. The content may be a list of parts, and arguments may be an object instead of JSON.
 
     Raises:
         ValueError: there is no message.
@@ -108,15 +113,17 @@ def read_completion(completion: Any) -> AIMessage:
         raise ValueError("its response has no choices")
     choice = completion["choices"][0]
     message, usage = choice["message"], read_usage(completion.get("usage"))
-    called = [call["function"].get("arguments") or "" for call in message.get("tool_calls") or ()]
-    text = "\n".join(part if isinstance(part, str) else json.dumps(part) for part in called)
+    call_arguments = [call["function"].get("arguments") or "" for call in message.get("tool_calls") or ()]
+    text = "\n".join(part if isinstance(part, str) else json.dumps(part) for part in call_arguments)
     text, refusal = text or _text_of(message.get("content")), message.get("refusal")
-    prompt, cached = usage.get("prompt_tokens", 0), usage.get("prompt_tokens_details") or {}
-    answer = usage.get("completion_tokens", 0)
+    has_answer = bool(text.strip() or call_arguments or refusal)
+    prompt_tokens, cached = usage.get("prompt_tokens", 0), usage.get("prompt_tokens_details") or {}
+    answer_tokens = usage.get("completion_tokens", 0)
     return AIMessage(
-        content=text if text.strip() or called or refusal else reasoning_of(message),
+        content=text if has_answer else reasoning_of(message),
         usage_metadata=UsageMetadata(
-            input_tokens=prompt, output_tokens=answer, total_tokens=usage.get("total_tokens", prompt + answer),
+            input_tokens=prompt_tokens, output_tokens=answer_tokens,
+            total_tokens=usage.get("total_tokens", prompt_tokens + answer_tokens),
             input_token_details=InputTokenDetails(cache_read=cached.get("cached_tokens") or 0)) if usage else None,
         response_metadata={"finish_reason": choice.get("finish_reason")},
         additional_kwargs={"refusal": refusal} if refusal else {})
@@ -151,7 +158,7 @@ async def stream_completion(client: Any, body: dict[str, Any], on_text: OnText, 
         client: the openai package's client.
         body: the request's fields.
         on_text: called with the reply's text so far as it arrives; not called if the endpoint ignores `stream`.
-        seconds: how long a reply may take from its beginning, which a small model that repeats itself would not end.
+        seconds: how long a reply may take from its beginning: a small model may repeat itself without end.
 
     Raises:
         StreamFailed: the endpoint refuses streams, or what it sends is not one, or it broke off.
@@ -161,15 +168,15 @@ async def stream_completion(client: Any, body: dict[str, Any], on_text: OnText, 
         # In `extra_body`: the openai package looks through all other arguments, and through their types.
         async with client.chat.completions.with_streaming_response.create(
                 model=body["model"], messages=(), stream=True, extra_body={**body, "stream": True}) as response:
-            return await _read(response, on_text, seconds)
+            return await _read_response(response, on_text, seconds)
     except openai.APIStatusError as error:
-        is_explained = cause_of(error) or refused_parameter(error, body.keys() - _NO_PARAMETERS)
+        is_explained = cause_of(error) or refused_parameter(error, body.keys() - _REQUIRED_FIELDS)
         if is_explained or error.status_code not in _MAY_MEAN_THE_STREAM:
             raise
         raise StreamFailed(error) from error
 
 
-async def _read(response: Any, on_text: OnText, seconds: float) -> Any:
+async def _read_response(response: Any, on_text: OnText, seconds: float) -> Any:
     """Return the reply in a response, whether it is a stream or not."""
     try:
         async with asyncio.timeout(seconds):
@@ -187,14 +194,18 @@ async def _read(response: Any, on_text: OnText, seconds: float) -> Any:
 
 
 async def _chunks(response: Any) -> AsyncIterator[dict[str, Any]]:
-    """Yield the chunks of a stream; the SDK makes objects of them, which takes longer than all else of a call."""
+    """Yield the chunks of a stream as JSON objects.
+
+    The openai package would convert each to typed objects, which takes longer than all the rest of a call.
+    """
     lines = response.iter_lines()
     async for line in lines:
         field, _, data = line.partition(":")
         if field != "data":
             continue
         if data.strip() == "[DONE]":
-            # To its end, so that the next call uses the connection again; one that stays open is closed.
+            # Read the stream to its end, so that the next call can use the connection again. If it does not end soon,
+            # the connection is closed.
             with suppress(TimeoutError, httpx2.HTTPError):
                 async with asyncio.timeout(_END):
                     async for _ in lines:
@@ -208,20 +219,20 @@ async def _chunks(response: Any) -> AsyncIterator[dict[str, Any]]:
 
 
 async def _receive(chunks: AsyncIterator[dict[str, Any]], on_text: OnText) -> dict[str, Any]:
-    """Return the reply that the chunks make up."""
+    """Join the chunks of a reply, and return it in the form of a reply that was sent whole."""
     content = refusal = arguments = finish = reasoning = ""
     usage, is_empty = None, True
     async for chunk in chunks:
         is_empty, usage = False, chunk.get("usage") or usage
         for choice in chunk["choices"][:1]:
             finish, delta = choice.get("finish_reason") or finish, choice["delta"]
-            before = len(content) + len(arguments)
+            length_before = len(content) + len(arguments)
             content += delta.get("content") or ""
             refusal += delta.get("refusal") or ""
             reasoning += reasoning_of(delta)
-            for called in (call["function"] for call in delta.get("tool_calls") or () if call.get("function")):
-                arguments += called.get("arguments") or ""
-            if len(content) + len(arguments) > before:
+            for function in (call["function"] for call in delta.get("tool_calls") or () if call.get("function")):
+                arguments += function.get("arguments") or ""
+            if len(content) + len(arguments) > length_before:
                 await on_text(arguments or content)
     if is_empty:
         raise ValueError("the stream is empty")
@@ -231,6 +242,6 @@ async def _receive(chunks: AsyncIterator[dict[str, Any]], on_text: OnText) -> di
 
 
 def reasoning_of(fields: Mapping[str, Any]) -> str:
-    """Return the text that a message, or a part of one, has in the fields of thinking models."""
-    texts = map(fields.get, _REASONING)
+    """Return the reasoning in a message or a part of one, from whichever field has it; "" if there is none."""
+    texts = map(fields.get, _REASONING_FIELDS)
     return next((text for text in texts if isinstance(text, str) and text), "")

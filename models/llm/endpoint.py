@@ -15,7 +15,7 @@ from .capability import FORMS, Form, Refusals
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
-_MOST = 1_000_000_000
+_MOST_TOKENS = 1_000_000_000
 """Tokens of one call; more is no count."""
 _TRIAL_SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
                            "required": ["ready"], "additionalProperties": False}
@@ -90,13 +90,13 @@ def name_of(settings: Settings) -> str:
 
 def token_count(reported: object) -> int | None:
     """Return a count of tokens as a whole number, a fraction rounded up; None if it can be no count."""
-    if isinstance(reported, bool) or not isinstance(reported, int | float) or not 0 <= reported <= _MOST:
+    if isinstance(reported, bool) or not isinstance(reported, int | float) or not 0 <= reported <= _MOST_TOKENS:
         return None
     return math.ceil(reported)
 
 
 def read_usage(reported: object) -> dict[str, Any]:
-    """Return the part of an answer's `usage` that is read, with what can be no count left out."""
+    """Return the token counts of an answer's `usage`; values that can be no count are left out."""
     if not isinstance(reported, Mapping):
         return {}
     details = reported.get("prompt_tokens_details")
@@ -116,18 +116,20 @@ class Trial(NamedTuple):
 def try_out(settings: Settings) -> Trial:
     """Ask the settings' model once, without retries.
 
-    It is a separate client: a wrong key opens no breaker, and what is learnt of the endpoint is learnt again.
+    It uses a separate client, so that the trial neither opens the circuit breaker nor changes what the process has
+    learnt of the endpoint.
 
     Raises:
         ReasonerError: the call failed; names the model, the cause and the fix, not the key.
     """
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
     started = monotonic()
-    reply = run(_send, settings)
+    reply = run(_send_trial, settings)
     return Trial(monotonic() - started, reply.prompt_tokens + reply.completion_tokens)
 
 
-async def _send(settings: Settings) -> Reply:
+async def _send_trial(settings: Settings) -> Reply:
+    """Send the request of `try_out`, and return the reply."""
     send = open_client(settings)
     try:
         # The client's own limit is on each wait for a byte, of which there may be many.

@@ -21,20 +21,20 @@ from ...text.sentences import split_sentences
 from ...text.times import read_time
 from ...text.tokens import estimate_tokens
 
-_LONGEST = 300
+_LONGEST_LINE = 300
 """Characters of a line from which it is cut between sentences: a number should not stand for half a page."""
-_CITED = re.compile(r"\s{0,3}(?:lines?|L)?\s{0,3}(?P<number>\d{1,5})(?![\d.]*\d)(?P<rest>.*)",
-                    re.DOTALL | re.IGNORECASE)
+_CITATION = re.compile(r"\s{0,3}(?:lines?|L)?\s{0,3}(?P<number>\d{1,5})(?![\d.]*\d)(?P<rest>.*)",
+                       re.DOTALL | re.IGNORECASE)
 UNPROPOSED = 0.5
 """Confidence of a label that is not in the schema and was not proposed either: as likely a slip as a
 need. It stays below the default acceptance threshold mu = 0.8."""
 _TOKENS_OF_A_ROW, _TOKENS_OF_A_NAME = 4, 2
-"""Fewer words of a text state no fact, and name nothing: these bound a reply that would repeat itself without end."""
-_FEWEST = 6
+"""The fewest tokens of text for each row and each name: they bound a reply that would repeat itself without end."""
+_FEWEST_ROWS = 6
 _MOST_LABELS = 5
 """New ones in a call."""
-_SIGNS = re.compile(r"[\W_]+")
-_CELLS = 3
+_PUNCTUATION = re.compile(r"[\W_]+")
+_LEAST_CELLS = 3
 """Head, relation and tail: what a row needs beside its line."""
 
 
@@ -46,42 +46,45 @@ class NumberedLine(NamedTuple):
 
 
 class NumberedLines:
-    """The numbered lines of some requests, and what stands above them in brackets, without a number."""
+    """The numbered lines of some requests. Above those of each request stands a line with its context, in brackets."""
 
     def __init__(self, requests: Sequence[ExtractionRequest]) -> None:
+        """Split the requests' texts into lines, without those that a chunk repeats from the chunk before it."""
         self.requests = requests
         self.lines: list[NumberedLine] = []
-        before: list[str] = []
-        for place, request in enumerate(requests):
+        previous_pieces: list[str] = []
+        for index, request in enumerate(requests):
             pieces = list(_pieces(request.text))
-            same = place > 0 and _name(request) == _name(requests[place - 1])
-            repeated = _count_repeated(before, pieces) if same else 0
-            self.lines += [NumberedLine(place, text) for text in pieces[repeated:]]
-            before = pieces
+            is_same_document = index > 0 and _document_name(request) == _document_name(requests[index - 1])
+            repeated = _count_repeated(previous_pieces, pieces) if is_same_document else 0
+            self.lines += [NumberedLine(index, text) for text in pieces[repeated:]]
+            previous_pieces = pieces
 
     def text(self) -> str:
         """Return the lines as a prompt shows them."""
-        shown, place, before = list[str](), -1, ""
+        shown, current, name_before = list[str](), -1, ""
         for number, line in enumerate(self.lines, 1):
-            if line.request != place:
-                place = line.request
-                shown.append(_context(self.requests[place], before))
-                before = _name(self.requests[place])
+            if line.request != current:
+                current = line.request
+                shown.append(_context_line(self.requests[current], name_before))
+                name_before = _document_name(self.requests[current])
             shown.append(f"{number} {line.text}")
         return "\n".join(shown)
 
     def find_cited(self, cell: str) -> tuple[NumberedLine | None, str] | None:
-        """Return the line that a cell begins with the number of, and what follows the number.
+        """Return the line whose number a cell begins with, and the rest of the cell.
 
-        The line is None where there is none of that number; all is None if the cell is no line's number.
+        The line is None if no line has that number. The result is None if the cell does not begin with the number of a
+        line, or if it is rather a name ("2019 election").
         """
-        match = _CITED.fullmatch(cell)
+        match = _CITATION.fullmatch(cell)
         if match is None:
             return None
         number, rest = int(match["number"]), match["rest"].strip(" \t\n,;:.|-–")
         if 0 < number <= len(self.lines):
             return self.lines[number - 1], rest
-        return None if rest and read_time(rest) is None else (None, rest)  # "2019 election" is a name
+        is_name = rest and read_time(rest) is None
+        return None if is_name else (None, rest)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -89,13 +92,13 @@ def _pieces(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         if not any(map(str.isalnum, line)):
             continue
-        if len(line) <= _LONGEST:
+        if len(line) <= _LONGEST_LINE:
             yield line.rstrip()
             continue
         begin = 0
         sentences = split_sentences(line)
         for (_, end), following in zip(sentences, [*sentences[1:], None], strict=True):
-            if following is None or following[1] - begin > _LONGEST:
+            if following is None or following[1] - begin > _LONGEST_LINE:
                 yield line[begin:end].strip()
                 begin = end
 
@@ -106,17 +109,17 @@ def _count_repeated(before: Sequence[str], pieces: Sequence[str]) -> int:
                  if before[-count:] == pieces[:count]), 0)
 
 
-def _name(request: ExtractionRequest) -> str:
+def _document_name(request: ExtractionRequest) -> str:
     """Return the document's name, with its title, which "it" and "she" mostly stand for."""
     if not request.document or request.title in request.document:
         return request.document or request.title
     return f"{request.title} ({request.document})"
 
 
-def _context(request: ExtractionRequest, name_before: str) -> str:
-    """Return the line above the lines of a request; the document's name only where it changes."""
-    is_new = _name(request) != name_before
-    above = [_name(request) if is_new else "", request.heading]
+def _context_line(request: ExtractionRequest, name_before: str) -> str:
+    """Return the line above the lines of a request; it has the document's name only where that changes."""
+    is_new = _document_name(request) != name_before
+    above = [_document_name(request) if is_new else "", request.heading]
     named = " > ".join(" ".join(part.split()) for part in above if part) or "-"
     about = f" ({' '.join(request.about.split())})" if request.about and is_new else ""
     opening = f": {' '.join(request.opening.split())}" if request.opening else ""
@@ -134,7 +137,7 @@ class NewLabel(BaseModel):
 
 
 _Cells = Annotated[list[str], Field(min_length=1)]
-_FactCells = Annotated[list[str], Field(min_length=_CELLS)]
+_FactCells = Annotated[list[str], Field(min_length=_LEAST_CELLS)]
 
 
 class ExtractionReply(BaseModel):
@@ -153,16 +156,16 @@ class ExtractionReply(BaseModel):
 
 
 def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
-    """Return the JSON schemas of the lists of a reply, whose lengths the text bounds."""
+    """Return the JSON schemas of the lists of a reply, with lengths in proportion to the text."""
     tokens = sum(estimate_tokens(request.text) for request in lines.requests)
     row = {"type": "array", "items": {"type": "string"}, "minItems": 1,
-           "maxItems": _CELLS + 1 + max(_FEWEST, tokens // _TOKENS_OF_A_NAME)}
-    rows = {"type": "array", "items": row, "maxItems": max(_FEWEST, tokens // _TOKENS_OF_A_ROW)}
+           "maxItems": _LEAST_CELLS + 1 + max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_NAME)}
+    rows = {"type": "array", "items": row, "maxItems": max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_ROW)}
     return dict.fromkeys(("entities", "triples", "attributes"), rows)
 
 
 class _FactRow(NamedTuple):
-    """A row of facts with one head and relation: of the request at a place, None if it is not said."""
+    """A row of facts with one head and relation. `place` is the index of its request, or None if it cites no line."""
 
     place: int | None
     head: str
@@ -173,44 +176,56 @@ class _FactRow(NamedTuple):
 
 
 class _Conversion:
-    """The work on one reply."""
+    """The conversion of one reply to the extraction of each request."""
 
     def __init__(self, reply: ExtractionReply, schema: GraphSchema, lines: NumberedLines) -> None:
+        """Read the rows of facts; see `ExtractionReply.convert`."""
         self._reply, self._lines, self._terms, self._open = reply, lines, _Terms(schema), schema.open
         self._proposed = {(new.kind, normalise(new.label)): new.confidence for new in reply.new}
-        self._folded = [_fold("\n".join([one.title, one.heading, one.opening, one.text])) for one in lines.requests]
-        self._instructions = [_fold(one.instructions) for one in lines.requests]
+        self._texts = [_normalise_words("\n".join([one.title, one.heading, one.opening, one.text]))
+                       for one in lines.requests]
+        self._instructions = [_normalise_words(one.instructions) for one in lines.requests]
         self._triples = list(self._fact_rows(reply.triples, self._terms.relations))
         self._attributes = list(self._fact_rows(reply.attributes, self._terms.attributes))
 
     def extractions(self) -> list[Extraction]:
-        """Return the extraction of each request; an entity goes with those that use or name it."""
-        triples: list[list[ExtractedTriple]] = [[] for _ in self._folded]
-        attributes: list[list[ExtractedAttribute]] = [[] for _ in self._folded]
-        entities: list[list[ExtractedEntity]] = [[] for _ in self._folded]
+        """Return the extraction of each request.
+
+        An entity goes to the requests whose facts have it or whose text names it, and otherwise to the first one.
+        """
+        triples: list[list[ExtractedTriple]] = [[] for _ in self._texts]
+        attributes: list[list[ExtractedAttribute]] = [[] for _ in self._texts]
+        entities: list[list[ExtractedEntity]] = [[] for _ in self._texts]
         for row in self._triples:
             for place, triple in self._triples_of(row):
                 triples[place].append(triple)
         for row in self._attributes:
             for place, attribute in self._attributes_of(row):
                 attributes[place].append(attribute)
-        used = [{*(name for one in own for name in (one.head, one.tail)), *(one.entity for one in values)}
-                for own, values in zip(triples, attributes, strict=True)]
+        names_in_facts = [{*(name for triple in request_triples for name in (triple.head, triple.tail)),
+                           *(attribute.entity for attribute in request_attributes)}
+                          for request_triples, request_attributes in zip(triples, attributes, strict=True)]
         for entity in self._entities():
-            places = [place for place, names in enumerate(used)
-                      if entity.name in names or _fold(entity.name) in self._folded[place]]
+            places = [place for place, names in enumerate(names_in_facts)
+                      if entity.name in names or _normalise_words(entity.name) in self._texts[place]]
             for place in places or [0]:
                 entities[place].append(entity)
-        return [Extraction(entities=tuple(kinds), triples=tuple(own), attributes=tuple(values),
+        return [Extraction(entities=tuple(entities[place]), triples=tuple(triples[place]),
+                           attributes=tuple(attributes[place]),
                            elsewhere=tuple(sorted(name for name in names if self._is_elsewhere(name, place))))
-                for place, (kinds, own, values, names) in enumerate(
-                    zip(entities, triples, attributes, used, strict=True))]
+                for place, names in enumerate(names_in_facts)]
 
     def _fact_rows(self, rows: Iterable[Sequence[str]], known: Mapping[str, str]) -> Iterator[_FactRow]:
+        """Yield the rows of facts that have a head and a label, in both forms that the module describes.
+
+        Args:
+            rows: the cells of the rows.
+            known: the schema's labels for these facts.
+        """
         for row in rows:
-            cited = self._read_citation(row, known) if len(row) > _CELLS else None
-            if cited is not None:
-                (line, condition), (head, label, *tails) = cited, row[1:]
+            citation = self._read_citation(row, known) if len(row) > _LEAST_CELLS else None
+            if citation is not None:
+                (line, condition), (head, label, *tails) = citation, row[1:]
                 place, words = (line.request, line.text) if line else (None, "")
             else:
                 head, label, tail, words, condition, *_ = [*row, "", ""]
@@ -219,91 +234,107 @@ class _Conversion:
                 yield _FactRow(place, head, label, [tail for tail in tails if tail.strip()], words, condition)
 
     def _read_citation(self, row: Sequence[str], known: Mapping[str, str]) -> tuple[NumberedLine | None, str] | None:
-        """Return what a row's first cell cites; None if it is a name, which a label follows: "3 Idiots", "1984"."""
-        cited = self._lines.find_cited(row[0])
-        if cited is None or (cited[0] is not None and not cited[1]):
-            return cited
-        labels = known.keys() | {label for _, label in self._proposed}
-        return None if normalise(row[1]) in labels and normalise(row[2]) not in labels else cited
+        """Return the line and the condition that a row's first cell cites, or None if the cell is a name.
 
-    def _place(self, row: _FactRow) -> int:
-        """Return the place of the request that a row is of; without a line, the first one that has its names."""
+        A name may look like a citation ("3 Idiots", "1984"). It is a name if a label follows in the second cell, where
+        a citation has the head and its label in the third cell.
+        """
+        citation = self._lines.find_cited(row[0])
+        is_number_of_line = citation is not None and citation[0] is not None and not citation[1]
+        if citation is None or is_number_of_line:
+            return citation
+        labels = known.keys() | {label for _, label in self._proposed}
+        is_name = normalise(row[1]) in labels and normalise(row[2]) not in labels
+        return None if is_name else citation
+
+    def _request_of(self, row: _FactRow) -> int:
+        """Return the index of a row's request; without a cited line, the one with most of the row's words and names."""
         if row.place is not None:
             return row.place
-        wanted = [_fold(name) for name in (row.words, row.head, *row.tails) if name.strip()]
-        return max(range(len(self._folded)), key=lambda place: sum(name in self._folded[place] for name in wanted))
+        texts = [_normalise_words(text) for text in (row.words, row.head, *row.tails) if text.strip()]
+        return max(range(len(self._texts)), key=lambda place: sum(text in self._texts[place] for text in texts))
 
-    def _siblings(self, place: int) -> list[int]:
-        """Return the places of the other requests of the same document."""
+    def _requests_of_same_document(self, place: int) -> list[int]:
+        """Return the indices of the other requests of the same document."""
         own = self._lines.requests[place]
         return [other for other, request in enumerate(self._lines.requests)
                 if other != place and (request.document, request.title) == (own.document, own.title)]
 
     def _is_elsewhere(self, name: str, place: int) -> bool:
         """Return True if a name is not in a request's text, but in another one of its document or the instructions."""
-        wanted = _fold(name)
-        return wanted not in self._folded[place] and any(wanted in text for text in (
-            self._instructions[place], *(self._folded[other] for other in self._siblings(place))))
+        wanted = _normalise_words(name)
+        return wanted not in self._texts[place] and any(wanted in text for text in (
+            self._instructions[place], *(self._texts[other] for other in self._requests_of_same_document(place))))
 
-    def _cells(self, row: _FactRow) -> Iterator[tuple[int, str, str]]:
-        """Yield the tails of a row with their places and the words that state them.
+    def _located_tails(self, row: _FactRow) -> Iterator[tuple[int, str, str]]:
+        """Yield the tails of a row, each as (index of its request, tail, words that state it).
 
-        A row of a long list cites one line, and its items may stand in further parts of the document.
+        A row of a long list cites one line, but its items may stand in further parts of the document. A tail is
+        therefore assigned to the request that has it, and quotes the line that has it.
         """
-        place = self._place(row)
+        row_place = self._request_of(row)
         for tail in row.tails:
-            wanted = _fold(tail)
-            holder = place if wanted in self._folded[place] else next(
-                (other for other in self._siblings(place) if wanted in self._folded[other]), place)
-            cited = wanted in _fold(row.words) or not row.words
-            yield holder, tail, row.words if cited else self._line_with(holder, wanted) or row.words
+            wanted = _normalise_words(tail)
+            candidates = (row_place, *self._requests_of_same_document(row_place))
+            place = next((other for other in candidates if wanted in self._texts[other]), row_place)
+            is_in_cited_line = wanted in _normalise_words(row.words) or not row.words
+            yield place, tail, row.words if is_in_cited_line else self._line_with(place, wanted) or row.words
 
     def _line_with(self, place: int, wanted: str) -> str:
+        """Return the first line of a request that contains normalised words, or ""."""
         return next((line.text for line in self._lines.lines
-                     if line.request == place and wanted in _fold(line.text)), "")
+                     if line.request == place and wanted in _normalise_words(line.text)), "")
 
     def _triples_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedTriple]]:
-        for place, tail, words in self._cells(row):
+        """Yield the triples that a row states, each with the index of its request."""
+        for place, tail, words in self._located_tails(row):
             yield place, ExtractedTriple(
                 head=row.head, relation=_schema_name(row.label, self._terms.relations), tail=tail, evidence=words,
                 time=row.time, confidence=self._confidence(row.label, self._terms.relations, "relation"))
 
     def _attributes_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedAttribute]]:
-        """Yield the attributes that a row states, with the position of their text among those of the call."""
-        for position, value, quote in self._cells(row):
+        """Yield the attributes that a row states, each with the index of its request."""
+        for position, value, quote in self._located_tails(row):
             yield position, ExtractedAttribute(
                 entity=row.head, attribute=_schema_name(row.label, self._terms.attributes), value=value,
                 evidence=quote, time=row.time,
                 confidence=self._confidence(row.label, self._terms.attributes, "attribute"))
 
     def _entities(self) -> Iterator[ExtractedEntity]:
-        named = {name for row in self._triples for name in (row.head, *row.tails)}
-        named |= {row.head for row in self._attributes}
+        """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone.
+
+        The first cell of two is the name if it is no type, and the second one is a type or the first one is in a fact.
+        """
+        names_in_facts = {name for row in self._triples for name in (row.head, *row.tails)}
+        names_in_facts |= {row.head for row in self._attributes}
+        types = self._terms.types
         for row in self._reply.entities:
-            kind, *names = row
-            others = [name for name in names if name.strip()]
-            # `[name, type]`, or a name alone.
-            if kind.strip() and (not others or (
-                    len(others) == 1 and others[0] not in named and normalise(kind) not in self._terms.types
-                    and (normalise(others[0]) in self._terms.types or kind in named))):
-                kind, others = "".join(others), [kind]
-            for name in others:
-                yield ExtractedEntity(name=name, type=_schema_name(kind, self._terms.types),
-                                      confidence=self._confidence(kind, self._terms.types, "type"))
+            type_label, *cells = row
+            names = [name for name in cells if name.strip()]
+            is_name_first = len(names) == 1 and names[0] not in names_in_facts and normalise(
+                type_label) not in types and (normalise(names[0]) in types or type_label in names_in_facts)
+            if type_label.strip() and (not names or is_name_first):
+                type_label, names = "".join(names), [type_label]
+            for name in names:
+                yield ExtractedEntity(name=name, type=_schema_name(type_label, types),
+                                      confidence=self._confidence(type_label, types, "type"))
 
     def _confidence(self, label: str, known: Mapping[str, str], kind: str) -> float:
+        """Return 1 for a label of the schema, the proposed confidence of a new label, else `UNPROPOSED`."""
         key = normalise(label)
         if self._open or key in known or not key:
             return 1.0
-        # A kind that was left out, or is another word for it, is no reason to lose the proposal.
-        return self._proposed.get((kind, key), max((said for (_, new), said in self._proposed.items() if new == key),
-                                                   default=UNPROPOSED))
+        # A proposal counts even if its kind is missing or is called otherwise.
+        of_any_kind = max((confidence for (_, new_label), confidence in self._proposed.items() if new_label == key),
+                          default=UNPROPOSED)
+        return self._proposed.get((kind, key), of_any_kind)
 
 
 class _Terms:
-    """The schema's elements by all they are called: prompts show labels, the graph speaks names."""
+    """The schema's elements by all their names and labels: prompts show labels, the graph has names."""
 
     def __init__(self, schema: GraphSchema) -> None:
+        """Index the names of the schema's types, relations and attributes."""
         # Some models write the letter that the prompt has for a type.
         letters = {normalise(letter): name for name, letter in type_letters(schema).items()}
         self.types = letters | self._names(schema.entity_types)
@@ -316,9 +347,9 @@ class _Terms:
         return called | {normalise(e.name): e.name for e in elements}  # a name beats another's label
 
 
-def _fold(text: str) -> str:
-    """Return a text's words in one case, without the signs between them."""
-    return " ".join(_SIGNS.sub(" ", normalise(text)).split())
+def _normalise_words(text: str) -> str:
+    """Return a text's words in lower case, with one space instead of the signs between them."""
+    return " ".join(_PUNCTUATION.sub(" ", normalise(text)).split())
 
 
 def _schema_name(label: str, terms: Mapping[str, str]) -> str:

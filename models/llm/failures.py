@@ -19,10 +19,10 @@ from ..reasoner import ReasonerError
 
 NO_KEY = "none"
 """The placeholder if no key is set: clients require one."""
-_SHOWN = 300
-_OWN = ("BASE_URL", "API_KEY", "MODEL")
+_LONGEST_DETAIL = 300
+_ENDPOINT_VARIABLES = ("BASE_URL", "API_KEY", "MODEL")
 Cause = Literal["length", "filter", "credit"]
-"""What an error says by its words: the request is too long, a content filter stopped it, or nothing is left to pay."""
+"""A cause in an error's words: the request is too long, a content filter stopped it, or the credit is used up."""
 _CAUSES: dict[Cause, re.Pattern[str]] = {
     "credit": re.compile(r"insufficient[_ ](?:quota|balance|credit|funds)", re.IGNORECASE),
     "filter": re.compile(r"content[_ ](?:filter|policy|management|exists risk)|data[_ ]?inspection|moderation|"
@@ -30,8 +30,8 @@ _CAUSES: dict[Cause, re.Pattern[str]] = {
     "length": re.compile(r"context[_ ]?(?:length|window|size)|maximum context|too many (?:input )?tokens|"
                          r"(?:prompt|input|request|message|content|text)s?\b[^.]{0,40}\btoo (?:long|large)|"
                          r"input tokens? (?:count )?\(?\d*\)? ?exceed|must be <= ?\d", re.IGNORECASE)}
-_MAY_HAVE_A_CAUSE = frozenset({400, 402, 403, 413, 422, 429, 500})
-_PAGE = re.compile(r"\s*<")
+_STATUSES_WITH_CAUSE = frozenset({400, 402, 403, 413, 422, 429, 500})
+_HTML_START = re.compile(r"\s*<")
 _TITLE = re.compile(r"<title>([^<]*)", re.IGNORECASE)
 FAILURES_IN_A_ROW = 5
 """Failures in a row, each after all retries, that show that the endpoint is down."""
@@ -59,27 +59,27 @@ NO_OPTIONS = Fix("its requests take no further parameters", "unset BANYAN_LLM_EX
                  "BANYAN_LLM_REASONING_EFFORT, which are for OpenAI-compatible endpoints", certain=True)
 _TOO_LONG = Fix("the request is longer than it takes", "serve the model with a longer context, or lower "
                 "BANYAN_CHUNK_TOKENS (for building) or BANYAN_CONTEXT_TOKENS (for questions)", of_endpoint=False)
-_BY_CAUSE = {
+_FIX_BY_CAUSE = {
     "length": _TOO_LONG,
     "filter": Fix("its content filter stopped the request", "use another model (BANYAN_LLM_MODEL) for this text",
                   of_endpoint=False),
     "credit": Fix("its credit is used up", "add credit or raise the quota where the key was issued", certain=True)}
 _REFUSED = Fix("it refused the request", "change what it names; docs/endpoints.md says what is sent",
                of_endpoint=False)
-_BY_STATUS = {
-    400: _REFUSED, 422: _REFUSED, 413: _TOO_LONG, 402: _BY_CAUSE["credit"],
+_FIX_BY_STATUS = {
+    400: _REFUSED, 422: _REFUSED, 413: _TOO_LONG, 402: _FIX_BY_CAUSE["credit"],
     401: Fix("it refused the key", "check BANYAN_LLM_API_KEY", certain=True),
     403: Fix("it denied access", "check what the key of BANYAN_LLM_API_KEY may use"),
     404: Fix("it does not know the model or the path", "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL", certain=True),
     429: Fix("it kept refusing for its rate limit or quota",
              "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES")}
 # By a part of the name of the error's class or a base class: clients have different classes with similar names.
-_BY_NAME = {
+_FIX_BY_ERROR_NAME = {
     "ResponseRefused": Fix("its response is not read", "check BANYAN_LLM_BASE_URL"),
     "EmptyResponse": Fix("it sent nothing", "see to the endpoint, then try again"),
     "Timeout": Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT"),
     "Connect": Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")}
-_OTHER = Fix("it failed", "see to the endpoint, then try again")
+_OTHER_FAILURE = Fix("it failed", "see to the endpoint, then try again")
 
 
 class TooLong(ReasonerError):
@@ -117,28 +117,28 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
     if secret and secret != NO_KEY:
         detail = detail.replace(secret, "***")
     advice = fix.fix
-    for name in _OWN:
+    for name in _ENDPOINT_VARIABLES:
         advice = advice.replace(f"BANYAN_LLM_{name}", f"{variables}_{name}")
-    message = f"{asked}: {fix.problem} ({detail[:_SHOWN]}); {advice}"
+    message = f"{asked}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
     if not fix.of_endpoint:
-        return _ERRORS.get(fix, ReasonerError)(message)
+        return _ERROR_TYPES.get(fix, ReasonerError)(message)
     nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in causes(error))
     return EndpointFailed(message, certain=fix.certain or nobody_listens)
 
 
-_ERRORS: dict[Fix, type[ReasonerError]] = {_TOO_LONG: TooLong, _BY_CAUSE["filter"]: Filtered}
+_ERROR_TYPES: dict[Fix, type[ReasonerError]] = {_TOO_LONG: TooLong, _FIX_BY_CAUSE["filter"]: Filtered}
 
 
 def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
-    """Return the fix for an error, and the one of its causes that it was found by."""
+    """Return the fix for an error, and the error to show: this one, or the one of its causes that led to the fix."""
     status, cause = status_of(error), cause_of(error)
     if status is not None:
-        return (_BY_CAUSE[cause] if cause else _BY_STATUS.get(status, _OTHER)), error
-    for part, fix in _BY_NAME.items():
+        return (_FIX_BY_CAUSE[cause] if cause else _FIX_BY_STATUS.get(status, _OTHER_FAILURE)), error
+    for name_part, fix in _FIX_BY_ERROR_NAME.items():
         for one in causes(error):
-            if any(part in kind.__name__ for kind in type(one).__mro__):
+            if any(name_part in base.__name__ for base in type(one).__mro__):
                 return fix, one
-    return _OTHER, error
+    return _OTHER_FAILURE, error
 
 
 def status_of(error: BaseException) -> int | None:
@@ -148,30 +148,33 @@ def status_of(error: BaseException) -> int | None:
 
 
 def words_of(error: BaseException) -> str:
-    """Return what a client's error says, with the body of the response where the client leaves it out."""
-    said, body = " ".join(str(error).split()), getattr(error, "body", None)
-    if not body or " - " in said:
-        return said
-    told = describe_body(body) if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
-    return f"{said} - {told}"
+    """Return the message of a client's error, with the body of the response if the message does not have it.
+
+    The openai package puts " - " before the body in its messages.
+    """
+    message, body = " ".join(str(error).split()), getattr(error, "body", None)
+    if not body or " - " in message:
+        return message
+    body_text = describe_body(body) if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
+    return f"{message} - {body_text}"
 
 
 def describe_body(text: str) -> str:
-    """Return a text that an endpoint sent as a message may show it: of a page of HTML, its title."""
-    if not _PAGE.match(text):
+    """Return the text of a response for an error message; for a page of HTML only its title."""
+    if not _HTML_START.match(text):
         return text
     title = _TITLE.search(text)
     return f"a page of HTML: {title[1].strip()}" if title else "a page of HTML"
 
 
 def cause_of(error: BaseException) -> Cause | None:
-    """Return what an error says of the request, if that is the cause; None for other errors."""
+    """Return the cause that a client's error gives by its words, or None if its status or words give none."""
     words = " ".join(map(str, (words_of(error), *(getattr(error, name, None) for name in ("code", "type")))))
-    return find_cause(words) if status_of(error) in _MAY_HAVE_A_CAUSE else None
+    return find_cause(words) if status_of(error) in _STATUSES_WITH_CAUSE else None
 
 
 def find_cause(words: str) -> Cause | None:
-    """Return what an endpoint's words say of a request."""
+    """Return the cause that an endpoint's words give, or None."""
     return next((cause for cause, pattern in _CAUSES.items() if pattern.search(words)), None)
 
 
@@ -206,6 +209,7 @@ class Breaker:
     """Counts the failures of calls to one endpoint. Used only on the process's event loop."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
+        """Begin with an endpoint that is up; `name` is for messages, and `clock` returns seconds."""
         self._name = name
         self._clock = clock
         self._failures = 0
@@ -219,10 +223,10 @@ class Breaker:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Record the outcome of the call that the block sends. Cancelling it counts neither way.
+        """Record the outcome of the call that the block sends; a cancelled call does not count.
 
         Raises:
-            EndpointDown: the endpoint is down, or this call failed as one too many in a row.
+            EndpointDown: the endpoint is down, or this failure shows that it is.
         """
         self.check()
         try:

@@ -40,12 +40,13 @@ class _Refused(ResponseRefused, httpx2.DecodingError):
     """Of the kind that the openai package takes for a failure of the connection."""
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _BoundedStream(httpx2.AsyncByteStream):
     def __init__(self, stream: Any, most: int) -> None:
         self._stream = stream
         self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yield the parts of the response; raise `_Refused` when they exceed the limit."""
         size = 0
         async for part in self._stream:
             size += len(part)
@@ -57,20 +58,23 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-async def _bound(response: httpx2.Response, most: int = MAX_BODY) -> None:
-    # Compressed, a small response could become one that fills the memory.
+async def _bound_response(response: httpx2.Response, most: int = MAX_BODY) -> None:
+    """Make sure that at most `most` bytes of a response are read.
+
+    Raises:
+        _Refused: it is compressed, so that a small response could fill the memory.
+    """
     if response.headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
         await response.aclose()
         raise _Refused("its response is compressed, which was not asked for")
-    response.stream = _Bounded(response.stream, most)
+    response.stream = _BoundedStream(response.stream, most)
 
 
 def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAsyncHttpxClient:
     """Return a client for the openai package that asks for uncompressed responses, and reads at most `MAX_BODY`.
 
-    It belongs to the event loop of its first request, and is closed with it.
-
-    Errors in responses with the status of a success get the status of the error.
+    It belongs to the event loop of its first request, and is closed with it. A response that reports an error but has
+    the status of a success gets the status of the error.
 
     Args:
         timeout: seconds without a byte after which a call fails.
@@ -79,7 +83,7 @@ def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAs
     client = openai.DefaultAsyncHttpxClient(timeout=timeout, verify=_certificates(),
                                             headers={"Accept-Encoding": "identity"})
     read: dict[str, list[Callable[..., Any]]] = {
-        "response": [partial(_bound, most=MAX_FILE)] if files else [_bound, reveal_error]}
+        "response": [partial(_bound_response, most=MAX_FILE)] if files else [_bound_response, reveal_error]}
 
     async def begin(_: httpx2.Request) -> None:
         client.event_hooks = read
@@ -149,9 +153,9 @@ def _error_in(body: bytes) -> Any:
 
 
 def _status_of(error: Any) -> int:
-    """Return the status that an error in a body would have: the one that it gives, or one by its words."""
-    given = [str(error.get(name)) for name in ("code", "status", "status_code")] if isinstance(error, dict) else []
-    for code in given:
+    """Return the HTTP status for an error in a body: the one in its fields, or one that fits its words."""
+    codes = [str(error.get(name)) for name in ("code", "status", "status_code")] if isinstance(error, dict) else []
+    for code in codes:
         if _STATUS.fullmatch(code):
             return int(code)
     words = json.dumps(error, ensure_ascii=False)

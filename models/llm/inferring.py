@@ -65,8 +65,8 @@ class SchemaWriter(ModelCalls):
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:
     """Return the known schema with the proposed elements that can be used.
 
-    An element whose label cannot name one, or names a known one, is left out; a type that is not in the schema is
-    left out of domains and ranges.
+    Elements with an unreadable name or a name that the schema has already are left out. Types that are not in the
+    schema are left out of domains and ranges.
 
     Raises:
         ValueError: nothing of the proposal can be used.
@@ -85,6 +85,7 @@ class _Proposal:
     """The elements of a schema, as they are added one by one."""
 
     def __init__(self, known: GraphSchema) -> None:
+        """Begin with the elements of a known schema."""
         self._known = known
         self._types = {t.name: t for t in known.entity_types}
         self._relations = {r.name: r for r in known.relation_types}
@@ -95,21 +96,24 @@ class _Proposal:
         self._added: dict[ElementKind, int] = dict.fromkeys(MOST, 0)
 
     def add_type(self, name: str, parent: str, description: str, label: str) -> None:
-        if self._takes("entity_type", name):
+        """Add an entity type; `label` is its name in the documents' language. A parent that is unknown is ignored."""
+        if self._reserve_name("entity_type", name):
             self._types[name] = EntityType(name=name, description=description, parent=self._type_names.get(
                 label_key(parent)), **_label_fields(name, label))
             self._type_names |= {label_key(n): name for n in self._types[name].all_names()}
 
     def add_relation(self, name: str, heads: str, tails: str, label: str, single: str) -> None:
+        """Add a relation between types ("person|company"); `single` names the end that has one entity, or is ""."""
         name = _identifier(name)
-        if self._takes("relation", name):
+        if self._reserve_name("relation", name):
             self._relations[name] = RelationType(name=name, domain=self._types_in(heads), range=self._types_in(tails),
                                                  functional=single == "tail", inverse_functional=single == "head",
                                                  **_label_fields(name, label))
 
     def add_attribute(self, name: str, owners: str, kind: str, label: str, single: str) -> None:
+        """Add an attribute of some types; `single` is "one" if an entity has one value."""
         name = _identifier(name)
-        if self._takes("attribute", name):
+        if self._reserve_name("attribute", name):
             kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
             self._attributes[name] = AttributeType(name=name, owners=self._types_in(owners),
                                                    kind=kinds.get(kind.lower(), "text"), functional=single == "one",
@@ -127,8 +131,8 @@ class _Proposal:
                            entity_types=tuple(self._types.values()), relation_types=tuple(self._relations.values()),
                            attribute_types=tuple(self._attributes.values()))
 
-    def _takes(self, kind: ElementKind, name: str) -> bool:
-        """Return True, and note the name, if an element of that name can be added."""
+    def _reserve_name(self, kind: ElementKind, name: str) -> bool:
+        """Reserve a name for a new element; return False if it is unreadable or taken, or the kind has enough."""
         key = label_key(name)
         if not is_readable_label(name) or key in self._taken or self._added[kind] == MOST[kind]:
             return False
@@ -137,21 +141,25 @@ class _Proposal:
         return True
 
     def _types_in(self, types: str) -> tuple[str, ...]:
-        """Return the schema's names of the types in a cell; any type where it names none."""
+        """Return the schema's names of the types in a cell, or the name for any type if it has none of them."""
         names = [self._type_names.get(label_key(part), "") for part in _SEPARATORS.split(types)]
-        # A type that is a kind of another one of them adds nothing but tokens.
-        return tuple(name for name in dict.fromkeys(names) if name and self._types[name].parent not in names) or (ANY,)
+        # A type whose parent is also named would only add tokens.
+        needed = tuple(name for name in dict.fromkeys(names) if name and self._types[name].parent not in names)
+        return needed or (ANY,)
 
 
 def _candidate_text(candidate: Candidate) -> str:
-    """Return a candidate as the prompt describes it, without words of a document, which would reach all labels."""
+    """Return a candidate for the prompt: its kind, name and types.
+
+    It has no words of a document, which could influence the model's answers on all labels.
+    """
     subjects, objects = ("|".join(types) or ANY for types in (candidate.subject_types, candidate.object_types))
     types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
     return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}"
 
 
 def _cells(row: Sequence[str], count: int) -> list[str]:
-    """Return a row's cells with their white space collapsed, as many as are asked for."""
+    """Return the first `count` cells of a row with their white space collapsed; missing cells are ""."""
     return [" ".join(cell.split()) for cell in (*row, *[""] * count)][:count]
 
 

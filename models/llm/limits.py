@@ -1,7 +1,7 @@
 """Limit a process's calls to an endpoint, at once and per minute.
 
-All calls to the same endpoint share its rates and circuit breaker, for any knowledge base and in any thread, and those
-of an event loop its slots. The openai client handles timeouts and backoff of a single request; this module bounds a
+All calls of the process to one endpoint share its rates and circuit breaker. The number of calls at once ("slots") is
+limited for each event loop. The openai client handles timeouts and backoff of a single request; this module bounds a
 call as a whole.
 """
 
@@ -32,12 +32,12 @@ longer one."""
 SLACK = 30.0
 """Seconds added to the longest a call may take: the first one imports its client, on a machine that may be busy."""
 
-_LOOK = 1.0
-"""Seconds after which a call that waits looks at the circuit breaker."""
+_CHECK_SECONDS = 1.0
+"""Seconds after which a waiting call checks the circuit breaker again."""
 
 
 class Slots:
-    """How many calls each event loop makes at once. An event loop has its own, as a waiting task belongs to it."""
+    """The calls that each event loop may make at once, as a semaphore for each, since a waiting task belongs to one."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -52,19 +52,18 @@ class Slots:
 
 
 class EndpointLimits:
-    """The limits of the calls to one endpoint and model, and what is learnt of it."""
+    """The limits of the calls to one endpoint and model, and what the process has learnt of it."""
 
     def __init__(self, settings: Settings, slots: Slots) -> None:
+        """Store the settings' limits; `slots` are shared by the models of an endpoint."""
         self.host = host_of(settings)
         self.breaker = Breaker(name_of(settings), time.monotonic)
         self.capability = Capability(name_of(settings))
         self.refusals = Refusals(name_of(settings))
         self._slots = slots
         requests, tokens = settings.llm_requests_per_second, settings.llm_tokens_per_minute
-        self._of_request = 0.0 if requests is None else 1 / requests
-        """Seconds from one call to the next."""
-        self._of_token = 0.0 if tokens is None else 60 / tokens
-        """Seconds that the next call waits for a token of an earlier one."""
+        self._seconds_per_request = 0.0 if requests is None else 1 / requests
+        self._seconds_per_token = 0.0 if tokens is None else 60 / tokens
         self._next_request = self._next_tokens = 0.0
         """When the rates allow the next call."""
         self._lock = Lock()
@@ -83,30 +82,30 @@ class EndpointLimits:
             EndpointDown: the endpoint went down while the call waited.
         """
         async with self._slots.of_this_loop():
-            expected = sum(map(estimate_tokens, texts)) if self._of_token else 0
+            expected = sum(map(estimate_tokens, texts)) if self._seconds_per_token else 0
             self.breaker.check()
             while (wait := self._take_turn(expected)) > 0:
-                await asyncio.sleep(min(wait, _LOOK))
+                await asyncio.sleep(min(wait, _CHECK_SECONDS))
                 self.breaker.check()
 
             def record_use(tokens: int) -> None:
                 with self._lock:
-                    self._next_tokens += (tokens - expected) * self._of_token
+                    self._next_tokens += (tokens - expected) * self._seconds_per_token
 
             yield record_use
 
     def _take_turn(self, tokens: int) -> float:
-        """Return the seconds until the rates allow another call, 0 if it may begin now.
+        """Return the seconds until the rates allow another call; 0 means that it may begin now, and is counted.
 
-        A call of any size passes, and later calls wait longer for it.
+        A call may have any number of tokens: those after it wait the longer.
         """
         with self._lock:
             now = time.monotonic()
             wait = max(self._next_request, self._next_tokens) - now
             if wait > 0:
                 return wait
-            self._next_request = now + self._of_request
-            self._next_tokens = now + tokens * self._of_token
+            self._next_request = now + self._seconds_per_request
+            self._next_tokens = now + tokens * self._seconds_per_token
             return 0.0
 
 
@@ -141,6 +140,7 @@ class LimitedCalls(Generic[_Client]):
     """
 
     def __init__(self, connect: Callable[[], _Client], settings: Settings, operation: str = "chat") -> None:
+        """Connect nothing yet."""
         self._connect = connect
         self._operation = operation
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Client] = WeakKeyDictionary()
@@ -157,7 +157,7 @@ class LimitedCalls(Generic[_Client]):
         Args:
             texts: the texts that the model reads.
             permit: see `Endpoint.send`.
-            call: sends it through the client, and returns what has the tokens of a `Reply`.
+            call: sends the request through the client, and returns an answer with the token counts of a `Reply`.
 
         Raises:
             ReasonerError: the call failed for good; `EndpointFailed` if that was not the request's fault.
@@ -187,6 +187,7 @@ class LimitedCalls(Generic[_Client]):
             return self._clients[loop]
 
     async def _end_in_time(self, call: Awaitable[_T]) -> _T:
+        """Return a call's result, or raise EndpointFailed if it takes too long, with all its retries."""
         try:
             async with asyncio.timeout(self._longest):
                 return await call

@@ -38,8 +38,8 @@ COMMUNITIES_PER_CALL = 8
 SUMMARY_TOKENS = 4000
 """What one call may read of communities; with the answer it fits a context of 8,192 tokens."""
 
-_KEYWORDS, _FACTS = 3, 5
-"""Of the description of a community that no model describes."""
+_NAME_KEYWORDS, _DESCRIPTION_FACTS = 3, 5
+"""Keywords in the name and facts in the description of a community that no model describes."""
 PAIRS_PER_CALL = 10
 """Few enough that each is weighed, many enough that the fixed prompt hardly counts."""
 
@@ -58,15 +58,19 @@ def extraction_shape(requests: Sequence[ExtractionRequest], schema: GraphSchema)
 
 
 def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[CommunityDigest]]:
-    """Communities, in order, as many to a call as its number and its token budget allow."""
+    """Split communities into batches for one call each, in order.
+
+    A batch has at most `COMMUNITIES_PER_CALL` communities, and at most `SUMMARY_TOKENS` unless it has only one.
+    """
     batches: list[Sequence[CommunityDigest]] = []
-    start, spent = 0, 0
+    start, batch_tokens = 0, 0
     for number, community in enumerate(communities):
         tokens = estimate_tokens(_digest_text(community))
-        if number > start and (number - start == COMMUNITIES_PER_CALL or spent + tokens > SUMMARY_TOKENS):
+        is_full = number - start == COMMUNITIES_PER_CALL or batch_tokens + tokens > SUMMARY_TOKENS
+        if number > start and is_full:
             batches.append(communities[start:number])
-            start, spent = number, 0
-        spent += tokens
+            start, batch_tokens = number, 0
+        batch_tokens += tokens
     return [*batches, communities[start:]] if communities else []
 
 
@@ -93,6 +97,7 @@ class LlmReasoner(ModelCalls):
 
     def __init__(self, settings: Settings, ledger: CallLedger,
                  endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
+        """Check the settings; no call is made yet."""
         if endpoint_of is None and not settings.uses_llm:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         if settings.prompts:
@@ -102,7 +107,7 @@ class LlmReasoner(ModelCalls):
 
     @property
     def fingerprint(self) -> str:
-        """The implementation and the model that a build's facts come from, with resolution's if it is another."""
+        """The implementation and the model of extraction, with the model of resolution if it is another."""
         models = dict.fromkeys((self._settings.model_of("extract"), self._settings.model_of("resolve")))
         return f"llm:{'+'.join(models)}"
 
@@ -133,15 +138,15 @@ class LlmReasoner(ModelCalls):
     async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order.
 
-        Pairs of the same documents share calls. What a document says of an entity cannot sway the model's verdicts on
-        entities that it does not speak of, because these are never in one prompt.
+        Only pairs of the same documents share a call. So a document cannot influence the verdicts on entities that it
+        does not mention: they are never in one prompt with it.
         """
         batches = [numbers[start:start + PAIRS_PER_CALL] for numbers in _by_documents(pairs)
                    for start in range(0, len(numbers), PAIRS_PER_CALL)]
         verdicts = await self._ask_batches("resolve", self._resolution,
                                            [[pairs[number] for number in batch] for batch in batches], lambda _: None)
-        of_pair = dict(zip((number for batch in batches for number in batch), verdicts, strict=True))
-        return [of_pair[number] for number in range(len(pairs))]
+        verdict_by_pair = dict(zip((number for batch in batches for number in batch), verdicts, strict=True))
+        return [verdict_by_pair[number] for number in range(len(pairs))]
 
     def _resolution(self, pairs: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
         text = number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
@@ -159,7 +164,7 @@ class LlmReasoner(ModelCalls):
             self._agent_prompt(inquiry), wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
     def _agent_prompt(self, inquiry: Inquiry) -> Prompt:
-        """Return the prompt of an inquiry; the earlier prompts of the same question are its beginning."""
+        """Return the prompt of an inquiry. It begins like the question's earlier prompts, which endpoints may cache."""
         language = self._question_language(inquiry.question)
         return render("agent", language, self._settings.prompts, lookups=lookups_text(inquiry.tools, language),
                       terms=inquiry.terms or "-", mode=mode_text(inquiry.mode, language), question=inquiry.question,
@@ -196,9 +201,10 @@ def _by_documents(pairs: Sequence[EntityPair]) -> list[list[int]]:
 
 
 def _facts_of(community: CommunityDigest) -> CommunitySummary:
-    """Describe a community by its own words."""
-    return CommunitySummary(name=", ".join(community.keywords[:_KEYWORDS]),
-                            summary="\n".join(community.statements[:_FACTS]) or ", ".join(community.keywords))
+    """Describe a community by its keywords and first facts, without a model."""
+    facts = "\n".join(community.statements[:_DESCRIPTION_FACTS])
+    return CommunitySummary(name=", ".join(community.keywords[:_NAME_KEYWORDS]),
+                            summary=facts or ", ".join(community.keywords))
 
 
 def _card_text(card: EntityCard) -> str:
@@ -206,7 +212,8 @@ def _card_text(card: EntityCard) -> str:
 
 
 def _digest_text(community: CommunityDigest) -> str:
+    """Return a community for the prompt: its keywords, its numbered facts, and below a line its other statements."""
     lines = [f"{number}. {fact}" for number, fact in enumerate(community.statements, 1)]
-    own = len(community.facts)
-    return "\n".join([", ".join(community.keywords), *lines[:own], *(["---", *lines[own:]] if lines[own:] else [])])
+    facts, others = lines[:len(community.facts)], lines[len(community.facts):]
+    return "\n".join([", ".join(community.keywords), *facts, *(["---", *others] if others else [])])
 

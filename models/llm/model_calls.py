@@ -35,6 +35,7 @@ class ModelCalls:
 
     def __init__(self, settings: Settings, ledger: CallLedger,
                  endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
+        """Make one chat for each model and its options; steps with the same ones share it."""
         self._settings = settings
         self._steps: dict[str, Settings] = {step: settings.for_step(step) for step in LLM_STEPS}
         endpoint_of = endpoint_of or limited_endpoint
@@ -56,10 +57,11 @@ class ModelCalls:
                            batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
         """Return the answers to all items of all batches, in order.
 
-        A batch that is too long, or that a content filter stops, is asked in halves: one item costs no other its
-        answer. `otherwise` answers for an item that the filter stops by itself.
+        A batch that is too long, or that a content filter stops, is split in halves, so that only the items at fault
+        get no answer. `otherwise` returns the answer to a single item that the filter stops.
         """
         async def ask(batch: Sequence[_I]) -> list[_T]:
+            """Return the answers to a batch, in two calls if it cannot be asked as a whole."""
             try:
                 return await self._ask(step, lambda: make(batch))
             except TooLong:
@@ -77,11 +79,11 @@ class ModelCalls:
 
 
 def limited_endpoint(settings: Settings, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
-    """Return the settings' endpoint, asked for their model, within its limits.
+    """Return the settings' endpoint with its limits.
 
     Args:
-        settings: the endpoint, its limits, the model and what is sent to it.
-        client: makes what sends the calls.
+        settings: the endpoint, its limits, the model and its options.
+        client: opens a client, and returns its function to send calls.
     """
     return LimitedEndpoint(lambda: client(settings), settings)
 

@@ -62,12 +62,12 @@ class ObservedCall:
                            cached_tokens=cached_tokens)
 
 
-_WATCHING: list[Callable[[Mapping[str, Any]], None]] = []
+_WATCHERS: list[Callable[[Mapping[str, Any]], None]] = []
 
 
 def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
     """Call a function after each call of this process, with the fields of its log line, until the process ends."""
-    _WATCHING.append(on_call)
+    _WATCHERS.append(on_call)
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[Ob
             sent_at = call.sent_at or time.perf_counter()
             call.fields.update(ms=_ms(sent_at), waited_ms=_ms(started, sent_at))
             _log_line(logging.INFO, "call", call.fields)
-            for on_call in _WATCHING:
+            for on_call in _WATCHERS:
                 on_call(call.fields)
             current.set_attributes({f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()
                                     if name in call.fields})

@@ -13,13 +13,13 @@ from ...text.cleaning import clean_json
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
 # Some servers' chat templates open the block in the prompt, so the answer has only its end.
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_MOST_BROKEN = 1000
-"""Braces without an object after which no more are looked at."""
+_MOST_BROKEN_OBJECTS = 1000
+"""The number of braces that open no readable object after which the search ends."""
 _MOST_OBJECTS = 100
 """Objects that are yielded, the likeliest ones: each is checked, and a useless reply may have a hundred thousand."""
-_READ_AGAIN = 100_000
-"""Characters that are read again after braces without an object, or as a literal, so reading takes linear time."""
-_SHOWN = 80
+_MOST_READ_AGAIN = 100_000
+"""The most characters that are read a second time, after such braces or as a literal, so that reading stays linear."""
+_CHARACTERS_SHOWN = 80
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
 MAX_ANSWER = 1_000_000
 """The most characters of an answer that is read: ten times the longest reply of today's models."""
@@ -61,6 +61,7 @@ def json_objects(text: str, names: Collection[str] = ()) -> Iterator[dict[str, A
 
 
 def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield the objects in an answer, the likeliest one first; see `json_objects`."""
     whole, end = _decode(text, 0)
     if whole is not None and end == len(text):
         yield whole
@@ -81,24 +82,29 @@ def _without_thoughts(text: str) -> str:
 
 
 def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
-    """Return the objects that can be read, with where they start, and where the first starts that cannot."""
-    found, first_broken, broken = list[tuple[dict[str, Any], int]](), len(text), 0
-    start, left = text.find("{"), _READ_AGAIN
-    while start >= 0 and broken < _MOST_BROKEN and left > 0:
+    """Find the JSON objects in a text.
+
+    Returns:
+        The readable objects, each with its start, and the start of the first unreadable one (the text's length if
+        there is none).
+    """
+    objects, first_broken, broken = list[tuple[dict[str, Any], int]](), len(text), 0
+    start, characters_left = text.find("{"), _MOST_READ_AGAIN
+    while start >= 0 and broken < _MOST_BROKEN_OBJECTS and characters_left > 0:
         value, end = _decode(text, start)
         if value is None:
             broken += 1
-            left -= end - start
+            characters_left -= end - start
             first_broken, end = min(first_broken, start), start + 1
         else:
-            found.append((value, start))
+            objects.append((value, start))
         start = text.find("{", end)
-    return found, first_broken
+    return objects, first_broken
 
 
 def _read_nearly(text: str) -> dict[str, Any] | None:
-    """Return an object with commas before closing brackets, or one that is a Python literal; None for other texts."""
-    if len(text) > _READ_AGAIN:
+    """Return the object in a text that is JSON but for commas before closing brackets, or a Python literal; or None."""
+    if len(text) > _MOST_READ_AGAIN:
         return None
     try:
         value = _DECODER.decode(_LAST_COMMA.sub(r"\1", text))
@@ -108,7 +114,10 @@ def _read_nearly(text: str) -> dict[str, Any] | None:
 
 
 def _read_literal(text: str) -> object:
-    """Return the value of a Python literal; None for one that Python writes otherwise, such as two strings in a row."""
+    """Return the value of a Python literal, or None.
+
+    It is None also if Python would write the value differently, as for two strings in a row, which may be a slip.
+    """
     try:
         with ignoring(SyntaxWarning):
             value: object = ast.literal_eval(text)
@@ -119,7 +128,7 @@ def _read_literal(text: str) -> object:
 
 def _problem(answer: str) -> str:
     """Return why there is no object in an answer."""
-    shown = answer.strip()[:_SHOWN] or "nothing"
+    shown = answer.strip()[:_CHARACTERS_SHOWN] or "nothing"
     start = answer.find("{")
     try:
         json.loads(answer[start:] if start >= 0 else "{}", strict=False)

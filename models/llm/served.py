@@ -46,26 +46,28 @@ class ServedModel:
         Raises:
             ReasonerError: a request failed for good; names the cause and the fix.
         """
-        where, paid = charge(), list[int]()
+        charged, paid_tokens = charge(), list[int]()
 
         async def ask(request: Request) -> dict[str, Any]:
+            """Send one request, charge its tokens, and return its answer."""
             answer = await self._calls.ask(request.texts, lambda: None, lambda send: send(path, request))
-            paid.append(answer.prompt_tokens)
-            if where.allowance is not None:
-                where.allowance.spend(answer.prompt_tokens)
-            if where.budget is not None:
-                where.budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
+            paid_tokens.append(answer.prompt_tokens)
+            if charged.allowance is not None:
+                charged.allowance.spend(answer.prompt_tokens)
+            if charged.budget is not None:
+                charged.budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
             return answer.body
 
         try:
             return run(in_parallel, ask, requests, self._settings.llm_concurrency)
         finally:
-            if where.allowance is not None and paid:
-                where.allowance.keep(sum(paid))
-            if where.account and paid:
-                where.account(path.strip("/"), self._settings.llm_model, len(paid), sum(paid))
+            if charged.allowance is not None and paid_tokens:
+                charged.allowance.keep(sum(paid_tokens))
+            if charged.account and paid_tokens:
+                charged.account(path.strip("/"), self._settings.llm_model, len(paid_tokens), sum(paid_tokens))
 
     def _connect(self) -> Callable[[str, Request], Awaitable[_Answer]]:
+        """Open a client, and return its function to post a request to a path."""
         import openai  # noqa: PLC0415  (a second of imports, only for what makes a call)
 
         from .http_client import open_openai  # noqa: PLC0415
@@ -77,6 +79,7 @@ class ServedModel:
             raise failure(error, asked, key, fix=NOT_SET_UP, variables=self._variables) from None
 
         async def post(path: str, request: Request) -> _Answer:
+            """Return the answer with its tokens, which are estimated if the endpoint does not report them."""
             try:
                 answer = await client.post(path, body=request.body, cast_to=object)
             except openai.OpenAIError as error:

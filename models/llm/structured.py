@@ -1,4 +1,4 @@
-"""One typed answer from an endpoint: looked up, paid for, checked, and repaired once."""
+"""Typed answers from an endpoint: from the cache or by a paid call, checked, and repaired once."""
 
 import asyncio
 import json
@@ -22,14 +22,14 @@ from .wire import Shape
 
 T = TypeVar("T")
 
-_SHOWN = 200
-_SHOWN_ERRORS = 3
+_REFUSAL_SHOWN = 200
+_ERRORS_SHOWN = 3
 # Models may wrap an answer in these fields if it was requested as a function's arguments or by its JSON schema.
 _WRAPPERS = ("arguments", "parameters", "properties")
-_EMPTY: Mapping[str, Any] = {"array": (), "string": ""}
+_VALUE_OF_NULL: Mapping[str, Any] = {"array": (), "string": ""}
 """What null stands for, by the type that is expected."""
 _ATTEMPTS = 2
-_USELESS = 10_000
+_LONGEST_UNUSABLE = 10_000
 """The most characters stored of a reply that could not be used."""
 
 
@@ -45,6 +45,7 @@ class StructuredChat:
     """
 
     def __init__(self, model: str, endpoint: Endpoint, ledger: CallLedger, options: str = "") -> None:
+        """Store the model, its endpoint and the ledger; no call is made yet."""
         self._model = model
         self._options = [options] if options else []
         self._endpoint = endpoint
@@ -54,8 +55,9 @@ class StructuredChat:
     async def ask(self, step: str, prompt: Prompt, shape: Shape[T]) -> T:
         """Return the model's answer to a prompt, from the ledger if it was paid before.
 
-        An answer that does not fit is sent back once with what is wrong with it. Only an answer that fits is cached
-        for the prompt, so asking again after a failure pays again. Of equal concurrent prompts only one is paid.
+        If an answer does not fit the shape, the model is asked once more, with the answer and its errors. Only an
+        answer that fits is cached for the prompt, so asking again after a failure pays again. Of equal concurrent
+        prompts only one is paid.
 
         Raises:
             ReasonerError: the endpoint failed, or the repaired answer does not fit either; `EndpointFailed` if it was
@@ -81,13 +83,13 @@ class StructuredChat:
         return content_id(self._model, json.dumps(messages_of(prompt)), json.dumps(shape.json_schema), *self._options)
 
     async def record_batched(self, key: str, step: str, reply: Reply, shape: Shape[T] | None) -> bool:
-        """Record a reply that came in a batch, so that `ask` finds it; one that was recorded before is not paid again.
+        """Record a reply that came in a batch, so that `ask` finds it. A reply that is recorded already is not charged.
 
         Args:
             key: the call's key (`key_of`).
             step: the account of its tokens.
             reply: the reply.
-            shape: the shape of the answer; None if the call is not made any more.
+            shape: the shape of the answer; None if the build no longer needs the call.
 
         Returns:
             Whether the answer can be used.
@@ -107,6 +109,7 @@ class StructuredChat:
 
     async def _call_model(self, key: str, step: str, messages: list[tuple[str, str]], prompt: Prompt, shape: Shape[T],
                           ) -> T:
+        """Pay for an answer, check it, and ask for a repair if it does not fit; see `ask`."""
         wrong = ""
         for _ in range(_ATTEMPTS):
             reply = await self._send(step, messages, shape)
@@ -121,7 +124,7 @@ class StructuredChat:
             # A refusal is about the content and does not count against the form of request.
             if not reply.refusal:
                 reply.judged(False)
-            # Under a key that is never looked up: accounted and visible, but not replayed.
+            # Recorded under a key that is never looked up: its tokens are accounted, but it is not used as a cache.
             await self._record(_unusable_key(key, reply), step, reply, wasted=True)
             if reply.finish == "content_filter":  # asking again would repeat the text
                 raise Filtered(f"{step}: model {self._model!r}: its content filter stopped the answer; use "
@@ -135,6 +138,7 @@ class StructuredChat:
         raise ReasonerError(failed + "Try again, or set another model (BANYAN_LLM_MODEL)")
 
     async def _send(self, step: str, messages: Messages, shape: Shape[T]) -> Reply:
+        """Make one call and charge its tokens; errors name the step."""
         try:
             reply = await self._endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
         except EndpointDown:  # no call was sent, so no step has failed
@@ -147,6 +151,7 @@ class StructuredChat:
         return reply
 
     async def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False, model: str = "") -> None:
+        """Store a reply and its tokens in the ledger; `wasted` marks one that cannot be used."""
         # A thread runs to its end even if this task is cancelled: what was paid is stored.
         await asyncio.to_thread(
             self._ledger.record, key=key, step=step,
@@ -167,7 +172,7 @@ def _unusable_key(key: str, reply: Reply) -> str:
 def _unusable_text(reply: Reply) -> str:
     """Return the text of an unusable reply, cut if it is long, to store and to show to the model."""
     text = clean_text(reply.text or reply.refusal)
-    return text if len(text) <= _USELESS else f"{text[:_USELESS]}..."
+    return text if len(text) <= _LONGEST_UNUSABLE else f"{text[:_LONGEST_UNUSABLE]}..."
 
 
 def read_reply(reply: Reply, shape: Shape[T]) -> T:
@@ -178,7 +183,7 @@ def read_reply(reply: Reply, shape: Shape[T]) -> T:
             model.
     """
     if reply.refusal:
-        raise UnusableAnswer(f"the model refused to answer: {' '.join(reply.refusal.split())[:_SHOWN]}")
+        raise UnusableAnswer(f"the model refused to answer: {' '.join(reply.refusal.split())[:_REFUSAL_SHOWN]}")
     try:
         return read_text(reply.text, shape)
     except ValueError as error:
@@ -207,8 +212,8 @@ def read_text(text: str, shape: Shape[T]) -> T:
 
 def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
     """Return an answer with empty lists and texts where it has null instead."""
-    if value is None and schema.get("type") in _EMPTY and "enum" not in schema:
-        return _EMPTY[schema["type"]]
+    if value is None and schema.get("type") in _VALUE_OF_NULL and "enum" not in schema:
+        return _VALUE_OF_NULL[schema["type"]]
     if isinstance(value, list) and "items" in schema:
         return [_fill_nulls(item, schema["items"]) for item in value]
     if isinstance(value, dict) and "properties" in schema:
@@ -217,6 +222,7 @@ def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _unwrap(data: dict[str, Any], json_schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the objects within the fields in which models wrap an answer, also those written as a JSON string."""
     for name in (*_WRAPPERS, json_schema.get("title", "")):
         inner = data.get(name)
         if isinstance(inner, str):
@@ -229,8 +235,9 @@ def _unwrap(data: dict[str, Any], json_schema: dict[str, Any]) -> Iterator[dict[
 
 
 def _describe(error: ValueError) -> str:
+    """Return what is wrong with an answer, for the model: the message, or pydantic's first errors with their fields."""
     if not isinstance(error, ValidationError):
         return str(error)
     details = error.errors(include_url=False, include_context=False, include_input=False)
     return "; ".join(f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"
-                     for detail in details[:_SHOWN_ERRORS])
+                     for detail in details[:_ERRORS_SHOWN])

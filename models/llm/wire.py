@@ -1,10 +1,10 @@
-"""The JSON that each step asks for, and how it becomes our typed models.
+"""The JSON that each step asks for, and its conversion to our typed models.
 
-Extraction, where the completion tokens are, uses rows (`extraction_reply`). The other steps' answers are short and
-their parts differ in kind: named fields keep those from being confused.
+Extraction, which takes most of the completion tokens, uses rows (`extraction_reply`). The other steps' answers are
+short and consist of different parts, so they use named fields.
 
-The models below are in the order in which an answer is written: reasons before verdicts, and these before claims, which
-are shown as they arrive.
+The fields of the models below are in the order in which an answer is written: reasons before verdicts, and verdicts
+before claims, which are shown as they arrive.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,8 +31,8 @@ LONGEST_THOUGHT = 4000
 _MOST_FINDINGS = 3
 MOST_LOOKUPS = 6
 """Lookups of one reply."""
-_STRICT = ("type", "enum", "items", "minItems", "maxItems")
-"""What strict decoding takes of a JSON schema. It keeps the bounds of arrays, so a model that repeats itself ends."""
+_STRICT_KEYWORDS = ("type", "enum", "items", "minItems", "maxItems")
+"""The keywords of a JSON schema for strict decoding. The bounds of arrays end an answer that repeats itself."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ def _strict_schema(model: type[BaseModel]) -> dict[str, Any]:
     whole = model.model_json_schema()
 
     def strict(part: dict[str, Any]) -> dict[str, Any]:
+        """Return a part of the schema with its references resolved and only the keywords for strict decoding."""
         if "$ref" in part:
             return strict(whole["$defs"][part["$ref"].rpartition("/")[2]])
         if "properties" in part:
@@ -75,7 +76,8 @@ def _strict_schema(model: type[BaseModel]) -> dict[str, Any]:
                     "additionalProperties": False}
         if "const" in part:
             return {"type": "string", "enum": [part["const"]]}
-        return {word: strict(part[word]) if word == "items" else part[word] for word in _STRICT if word in part}
+        return {keyword: strict(part[keyword]) if keyword == "items" else part[keyword]
+                for keyword in _STRICT_KEYWORDS if keyword in part}
 
     return strict(whole)
 
@@ -84,8 +86,8 @@ class _Wire(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
 
-def _ask_for(**words: Any) -> Any:
-    """Put words into the JSON schema of a field that are not checked in the answer."""
+def _schema_hint(**words: Any) -> Any:
+    """Return a field with keywords in its JSON schema that are sent to the endpoint but not checked in the answer."""
     return Field(json_schema_extra=words)
 
 
@@ -104,15 +106,15 @@ class _Finding(_Wire):
 class _Summary(_Numbered):
     name: str = Field(min_length=1)
     summary: str = Field(min_length=1)
-    findings: Annotated[list[_Finding], _ask_for(maxItems=_MOST_FINDINGS)] = []
+    findings: Annotated[list[_Finding], _schema_hint(maxItems=_MOST_FINDINGS)] = []
 
     def convert(self, facts: Sequence[str]) -> CommunitySummary:
-        """Return the summary with its findings; one that rests on none of the facts is left out."""
+        """Return the summary with its findings and the facts that support them; a finding without any is left out."""
         lines = [self.summary]
         for finding in self.findings[:_MOST_FINDINGS]:
-            rests_on = [facts[number - 1] for number in dict.fromkeys(finding.facts) if 0 < number <= len(facts)]
-            if rests_on and finding.text.strip():
-                lines.append(f"- {finding.text.strip()} ({'; '.join(rests_on)})")
+            supporting = [facts[number - 1] for number in dict.fromkeys(finding.facts) if 0 < number <= len(facts)]
+            if supporting and finding.text.strip():
+                lines.append(f"- {finding.text.strip()} ({'; '.join(supporting)})")
         return CommunitySummary(name=self.name, summary="\n".join(lines))
 
 
@@ -161,10 +163,10 @@ class _Judgement(_Wire):
         return given
 
     def convert(self, *, looks_up: bool) -> Judgement:
-        """Return the answer if there is one, else the lookups.
+        """Return the answer if there is one, else the lookups if `looks_up` allows them, else that it is unanswerable.
 
         Raises:
-            ValueError: it says that it answers and does not, asks for a lookup that there is not, or does neither.
+            ValueError: the reply says that it answers but has no claims, has only invalid lookups, or has neither.
         """
         if self.model_fields_set.isdisjoint({"answerable", "claims", "lookups"}):
             raise ValueError("answerable: missing")
@@ -185,20 +187,21 @@ _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
 
 
 def _read_lookups(given: Sequence[dict[str, Any]]) -> list[Lookup]:
-    """Return the lookups that can be run.
+    """Return the valid lookups, each once.
 
     Raises:
-        ValueError: none of them can.
+        ValueError: none is valid.
     """
-    found, wrong = list[Lookup](), list[ValueError]()
-    for one in given[:MOST_LOOKUPS]:
+    lookups, errors = list[Lookup](), list[ValueError]()
+    for fields in given[:MOST_LOOKUPS]:
         try:
-            found.append(_LOOKUP.validate_python({name: value for name, value in one.items() if value is not None}))
+            given_fields = {name: value for name, value in fields.items() if value is not None}
+            lookups.append(_LOOKUP.validate_python(given_fields))
         except ValueError as error:
-            wrong.append(error)
-    if wrong and not found:
-        raise wrong[0]
-    return list(dict.fromkeys(found))
+            errors.append(error)
+    if errors and not lookups:
+        raise errors[0]
+    return list(dict.fromkeys(lookups))
 
 
 class _Question(_Wire):
@@ -209,13 +212,13 @@ class ProposedSchema(_Wire):
     """The rows of a schema that a model proposes; missing cells are empty."""
 
     thought: str = ""
-    types: list[Annotated[list[str], _ask_for(minItems=1, maxItems=4)]] = []
-    relations: list[Annotated[list[str], _ask_for(minItems=3, maxItems=5)]] = []
-    attributes: list[Annotated[list[str], _ask_for(minItems=2, maxItems=5)]] = []
+    types: list[Annotated[list[str], _schema_hint(minItems=1, maxItems=4)]] = []
+    relations: list[Annotated[list[str], _schema_hint(minItems=3, maxItems=5)]] = []
+    attributes: list[Annotated[list[str], _schema_hint(minItems=2, maxItems=5)]] = []
 
 
 class _Same(_Wire):
-    same: list[Annotated[list[str], _ask_for(minItems=2, maxItems=3)]] = []
+    same: list[Annotated[list[str], _schema_hint(minItems=2, maxItems=3)]] = []
 
     def convert(self) -> list[SameLabel]:
         rows = [[*row, "", ""][:3] for row in self.same]
@@ -225,11 +228,11 @@ class _Same(_Wire):
 
 QUESTION: Shape[str] = _shape("question", _Question, lambda answer: answer.question)
 SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.convert)
-"""Malformed rows of it are dropped."""
+"""Malformed rows of its answer are left out."""
 
 
 def extraction(schema: GraphSchema, lines: NumberedLines) -> Shape[list[Extraction]]:
-    """Return the shape of the extractions of the texts that some lines are of, in order."""
+    """Return the shape of the extractions of the requests that the lines belong to, in order."""
     return _shape("extraction", ExtractionReply, lambda answer: answer.convert(schema, lines), bounds_of(lines))
 
 

@@ -75,19 +75,18 @@ class Tagger:
             text: any text.
             spans: (start, end) of the parts, in characters.
         """
-        pieces = [(at, min(at + _LONGEST_PIECE, end)) for start, end in spans
-                  for at in range(start, end, _LONGEST_PIECE)]
-        by_length: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        for piece in dict.fromkeys(pieces):
-            by_length[piece[1] - piece[0]].append(piece)
+        pieces_of_spans = [[(at, min(at + _LONGEST_PIECE, end)) for at in range(start, end, _LONGEST_PIECE)]
+                           for start, end in spans]
+        pieces_by_length: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for piece in dict.fromkeys(piece for pieces in pieces_of_spans for piece in pieces):
+            pieces_by_length[piece[1] - piece[0]].append(piece)
         words: dict[tuple[int, int], list[Word]] = {}
-        for same in by_length.values():
-            for first in range(0, len(same), _BATCH):
-                batch = same[first : first + _BATCH]
+        for equally_long in pieces_by_length.values():
+            for first in range(0, len(equally_long), _BATCH):
+                batch = equally_long[first : first + _BATCH]
                 for piece, tags in zip(batch, self._read([text[slice(*piece)] for piece in batch]), strict=True):
                     words[piece] = _words(text, piece[0], tags)
-        return [[word for at in range(start, end, _LONGEST_PIECE) for word in words[at, min(at + _LONGEST_PIECE, end)]]
-                for start, end in spans]
+        return [[word for piece in pieces for word in words[piece]] for pieces in pieces_of_spans]
 
     def _read(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the tag of each character of texts of one length."""
@@ -99,36 +98,45 @@ class Tagger:
 
 
 def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the best path of tags of each row: (rows, characters).
+    """Return the sequence of tags with the highest total score for each row, by the Viterbi algorithm.
 
     Args:
-        scores: (rows, characters, tags): the score of each tag at each character, of which there is at least one.
-        transitions: (tags, tags): the score of the transition from a tag to the next.
+        scores: shape (rows, characters, tags): the score of each tag at each character; at least one character.
+        transitions: shape (tags, tags): the score of the transition from a tag to the next.
+
+    Returns:
+        The number of the tag of each character, shape (rows, characters).
     """
-    best = scores[:, 0]
-    steps: list[NDArray[np.intp]] = []
-    for at in range(1, scores.shape[1]):
-        reached = best[:, :, None] + transitions
-        steps.append(reached.argmax(axis=1))
-        best = reached.max(axis=1) + scores[:, at]
+    best_scores = scores[:, 0]  # of the sequences that end with each tag
+    best_previous: list[NDArray[np.intp]] = []  # for each character but the first, the best tag before each tag
+    for character in range(1, scores.shape[1]):
+        extended = best_scores[:, :, None] + transitions
+        best_previous.append(extended.argmax(axis=1))
+        best_scores = extended.max(axis=1) + scores[:, character]
     paths = np.empty(scores.shape[:2], np.intp)
-    paths[:, -1] = best.argmax(axis=1)
+    paths[:, -1] = best_scores.argmax(axis=1)
     rows = np.arange(len(scores))
-    for at in range(len(steps), 0, -1):
-        paths[:, at - 1] = steps[at - 1][rows, paths[:, at]]
+    for character in range(len(best_previous), 0, -1):
+        paths[:, character - 1] = best_previous[character - 1][rows, paths[:, character]]
     return paths
 
 
 def _words(text: str, start: int, tags: Sequence[str]) -> list[Word]:
-    """Return the words from tags such as PER-B and PER-I, without white space at their ends."""
-    begins = [i for i, tag in enumerate(tags) if i == 0 or not tag.endswith("-I")]
+    """Return the words that the characters' tags delimit, without white space at their ends.
+
+    Args:
+        text: the text.
+        start: the place in it of the first tag's character.
+        tags: PER-B and the like for the first character of a word, PER-I for the others.
+    """
+    word_starts = [index for index, tag in enumerate(tags) if index == 0 or not tag.endswith("-I")]
     words = []
-    for begin, end in pairwise([*begins, len(tags)]):
-        piece = text[start + begin : start + end]
-        bare = piece.strip()
-        if bare:
-            at = start + begin + piece.index(bare)
-            words.append(Word(at, at + len(bare), bare, tags[begin].split("-")[0]))
+    for begin, end in pairwise([*word_starts, len(tags)]):
+        spaced_word = text[start + begin : start + end]
+        word = spaced_word.strip()
+        if word:
+            at = start + begin + spaced_word.index(word)
+            words.append(Word(at, at + len(word), word, tags[begin].split("-")[0]))
     return words
 
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from thinc.backends import Ops
 
-_NO_WORD = re.compile(r"\S{100,}")
+_LONG_RUN = re.compile(r"\S{100,}")
 _WORD = re.compile(r"[^\W\d_]+")
-_READ = 2000
-"""The number of characters to read."""
+_CHARACTERS_COUNTED = 2000
+"""The number of characters at the beginning of a text by which its language is found."""
 _LONGEST_SENTENCE = 150
 """The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
 
@@ -48,6 +48,7 @@ class Parser:
         return frozenset({*installed_pipelines(), *named} - {"zh"})
 
     def _pipeline(self, language: str) -> "Language":
+        """Load the pipeline of a language; without one, the error asks for the language's small pipeline."""
         name = pipeline_name(language, self._configured)
         alone = not self._configured and set(installed_pipelines().values()) == {PACKAGE}
         return load_pipeline(name if name is not None else f"{language}_core_news_sm", alone=alone)
@@ -68,14 +69,14 @@ class Parser:
         """
         pipeline = self._pipeline(language)
         with self._lock:
-            return _run(pipeline, [_tokens(pipeline, text)], _parsing(pipeline))[0]
+            return _run(pipeline, [_tokens(pipeline, text)], _parsing_parts(pipeline))[0]
 
     def recognise(self, doc: "Doc") -> None:
         """Add the named entities to a parsed text, which takes nearly as long as the parse."""
         pipeline = self._pipeline(doc.lang_)
         if "ner" in pipeline.pipe_names:
             with self._lock:
-                _run(pipeline, [doc], _recognising(pipeline))
+                _run(pipeline, [doc], _recognising_parts(pipeline))
 
     def parse_sentences(self, sentences: Sequence[str], most_words: int) -> list["Doc | None"]:
         """Parse English sentences together, without their named entities.
@@ -93,13 +94,15 @@ class Parser:
         pipeline = self._pipeline("en")
         with self._lock:
             docs = [_tokens(pipeline, text, one=True) for text in sentences]
-            short = [place for place, doc in enumerate(docs) if len(doc) <= most_words]
-            parsed = _run(pipeline, [docs[place] for place in short], _parsing(pipeline))
-        found = dict(zip(short, parsed, strict=True))
-        return [found.get(place) for place in range(len(sentences))]
+            short = [index for index, doc in enumerate(docs) if len(doc) <= most_words]
+            parsed = _run(pipeline, [docs[index] for index in short], _parsing_parts(pipeline))
+        parsed_by_index = dict(zip(short, parsed, strict=True))
+        return [parsed_by_index.get(index) for index in range(len(sentences))]
 
     def entities(self, texts: Sequence[str]) -> list["Doc"]:
-        """Recognise only the named entities of texts, which takes a third of the time of a parse, together still less.
+        """Recognise only the named entities of texts, in batches.
+
+        This takes at most a third of the time of a parse.
 
         Args:
             texts: any texts.
@@ -111,14 +114,14 @@ class Parser:
             ParsingError: the pipeline for a text's language is missing or damaged.
         """
         languages = [_language_of(text, self.languages()) for text in texts]
-        found: dict[int, Doc] = {}
+        doc_by_index: dict[int, Doc] = {}
         for language in dict.fromkeys(languages):
             pipeline = self._pipeline(language)
-            places = [place for place, own in enumerate(languages) if own == language]
+            indices = [index for index, text_language in enumerate(languages) if text_language == language]
             with self._lock:
-                docs = [_tokens(pipeline, texts[place]) for place in places]
-                found |= zip(places, _run(pipeline, docs, _recognising(pipeline)), strict=True)
-        return [found[place] for place in range(len(texts))]
+                docs = [_tokens(pipeline, texts[index]) for index in indices]
+                doc_by_index |= zip(indices, _run(pipeline, docs, _recognising_parts(pipeline)), strict=True)
+        return [doc_by_index[index] for index in range(len(texts))]
 
 
 def _language_of(text: str, languages: Iterable[str]) -> str:
@@ -127,12 +130,12 @@ def _language_of(text: str, languages: Iterable[str]) -> str:
     Returns:
         One of them; English if no language has more such words.
     """
-    chosen = sorted(set(languages))
-    if len(chosen) == 1:
-        return chosen[0]
-    words = [word.lower() for word in _WORD.findall(text[:_READ])]
-    counts = {code: sum(map(_stop_words(code).__contains__, words)) for code in chosen}
-    return max(chosen, key=lambda code: (counts[code], code == "en"))
+    candidates = sorted(set(languages))
+    if len(candidates) == 1:
+        return candidates[0]
+    words = [word.lower() for word in _WORD.findall(text[:_CHARACTERS_COUNTED])]
+    counts = {code: sum(map(_stop_words(code).__contains__, words)) for code in candidates}
+    return max(candidates, key=lambda code: (counts[code], code == "en"))
 
 
 @cache
@@ -141,18 +144,20 @@ def _stop_words(code: str) -> frozenset[str]:
     return frozenset(importlib.import_module(f"spacy.lang.{code}.stop_words").STOP_WORDS)
 
 
-def _parsing(pipeline: "Language") -> Sequence[str]:
+def _parsing_parts(pipeline: "Language") -> Sequence[str]:
     """Return the parts of a pipeline that do more than recognise named entities."""
     return [name for name in pipeline.pipe_names if name != "ner"]
 
 
-def _recognising(pipeline: "Language") -> Sequence[str]:
-    """Return the parts of a pipeline that recognise named entities; all if none is only for that."""
+def _recognising_parts(pipeline: "Language") -> Sequence[str]:
+    """Return the parts of a pipeline that recognise named entities; all parts if it has no separate recogniser."""
     if "ner" not in pipeline.pipe_names:
         return pipeline.pipe_names
     recogniser: Any = pipeline.get_pipe("ner")
-    shares = recogniser.model.get_ref("tok2vec").name == "tok2vec-listener"
-    return [name for name in pipeline.pipe_names if name == "ner" or (shares and name in {"transformer", "tok2vec"})]
+    # Some recognisers take their input vectors from another part of the pipeline, which then has to run, too.
+    needs_vectors = recogniser.model.get_ref("tok2vec").name == "tok2vec-listener"
+    needed = {"ner", "transformer", "tok2vec"} if needs_vectors else {"ner"}
+    return [name for name in pipeline.pipe_names if name in needed]
 
 
 def _run(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> list["Doc"]:
@@ -165,7 +170,10 @@ def _run(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> lis
 
 
 def _use_processor() -> None:
-    """Have thinc compute in this context as it would by itself: it looks through all installed packages each time."""
+    """Make thinc compute on the processor in this context, as it does by default.
+
+    To find that default it would look through all installed packages for each context.
+    """
     from thinc.backends import context_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
 
     if context_ops.get() is None:
@@ -180,18 +188,25 @@ def _processor() -> "Ops":
 
 
 def _tokens(pipeline: "Language", text: str, *, one: bool = False) -> "Doc":
-    """Tokenize a text and mark the starts of sentences, which the parser respects; `one`: it is a single one."""
-    shown = _NO_WORD.sub(lambda run: " " * len(run.group()), text)
-    doc = pipeline.make_doc(shown)
+    """Tokenize a text and mark the starts of its sentences, which the parser respects.
+
+    Args:
+        pipeline: has the tokenizer.
+        text: the text.
+        one: whether the text is a single sentence.
+    """
+    without_long_runs = _LONG_RUN.sub(lambda run: " " * len(run.group()), text)
+    doc = pipeline.make_doc(without_long_runs)
     starts = iter([0] if one else [start for start, _ in split_sentences(text)])
-    following, begun = next(starts, None), 0
+    next_start, first_token = next(starts, None), 0  # the next sentence's offset, and the current one's first token
     marks: list[int] = []
     for token in doc:
         end = token.idx + len(token)
-        begins = token.i == 0 or (following is not None and end > following) or token.i - begun == _LONGEST_SENTENCE
-        begun = token.i if begins else begun
-        marks.append(1 if begins else -1)
-        while following is not None and end > following:
-            following = next(starts, None)
+        reaches_next = next_start is not None and end > next_start
+        is_first = token.i == 0 or reaches_next or token.i - first_token == _LONGEST_SENTENCE
+        first_token = token.i if is_first else first_token
+        marks.append(1 if is_first else -1)
+        while next_start is not None and end > next_start:
+            next_start = next(starts, None)
     # At once: spaCy looks through the text for each sentence that is marked by itself.
     return doc.from_array(["SENT_START"], cast("Any", np.array(marks, np.int64).astype(np.uint64).reshape(-1, 1)))

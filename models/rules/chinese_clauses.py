@@ -1,4 +1,4 @@
-"""The clauses of Chinese sentences, each with its subject first and its date next, as the forms of facts read them.
+"""Splits Chinese sentences into clauses with the subject first and the date next, as the forms of facts expect.
 
 "2021年3月，赵倩在东海银行工作，2023年出任行长" has the clauses "赵倩 2021年3月 在东海银行工作" and "赵倩 2023年
 出任行长".
@@ -16,7 +16,7 @@ CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
 """The characters that stand for names and values of some kind."""
 ANY_NAME = "".join(character for kind, character in CHARACTERS.items() if kind not in VALUES)
 
-_END = frozenset("，,；;。！!：:")
+_CLAUSE_ENDS = frozenset("，,；;。！!：:")
 _OPENING = re.compile(
     r"(?:[•*#>-]|这[份部项](?!的)|第[^条，]{1,8}条|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]|同[年月日]|后来|随后|此后|之后|其后|次年|不久|"
     r"于是|新款|其中|目前|现在|据悉|另外|此外|同时|并且|以及|并|又|还|也|曾|后|而)*")
@@ -31,76 +31,98 @@ _PRONOUNS = re.compile(
 _DATE, _PERSON = CHARACTERS["date"], CHARACTERS["person"]
 _PLAIN = f"[^{ANY_NAME}{_DATE}的在由于与和是接替向被对给把让请见访命]"
 _DATED = re.compile(rf"[于在自从]?(?:[今去明]年)?{_DATE}(?:起|开始|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
-_OWN = re.compile(
+_NAMED_AFTER_NOUN = re.compile(
     rf"(?:{_PLAIN}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌](?<!^任)(?<![聘委选现历担出就兼升今曾]任)|"
-    rf"{_PLAIN}{{1,7}}[部处科室系组]的)?(?P<own>[{ANY_NAME}](?:[、和与及同][{ANY_NAME}])*)")
-_DESCRIBED = re.compile(
-    rf"(?P<said>(?:总部)?(?:位于|设在|坐落[于在]|地处|在(?=.的))[{ANY_NAME}]+|(?:创建|成立|创[立办]|始建|设立)|"
+    rf"{_PLAIN}{{1,7}}[部处科室系组]的)?(?P<name>[{ANY_NAME}](?:[、和与及同][{ANY_NAME}])*)")
+_DESCRIBED_NAME = re.compile(
+    rf"(?P<description>(?:总部)?(?:位于|设在|坐落[于在]|地处|在(?=.的))[{ANY_NAME}]+|(?:创建|成立|创[立办]|始建|设立)|"
     rf"(?:出?生于|毕业于|[就任供]职于|隶属于)[{ANY_NAME}]+[^，的]{{0,4}}|由[^，的{ANY_NAME}]{{0,8}}{_PERSON}[^，的]{{2,4}})的"
-    rf"{_PLAIN}{{0,6}}?(?P<own>[{ANY_NAME}])")
-_MADE = re.compile(rf"成[{ANY_NAME}]$")
+    rf"{_PLAIN}{{0,6}}?(?P<name>[{ANY_NAME}])")
+_RESULTING_NAME = re.compile(rf"成[{ANY_NAME}]$")
 
 
 def split_clauses(cells: Sequence[Cell], subject: Cell | None, kind: str) -> Iterator[list[Cell]]:
-    """Yield the clauses of a sentence, until one is doubted; pronouns refer to its subject, of some kind."""
-    topic, standing, before = list[Cell](), list[Cell](), list[Cell]()
-    # A line under a rule's title: "2007年12月14日 国务院令第514号公布".
+    """Yield the clauses of a Chinese sentence, each with what it is about first and its date next.
+
+    Denied clauses are omitted. At the first clause that expresses doubt, the rest of the sentence is omitted too.
+
+    Args:
+        cells: the sentence.
+        subject: the text's subject, which pronouns refer to; None if it is not known.
+        kind: the kind of the subject.
+    """
+    # `topic` is what the last clause was about, `standing_date` a date that is a clause of its own, and `pending` a
+    # clause ending in 后 ("after") whose subject follows in the next one.
+    topic, standing_date, pending = list[Cell](), list[Cell](), list[Cell]()
+    # A line under a rule's title is about the rule: "2007年12月14日 国务院令第514号公布".
     ruled = [subject] if subject is not None and kind == "work" and cells[0][0] == _DATE else []
     for clause in _split(cells):
         if _DOUBT.search(_typed(clause)):
             return
         if _DENIED.search(_typed(clause)):
             continue
-        dates, said = _take_date(clause)
-        if not said:
-            standing = dates
+        dates, undated = _take_date(clause)
+        if not undated:
+            standing_date = dates
             continue
-        when = (dates or standing) if len(dates) < 2 else []  # noqa: PLR2004
+        when = (dates or standing_date) if len(dates) < 2 else []  # noqa: PLR2004
         if ruled:
-            yield [*ruled, *when, *said]
-        if described := _DESCRIBED.match(_typed(said)):  # "创建于2005年的绿舟基金会"
-            own = said[described.start("own")]
-            yield [own, *when, *said[slice(*described.span("said"))]]
-            said, when = said[described.start("own") :], []
-        topic, rest = _subject(said, topic, subject, kind)
-        if before and topic:  # "从复旦大学毕业后，郑洁加入东海银行"
-            yield [*topic, *before]
-        before = [] if topic or said[-1][0] != "后" else [*when, *said]
-        yield [*topic, *when, *rest] if topic else [*said, *when]  # "由法务部负责解释"
-        if _MADE.search(_typed(said)):  # "两江汇合成甬江，流入东海"
-            topic = said[-1:]
+            yield [*ruled, *when, *undated]
+        if described := _DESCRIBED_NAME.match(_typed(undated)):  # "创建于2005年的绿舟基金会"
+            name = undated[described.start("name")]
+            yield [name, *when, *undated[slice(*described.span("description"))]]
+            undated, when = undated[described.start("name") :], []
+        topic, rest = _subject(undated, topic, subject, kind)
+        if pending and topic:  # "从复旦大学毕业后，郑洁加入东海银行"
+            yield [*topic, *pending]
+        pending = [] if topic or undated[-1][0] != "后" else [*when, *undated]
+        yield [*topic, *when, *rest] if topic else [*undated, *when]  # "由法务部负责解释"
+        if _RESULTING_NAME.search(_typed(undated)):  # "两江汇合成甬江，流入东海"
+            topic = undated[-1:]
 
 
 def _take_date(clause: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
-    """Return the dates of a clause, and the clause without a single date and without its opening."""
-    found = list(_DATED.finditer(_typed(clause)))
-    dates = [clause[match.start() + match[0].index(_DATE)] for match in found]
-    said = list(clause)
-    if len(found) == 1 and _typed(clause[found[0].start() - 1 : found[0].start()]) not in {"至", "到"}:
-        said[slice(*found[0].span())] = []
-    opening = _OPENING.match(_typed(said))
-    return dates, said[opening.end() if opening else 0 :]
+    """Return the dates of a clause, and the rest of the clause without opening words such as 后来 ("later").
+
+    A date is removed from the clause only if it is the only one, and not the end of a period (after 至 or 到).
+    """
+    date_phrases = list(_DATED.finditer(_typed(clause)))
+    dates = [clause[match.start() + match[0].index(_DATE)] for match in date_phrases]
+    rest = list(clause)
+    if len(date_phrases) == 1:
+        start, end = date_phrases[0].span()
+        if _typed(clause[start - 1 : start]) not in {"至", "到"}:
+            rest[start:end] = []
+    opening = _OPENING.match(_typed(rest))
+    return dates, rest[opening.end() if opening else 0 :]
 
 
-def _subject(said: list[Cell], topic: list[Cell], subject: Cell | None, kind: str) -> tuple[list[Cell], list[Cell]]:
-    """Return what a clause is about, by default what the one before it is about, and the rest of it."""
-    pronoun, own = _PRONOUNS.match(_typed(said)), _OWN.match(_typed(said))
+def _subject(clause: list[Cell], topic: list[Cell], subject: Cell | None, kind: str) -> tuple[list[Cell], list[Cell]]:
+    """Return what a clause is about, and the rest of the clause.
+
+    A pronoun at its beginning refers to the text's `subject` if that is of a fitting kind, and otherwise to nothing
+    known. A name at its beginning is what it is about. Without either, it continues the `topic` of the last clause.
+    """
+    pronoun = _PRONOUNS.match(_typed(clause))
+    named = _NAMED_AFTER_NOUN.match(_typed(clause))
     if pronoun is not None:
         fits = pronoun.lastgroup == kind or (pronoun.lastgroup == "thing" and kind != "person")
-        return [subject] if subject is not None and fits else [], said[pronoun.end() :]
-    if own is not None:
-        return said[slice(*own.span("own"))], said[own.end() :]
-    return topic, said
+        return [subject] if subject is not None and fits else [], clause[pronoun.end() :]
+    if named is not None:
+        return clause[slice(*named.span("name"))], clause[named.end() :]
+    return topic, clause
 
 
 def _typed(cells: Sequence[Cell]) -> str:
+    """Return the characters of cells as a string, with one placeholder for each name or value."""
     return "".join(character for character, _ in cells)
 
 
 def _split(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
+    """Yield the parts of a sentence between punctuation marks, without white space."""
     clause = list[Cell]()
     for cell in [*cells, ("。", "")]:
-        if cell[0] not in _END:
+        if cell[0] not in _CLAUSE_ENDS:
             clause += [] if cell[0].isspace() else [cell]
         elif clause:
             yield clause

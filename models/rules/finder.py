@@ -32,26 +32,27 @@ from .units import Unit, find_units
 
 Scores = NDArray[np.float64]
 
-_READ, _READ_NAMED = 9, 12
-"""The most passages read, best first, and those of each document that the question names."""
-_FEW = 2
-"""The most documents whose titles have a name that means a document."""
-_CONTEXT = 0.5
+_PASSAGES_READ, _PASSAGES_READ_OF_NAMED = 9, 12
+"""The most passages read, best first, and the most of each document that the question names."""
+_MOST_TITLES_WITH_NAME = 2
+"""A name in the titles of more documents than these does not identify a document."""
+_CONTEXT_WEIGHT = 0.5
 """The weight of a word in a sentence before the one that asks."""
-_GAIN = 0.05
-"""The least share of a question's words that a quote adds to the best one, to be shown for a name that they share."""
-_SHORTEST = 3
-"""Letters of a capitalised word that is too short for a name."""
-_IN_HEADING, _BESIDE = 0.9, 0.5
+_LEAST_GAIN = 0.05
+"""The least share of the question's words that a quote must add to the best quote to be shown as its complement."""
+_TOO_SHORT_NAME = 3
+"""A capitalised word of at most this many letters does not count as a name."""
+_HEADING_WEIGHT, _NEIGHBOUR_WEIGHT = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
-_REFERS = re.compile(r"(?:This|It|They|These|He|She|Its|Their|其|它|该|这)(?![a-z])(?! (?:document|section|page)\b)")
+_REFERRING_OPENING = re.compile(
+    r"(?:This|It|They|These|He|She|Its|Their|其|它|该|这)(?![a-z])(?! (?:document|section|page)\b)")
 """The beginning of a sentence that speaks of what the one before names."""
-_TRUST, _TYPED = 0.2, 0.15
+_RANK_BONUS, _KIND_BONUS = 0.2, 0.15
 """The bonus for the best passage's rank, and for a span of the expected kind."""
-_TYPED_UNITS = 8
+_UNITS_SEARCHED_FOR_SPANS = 8
 """The number of units of a question that are searched for spans, best first."""
-_MOST = 3
-_ASKING = words("long old far tall high large big deep fast heavy wide often late early name")
+_MOST_QUOTES = 3
+_MEASURE_WORDS = words("long old far tall high large big deep fast heavy wide often late early name")
 """Words of 'how long' and similar forms, which an answer need not contain."""
 
 KINDS: dict[str, frozenset[str]] = {
@@ -67,10 +68,10 @@ KINDS: dict[str, frozenset[str]] = {
 class Found:
     """A unit and how well it answers.
 
-    `covered` is the share of the question's words in it, 0 to 1. `least_certain_word` is the certainty of the question
-    word, names aside, that is least certainly in it. `score` ranks the units. `spans` are the spans of the expected
-    kind that the question does not contain. `says` is what each word of the question adds to `covered`, by the unit
-    and the sentences beside it.
+    `covered` is the share of the question's words in it, 0 to 1. For each word of the question there is a certainty
+    that the unit says it; `least_certain_word` is the lowest of these, without the words of names. `score` ranks the
+    units. `spans` are the spans of the expected kind that the question does not contain. `says` is what each word of
+    the question contributes to `covered` through the unit itself and the sentences next to it.
     """
 
     unit: Unit
@@ -90,149 +91,200 @@ class Finder:
         Args:
             passages: the context, best first; facts and reports are ignored.
             parser: finds names in English sentences.
-            named: the documents of which more passages are read; each has a quote.
+            named: the documents that the question names. More of their passages are read, and each gets a quote.
         """
         self.parser, self.named = parser, named
-        read = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement]
-        wanted = [[one for one in read if one[1].document == document][:_READ_NAMED] for document in named]
-        read = sorted({number: passage for some in (read[:_READ], *wanted) for number, passage in some}.items())
+        readable = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement]
+        of_named = [[one for one in readable if one[1].document == document][:_PASSAGES_READ_OF_NAMED]
+                    for document in named]
+        read = sorted({number: passage for numbered in (readable[:_PASSAGES_READ], *of_named)
+                       for number, passage in numbered}.items())
         self.passages = passages
         self.units = [unit for number, passage in read for unit in find_units(number, passage)]
-        best = max((passage.score for _, passage in read), default=0.0)
-        self._trust = np.array([passages[unit.passage - 1].score / best if best > 0 else 0.0 for unit in self.units])
+        best_score = max((passage.score for _, passage in read), default=0.0)
+        self._passage_scores = np.array([passages[unit.passage - 1].score / best_score if best_score > 0 else 0.0
+                                         for unit in self.units])
         # Texts repeat: a sentence is also a neighbour of others, and a heading is above many. Each is compared once.
+        # `_text_rows` are the indices in `_texts` of each unit's own text, heading, and sentence before and after.
         around = [[unit.text for unit in self.units], [unit.heading for unit in self.units],
                   [unit.before for unit in self.units], [unit.after for unit in self.units]]
         self._texts = list(dict.fromkeys(text for texts in around for text in texts))
-        place = {text: at for at, text in enumerate(self._texts)}
-        self._places = [np.array([place[text] for text in texts], np.intp) for texts in around]
+        row_of = {text: row for row, text in enumerate(self._texts)}
+        self._text_rows = [np.array([row_of[text] for text in texts], np.intp) for texts in around]
         self._language = cache(lambda number: cue_language(passages[number - 1].text, parser))
 
     def search(self, question: Question) -> list[Found]:
-        """Return all units, best first."""
+        """Return all units, best first.
+
+        The score is the share of the question's words that a unit covers, plus bonuses for the rank of its passage
+        and for a span of the expected kind.
+        """
         if not self.units:
             return []
         covered, least, scores, says = self._cover(question)
-        scores = scores + _TRUST * self._trust
+        scores = scores + _RANK_BONUS * self._passage_scores
         spans: dict[int, tuple[Span, ...]] = {}
         if question.has_form:
-            scores = scores + _TYPED / 2 * np.array([unit.row is not None for unit in self.units])
-            best = [int(at) for at in np.argsort(-scores, kind="stable")[:_TYPED_UNITS] if self.units[at].row is None]
+            scores = scores + _KIND_BONUS / 2 * np.array([unit.row is not None for unit in self.units])
+            candidates = np.argsort(-scores, kind="stable")[:_UNITS_SEARCHED_FOR_SPANS]
+            best = [int(at) for at in candidates if self.units[at].row is None]
             spans = dict(zip(best, self._spans(question, [self.units[at] for at in best]), strict=True))
             for at in best:
-                timed = question.expected == "date" and tells_time(self.units[at].text)
-                scores[at] += _TYPED * bool(spans[at] or timed)
+                has_time = question.expected == "date" and tells_time(self.units[at].text)
+                scores[at] += _KIND_BONUS * bool(spans[at] or has_time)
         order = np.argsort(-scores, kind="stable")
         return [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]), spans.get(int(at), ()),
                       tuple(says[at].tolist())) for at in order]
 
     def share(self, question: Question, text: str) -> tuple[float, float]:
-        """Return how well a text covers the words of the sentence that asks: the mean score, and the lowest of a word.
+        """Return how well a text covers the words of the sentence that asks: their mean and their lowest certainty.
 
-        In Chinese both are the mean, as its words are cut less surely.
+        In Chinese both are the mean, because the splitting into words is less reliable. A word that says how many
+        things are asked for ("which two") is ignored.
         """
         asked, stems = _asked_words(question, question.asking)
-        counts = [word != question.count_word for word in asked]
-        said = {text: frozenset(question.words_of(text))}
-        says = _says(question, asked, stems, said)[0][counts] if any(counts) else np.zeros(1)
-        return float(says.mean()), float(says.mean() if question.language == "zh" else says.min())
+        is_compared = [word != question.count_word for word in asked]
+        words_of_text = {text: frozenset(question.words_of(text))}
+        certainties = (_certainties(question, asked, stems, words_of_text)[0][is_compared] if any(is_compared)
+                       else np.zeros(1))
+        mean = float(certainties.mean())
+        return mean, mean if question.language == "zh" else float(certainties.min())
 
-    def quotes(self, found: Sequence[Found], most: int = _MOST) -> list[Found]:
-        """Return the best units whose quotes differ and do not overlap, with the best one of each named document.
+    def quotes(self, found: Sequence[Found], most: int = _MOST_QUOTES) -> list[Found]:
+        """Return the units to quote, best first: their quotes differ and do not overlap.
 
-        One of them complements the first: of a nested question it is what answers the second part.
+        They are the best unit of each document that the question names, then the best ones of all, then one that
+        complements the first quote. The complement answers the second part of a nested question.
+
+        Args:
+            found: all units, best first.
+            most: the most units to return.
         """
-        by_document = {self.passages[item.unit.passage - 1].document: item for item in reversed(found)}
-        named = [by_document[document] for document in self.named if document in by_document][:most]
-        lead = (named or found)[:1]
+        best_by_document = {self.passages[item.unit.passage - 1].document: item for item in reversed(found)}
+        of_named = [best_by_document[document] for document in self.named if document in best_by_document][:most]
+        first = (of_named or found)[:1]
         chosen: dict[str, Found] = {}
-        for item in (*named, *found[:most - 1], *self._complements(lead, found), *found):
+        for item in (*of_named, *found[:most - 1], *self._complements(first, found), *found):
             if len(chosen) < most and all(_is_apart(self._place(item.unit), self._place(other.unit))
                                           for other in chosen.values()):
-                words = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]
-                chosen.setdefault(" ".join(words.split()), item)
+                quote = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]
+                chosen.setdefault(" ".join(quote.split()), item)
         return sorted(chosen.values(), key=found.index)
 
-    def _complements(self, lead: Sequence[Found], found: Sequence[Found]) -> list[Found]:
-        """Return the unit that says most of what the best one does not, about a name that the best one brings."""
-        if not lead or not lead[0].says:
+    def _complements(self, first: Sequence[Found], found: Sequence[Found]) -> list[Found]:
+        """Return the unit that best complements the first quote, or nothing.
+
+        It contains a name of the first unit, and covers most of those words of the question that the first one lacks.
+
+        Args:
+            first: the first unit to quote, alone in a list; empty if there is none.
+            found: all units, best first.
+        """
+        if not first or not first[0].says:
             return []
-        names = [name for name in names_in(lead[0].unit.text) if len(name) > _SHORTEST or not name.isascii()]
-        about = [item for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
-        gains = [sum(max(0.0, other - own) for other, own in zip(item.says, lead[0].says, strict=True))
-                 for item in about]
-        gain = max(gains, default=0.0)
-        return [about[gains.index(gain)]] if gain >= _GAIN else []
+        names = [name for name in names_in(first[0].unit.text) if len(name) > _TOO_SHORT_NAME or not name.isascii()]
+        with_name = [item for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
+        gains = [sum(max(0.0, other - own) for other, own in zip(item.says, first[0].says, strict=True))
+                 for item in with_name]
+        best_gain = max(gains, default=0.0)
+        return [with_name[gains.index(best_gain)]] if best_gain >= _LEAST_GAIN else []
 
     def _place(self, unit: Unit) -> tuple[str, int, int]:
+        """Return the document of a unit, and the start and end of its quote in the document."""
         passage = self.passages[unit.passage - 1]
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
     def _cover(self, question: Question) -> tuple[Scores, Scores, Scores, Scores]:
-        """Return how well each unit covers the question.
+        """Return how well each unit covers the words of the question.
+
+        A word counts in full in the unit itself, less in the heading above it and in the sentences next to it. Words
+        that occur in few units weigh more.
 
         Returns:
-            Float arrays of shape (units,): the share of the words of the sentence that asks, the certainty of the least
-            certain of them without names and the requested noun, and the share of all words.
+            Float arrays. Three of shape (units,): the covered share of the sentence that asks, the certainty of its
+            least certain word without names and the requested noun, and the covered share of the whole question. One
+            of shape (units, words): what each word contributes through the unit and the sentences next to it.
         """
         asked, stems = _asked_words(question, question.text)
         if not asked:
-            none = np.zeros(len(self.units))
-            return none, np.ones(len(self.units)), none, np.zeros((len(self.units), 0))
+            zeros = np.zeros(len(self.units))
+            return zeros, np.ones(len(self.units)), zeros, np.zeros((len(self.units), 0))
         asking = frozenset(_asked_words(question, question.asking)[0])
-        said = {text: frozenset(question.words_of(text)) for text in self._texts}
-        counts = Counter(word for unit in self.units for word in said[unit.text])
-        rare = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
-        asks = np.array([word in asking for word in asked])
-        says = _says(question, asked, stems, said)
-        own, above, before, after = (says[places] for places in self._places)
-        beside = np.array([[_IN_HEADING if _REFERS.match(unit.text) else _BESIDE] for unit in self.units])
-        best: Scores = np.maximum.reduce([own, _IN_HEADING * above, beside * before, _BESIDE * after])
-        named = frozenset(word for name in (*question.names, question.focus) for word in question.words_of(name))
-        others = [at for at, word in enumerate(stems)
-                  if word not in named and asked[at] not in _ASKING and asked[at] in asking]
+        words_of = {text: frozenset(question.words_of(text)) for text in self._texts}
+        counts = Counter(word for unit in self.units for word in words_of[unit.text])
+        rarity = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
+        is_asking = np.array([word in asking for word in asked])
+        certainties = _certainties(question, asked, stems, words_of)
+        own, above, before, after = (certainties[rows] for rows in self._text_rows)
+        # A sentence that begins with "It" speaks of what the sentence before it names.
+        before_weight = np.array([[_HEADING_WEIGHT if _REFERRING_OPENING.match(unit.text) else _NEIGHBOUR_WEIGHT]
+                                  for unit in self.units])
+        best: Scores = np.maximum.reduce([own, _HEADING_WEIGHT * above, before_weight * before,
+                                          _NEIGHBOUR_WEIGHT * after])
+        name_words = frozenset(word for name in (*question.names, question.focus) for word in question.words_of(name))
+        required = [at for at, word in enumerate(stems)
+                    if word not in name_words and asked[at] not in _MEASURE_WORDS and asked[at] in asking]
         # Pairs of Chinese characters cross the borders of words, so a few always differ.
-        least = (best[:, others].mean(axis=1) if question.language == "zh" and others
-                 else best[:, others].min(axis=1, initial=1.0))
-        weights, own_weights = np.where(asks, rare, _CONTEXT * rare), np.where(asks, rare, 0.0)
-        own_weights = own_weights if own_weights.any() else weights
-        return (best @ (own_weights / own_weights.sum()), least, best @ (weights / weights.sum()),
-                np.maximum(own, _BESIDE * np.maximum(before, after)) * (weights / weights.sum()))
+        least = (best[:, required].mean(axis=1) if question.language == "zh" and required
+                 else best[:, required].min(axis=1, initial=1.0))
+        weights = np.where(is_asking, rarity, _CONTEXT_WEIGHT * rarity)
+        asking_weights = np.where(is_asking, rarity, 0.0)
+        asking_weights = asking_weights if asking_weights.any() else weights
+        share = weights / weights.sum()
+        return (best @ (asking_weights / asking_weights.sum()), least, best @ share,
+                np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * share)
 
     def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
-        """Return the spans of sentences, including capitalised words of unknown kind."""
+        """Return the spans of each unit, including capitalised words of unknown kind.
+
+        Those are added only for languages with a recogniser (`cue_language` returns ""), and not at the start of a
+        sentence, where every word has a capital.
+        """
         texts, languages = [unit.text for unit in units], [self._language(unit.passage) for unit in units]
-        return [[*spans, *(Span(start, end, "name") for start, end in find_names(text) if not language and start > 0
-                           and all(end <= span.start or start >= span.end for span in spans))]
-                for text, language, spans in zip(texts, languages, find_spans(
-                    texts, self.parser, languages=languages), strict=True)]
+        recognised = find_spans(texts, self.parser, languages=languages)
+        found = list[list[Span]]()
+        for text, language, spans in zip(texts, languages, recognised, strict=True):
+            capitalised = [place for place in find_names(text) if place[0] > 0] if not language else []
+            found.append([*spans, *(Span(start, end, "name") for start, end in capitalised
+                                    if all(end <= span.start or start >= span.end for span in spans))])
+        return found
 
     def _spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
+        """Return the spans of each unit that may answer: of the expected kind, and not in the question, ascending."""
         kinds = KINDS[question.expected]
-        spans = ([_values(unit.text, question) for unit in units] if question.expected in {"date", "number"}
+        spans = ([_dates_or_numbers(unit.text, question) for unit in units] if question.expected in {"date", "number"}
                  else self._name_spans(units))
-        return [tuple(span for span in sorted(found, key=lambda span: span.start)
+        return [tuple(span for span in sorted(unit_spans, key=lambda span: span.start)
                       if span.kind in kinds and not has_name(question.text, unit.text[span.start : span.end]))
-                for unit, found in zip(units, spans, strict=True)]
+                for unit, unit_spans in zip(units, spans, strict=True)]
 
 
 def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Return the documents that a question names by their titles or files, or by a name that few titles have."""
+    """Return the documents that a question names, each once.
+
+    A document is named if the question has all words of its title, or its title or file name as a name. If no title
+    is in the question like that, a name that only a few titles contain identifies these documents. Titles that the
+    question has in 《》 go before all other names.
+    """
     titles = {passage.document: plain_title(passage.title) for passage in passages}
     asked = frozenset(question.words_of(question.text))
     quoted = [name for name in question.names if f"《{name}》" in question.text]
-    found = dict.fromkeys(document for document, title in titles.items() if not quoted
-                          and len(words := question.words_of(title)) > 1 and asked.issuperset(words))
+    named: dict[str, None] = {}
+    for document, title in titles.items() if not quoted else ():
+        title_words = question.words_of(title)
+        if len(title_words) > 1 and asked.issuperset(title_words):
+            named[document] = None
     for name in quoted or question.names:
-        exact = [document for document, title in titles.items() if canonical_name(name) in {
+        with_name = [document for document, title in titles.items() if canonical_name(name) in {
             canonical_name(title), canonical_name(plain_title(document))}]
-        having = exact or [document for document, title in titles.items() if not found and has_name(title, name)]
-        found |= dict.fromkeys(having if len(having) <= _FEW else ())
-    return tuple(found)
+        if not with_name and not named:
+            with_name = [document for document, title in titles.items() if has_name(title, name)]
+        named |= dict.fromkeys(with_name if len(with_name) <= _MOST_TITLES_WITH_NAME else ())
+    return tuple(named)
 
 
 def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
-    """Return the distinct words of a question, and the stem of each."""
+    """Return the distinct words of a question's text, and for each the form that is compared: in English its stem."""
     if question.language == "en":
         asked = list(dict.fromkeys(spoken_words(spell_dates(text, chinese=False))))
         return asked, [stem(word) for word in asked]
@@ -242,19 +294,35 @@ def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
     return asked, asked
 
 
-def _values(text: str, question: Question) -> list[Span]:
-    """Return the dates of a sentence that may answer, and its other numbers, including those written as words."""
-    dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date" and not (
-        "year" in question.focus and parse_date(value.text).startswith("X"))]  # 3 May is in no year
-    mark = mark_length(text)
-    numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True) if start >= mark]
+def _dates_or_numbers(text: str, question: Question) -> list[Span]:
+    """Return the dates and the numbers of a sentence, including numbers written as words.
+
+    Left out are numbers in a date or in the mark of a list, and for a question for a year dates such as "3 May", which
+    have no year.
+    """
+    asks_year = "year" in question.focus
+    dates = [Span(value.start, value.end, "date") for value in find_values(text)
+             if value.kind == "date" and not (asks_year and parse_date(value.text).startswith("X"))]
+    list_mark_end = mark_length(text)
+    numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True) if start >= list_mark_end]
     return [*dates, *(number for number in numbers if all(
         number.end <= date.start or number.start >= date.end for date in dates))]
 
 
-def _says(question: Question, asked: Sequence[str], stems: Sequence[str], texts: Mapping[str, Set[str]]) -> Scores:
-    """Return the certainty that each text says each word: 1 for its stem, else in English the best cosine of a word."""
-    exact: Scores = np.array([[float(word in own) for word in stems] for own in texts.values()]
+def _certainties(question: Question, asked: Sequence[str], stems: Sequence[str],
+                 texts: Mapping[str, Set[str]]) -> Scores:
+    """Return the certainty that each text says each word, as an array of shape (texts, words).
+
+    It is 1 if the text has the word's stem. Otherwise it is in English the best cosine of the word with a word of the
+    text, and 0 in other languages.
+
+    Args:
+        question: gives the language.
+        asked: the words.
+        stems: the form of each word that is compared.
+        texts: the words of each text.
+    """
+    exact: Scores = np.array([[float(word in text_words) for word in stems] for text_words in texts.values()]
                              ).reshape(len(texts), len(stems))
     return np.maximum(exact, likeness(asked, [*texts]).astype(np.float64)) if question.language == "en" else exact
 

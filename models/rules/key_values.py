@@ -18,17 +18,17 @@ _LINE = re.compile(
     rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.#]{{1,40}}?)"
     r"\*{0,2}[ \t]?[:：]\*{0,2}[ \t]{0,4}"
     r"(?P<value>[^\s|][^\n|]{0,100})$")
-_NO_KEYS = words(
+_NOT_KEYS = words(
     "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
     "attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
-_ITEM = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")
+_ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")
 """A key that is the number of a thing: such lines list things."""
-_INCLUDES = "includes"
+_DEFAULT_HEADER = "includes"
 _LINK = re.compile(r"[\[<(]?https?:")
-_LONGEST_KEY = 4
-"""The longest key in words."""
-_TOP = 2
+_MOST_KEY_WORDS = 4
+"""The most words of a key."""
+_MOST_HEADINGS_OF_FORM = 2
 """The most headings above the fields of a document: its title and one more."""
 _LEAST_LINES, _LEAST_FIELDS = 2, 3
 
@@ -42,7 +42,8 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
         title: the subject in the document's title, or "".
         heading: the headings above the chunk, outermost first, separated by " > ".
         names: returns True if a heading is a name.
-        document: the document's name in the graph; one with a key and the title is described instead of the title.
+        document: the document's name in the graph. If it consists of a key and the title ("RFC-20: Oslo Pumps"), lines
+            under the title describe the document rather than the title.
 
     Returns:
         A row for each line, with the name that it describes in the first cell.
@@ -63,43 +64,55 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
 
 def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: str, subject: str,
           names: Callable[[str], bool], document: str) -> Iterator[Row]:
-    """Yield the lines of a block with what they describe: the nearest heading that names something, or the document."""
-    owner = next((name for name in reversed(above) if _describes(name) and names(
+    """Yield the lines of a block as rows of what they describe: the nearest heading that is a name, or the document.
+
+    A line whose key is the number of a thing ("EIP-20: Token") lists that thing, and belongs to the document's subject.
+    Lines that describe nothing known are omitted.
+    """
+    owner = next((name for name in reversed(above) if _may_be_subject(name) and names(
         title if name == subject else name)), "")
-    if not owner and len(above) <= _TOP and _is_form([pair for _, _, pair in block]):
+    if not owner and len(above) <= _MOST_HEADINGS_OF_FORM and _is_form([pair for _, _, pair in block]):
         owner = document
     for begin, end, pair in block:
-        listed = _ITEM.match(pair.header) is not None
-        if named := subject if listed else owner:
-            header = DOCUMENT if named == document and (owner == document or subject != title) else ""
-            yield Row(begin, end, (Cell(header, named), _item(pair, above) if listed else pair))
+        lists_thing = _ITEM_NUMBER.match(pair.header) is not None
+        described = subject if lists_thing else owner
+        if described:
+            is_document = described == document and (owner == document or subject != title)
+            header = DOCUMENT if is_document else ""
+            yield Row(begin, end, (Cell(header, described), _listed_thing(pair, above) if lists_thing else pair))
 
 
 def _is_form(lines: Sequence[Cell]) -> bool:
-    """Return True for the fields of a document: several that differ, not a list of links."""
+    """Return True if lines are the fields of a document: enough lines with distinct keys, at most half of them links.
+
+    Three lines are enough, or two if their values are not text but numbers, dates or ratings ("***").
+    """
     keys = {line.header.casefold() for line in lines}
     links = sum(_LINK.match(line.value) is not None for line in lines)
-    measured = all(kind_of(line.value) != "text" or not any(map(str.isalnum, line.value)) for line in lines)
-    least = _LEAST_LINES if measured else _LEAST_FIELDS
+    has_no_text = all(kind_of(line.value) != "text" or not any(map(str.isalnum, line.value)) for line in lines)
+    least = _LEAST_LINES if has_no_text else _LEAST_FIELDS
     return len(lines) >= least and len(keys) == len(lines) and 2 * links <= len(lines)
 
 
-def _item(pair: Cell, above: Sequence[str]) -> Cell:
-    """Return a line that lists a thing by its number as a value under the nearest heading."""
-    heading = above[-1] if len(above) > 1 and above[-1] != above[0] else _INCLUDES
+def _listed_thing(pair: Cell, above: Sequence[str]) -> Cell:
+    """Return the cell for a line that lists a thing by its number: "EIP-20: Token" under the nearest heading."""
+    heading = above[-1] if len(above) > 1 and above[-1] != above[0] else _DEFAULT_HEADER
     return Cell(heading, f"{pair.header}: {pair.value}")
 
 
 def _cell(match: re.Match[str]) -> Cell | None:
+    """Return the key and value of a line, or None if it is prose, an address, empty or no key ("Note: ...")."""
     key, value = match["key"].strip(), match["value"].strip(" *")
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
-    prose = ". " in value or "。" in value.rstrip("。") or value.startswith("//")
-    if prose or not states_something(value):
+    has_sentences = ". " in value or "。" in value.rstrip("。")
+    is_address = value.startswith("//")
+    if has_sentences or is_address or not states_something(value):
         return None
-    return Cell(key, value.rstrip(".。;；")) if len(key_words) <= _LONGEST_KEY and not (
-        set(key_words[:1]) & _NO_KEYS) else None
+    if len(key_words) > _MOST_KEY_WORDS or set(key_words[:1]) & _NOT_KEYS:
+        return None
+    return Cell(key, value.rstrip(".。;；"))
 
 
-def _describes(name: str) -> bool:
-    """Return True for a heading that may name something, which has words other than general ones."""
+def _may_be_subject(name: str) -> bool:
+    """Return True for a heading that may name a subject: not numbered, and not only general words ("Overview")."""
     return not _NUMBERED.match(name) and is_telling(name)

@@ -11,7 +11,9 @@ from ..embedding.onnx_export import word_vectors
 
 
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
-    """Return the certainty that each text says each word: the best cosine of its words. No model runs.
+    """Return how certainly each text says each word: the highest cosine between the word and a word of the text.
+
+    The vectors are those of the bundled model's input words, so no model runs.
 
     Args:
         asked: n English words, in lower case.
@@ -24,13 +26,13 @@ def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
         EmbeddingError: see `word_vectors`.
     """
     best = np.zeros((len(texts), len(asked)), np.float32)
-    spoken = [spoken_words(text) for text in texts]
-    known = list(dict.fromkeys(chain.from_iterable(spoken)))
-    if not asked or not known:
+    words_of_texts = [spoken_words(text) for text in texts]
+    distinct_words = list(dict.fromkeys(chain.from_iterable(words_of_texts)))
+    if not asked or not distinct_words:
         return best
-    cosines = products(word_vectors(asked), word_vectors(known))
-    place = {word: i for i, word in enumerate(known)}
-    for row, words in enumerate(spoken):
+    cosines = products(word_vectors(asked), word_vectors(distinct_words))
+    column_of = {word: column for column, word in enumerate(distinct_words)}
+    for row, words in enumerate(words_of_texts):
         if words:
-            best[row] = cosines[:, [place[word] for word in words]].max(1)
+            best[row] = cosines[:, [column_of[word] for word in words]].max(1)
     return best

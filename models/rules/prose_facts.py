@@ -32,18 +32,19 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 _FILE = Path(__file__).with_name("prose_facts.json")
-_OF_THINGS = re.compile(r"\b(?:(?P<office>responsible|accountable|manages?|administers?)|costs?|priced|fees?|effect|"
-                        r"effective|force|ends?|expires?|closes?|until)\b")
-"""Words that say something of what has no name: "The caretaker is responsible for the gate"."""
+_SAID_OF_UNNAMED = re.compile(
+    r"\b(?:(?P<office>responsible|accountable|manages?|administers?)|costs?|priced|fees?|effect|"
+    r"effective|force|ends?|expires?|closes?|until)\b")
+"""Words that make a sentence without names worth parsing: "The caretaker is responsible for the gate"."""
 _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
-_EMPLOYING = words("work appoint hire join start begin employ promote")
-"""Verbs after which "as a" tells a post, whatever it is called."""
+_EMPLOYING_VERBS = words("work appoint hire join start begin employ promote")
+"""Verbs after which "as a" introduces a post: "works as a"."""
 _LONGEST_TEXT = 1000
 """The most characters of a text that is parsed as one."""
-_FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
-_DEPUTY = words("vice deputy assistant associate")
+_FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
+_DEPUTY_WORDS = words("vice deputy assistant associate")
 """Words that make a post that of a deputy."""
-_Nouns = tuple[tuple[str, ...], frozenset[str]]
+_RoleNouns = tuple[tuple[str, ...], frozenset[str]]
 """Roles, and nouns in one of them."""
 
 
@@ -56,19 +57,23 @@ class ProsePattern:
     without: frozenset[str]
     head: PatternEnd
     tail: PatternEnd
-    where: _Nouns | None
-    unless: _Nouns | None
+    where: _RoleNouns | None
+    unless: _RoleNouns | None
     planned: bool
     finite: bool
     examples: tuple[tuple[str, str, str], ...]
 
     def reads(self, token: "Token") -> bool:
-        """Return True unless the word is excluded, or the pattern is of a noun and this is a verb of that spelling."""
-        nominal = {"self", "whole", "of", "poss"} & {*self.head.roles, *self.tail.roles}
+        """Return True if the pattern applies to a token that has one of its words.
+
+        It does not if the token is excluded by `without`, if the pattern demands a verb with a subject of its own and
+        the token is none, or if the pattern has roles of nouns and the token is a verb of the same spelling.
+        """
+        noun_roles = {"self", "whole", "of", "poss"} & {*self.head.roles, *self.tail.roles}
         subject = next((child for child in token.children if child.dep_ in {"nsubj", "nsubjpass"}), None)
         if self.finite and (subject is None or (subject.tag_ == "WDT" and token.head.dep_ in {"pobj", "appos"})):
             return False  # "a pump maker in Oslo, which was founded by Ada Blum"
-        return token.lemma_.lower() not in self.without and (not nominal or token.pos_ in {"NOUN", "PROPN"})
+        return token.lemma_.lower() not in self.without and (not noun_roles or token.pos_ in {"NOUN", "PROPN"})
 
 
 def load_patterns() -> tuple[ProsePattern, ...]:
@@ -77,29 +82,35 @@ def load_patterns() -> tuple[ProsePattern, ...]:
 
 
 def _pattern(entry: Mapping[str, Any]) -> ProsePattern:
+    """Return the pattern of an entry of `prose_facts.json`."""
     return ProsePattern(
         says=tuple(entry["says"]), words=words(entry["words"]), without=words(entry.get("without", "")),
-        head=PatternEnd(*_roles_and(entry["head"])), tail=PatternEnd(*_roles_and(entry["tail"])),
-        where=_nouns(entry.get("where", "")), unless=_nouns(entry.get("unless", "")),
+        head=PatternEnd(*_split_roles(entry["head"])), tail=PatternEnd(*_split_roles(entry["tail"])),
+        where=_role_nouns(entry.get("where", "")), unless=_role_nouns(entry.get("unless", "")),
         planned=entry.get("planned", False), finite=entry.get("finite", False),
         examples=tuple((sentence, head, tail) for sentence, head, tail in entry["examples"]))
 
 
-def _roles_and(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    tried, _, others = text.partition(" ")
-    return tuple(tried.split("|")), tuple(others.split())
+def _split_roles(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the roles and the other words of "subj|by person organization"."""
+    roles_, _, others = text.partition(" ")
+    return tuple(roles_.split("|")), tuple(others.split())
 
 
-def _nouns(text: str) -> _Nouns | None:
-    tried, listed = _roles_and(text)
-    return (tried, frozenset(listed)) if text else None
+def _role_nouns(text: str) -> _RoleNouns | None:
+    """Return the roles and nouns of a condition, or None if there is no condition."""
+    roles_, nouns = _split_roles(text)
+    return (roles_, frozenset(nouns)) if text else None
 
 
 class ProseFacts:
     """The patterns of a schema's relations and attributes."""
 
     def __init__(self, schema: GraphSchema, patterns: Sequence[ProsePattern]) -> None:
-        """Index the patterns whose relation or attribute the schema has by their words; an open schema has all."""
+        """Index by their words those patterns whose relation or attribute is in the schema.
+
+        An open schema uses all patterns.
+        """
         self._by_word: dict[str, list[tuple[str, ProsePattern]]] = {}
         label_of = labels_of(schema)
         for pattern in patterns:
@@ -108,36 +119,48 @@ class ProseFacts:
 
     def find(self, parser: Parser, text: str, sentences: Sequence[tuple[int, int]], mentions: Sequence[Mention],
              subject: Mention | None) -> Iterator[Stated]:
-        """Find the facts of a text's sentences; see `FactForms.find`."""
-        read = list[ShownSentence]()
+        """Find the facts of a text's sentences; see `FactForms.find`.
+
+        Only sentences that may state a fact are parsed, since parsing is slow: those with a name or another capitalised
+        word, those with a value if the text's subject is known, and some without names (`_SAID_OF_UNNAMED`).
+        """
+        candidates = list[ShownSentence]()
         for start, end in sentences:
             inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
-            told = _OF_THINGS.search(text, start, end)
-            named = any(mention.kind not in VALUES for mention in inside) or (subject and inside) or (
-                _CAPITAL.search(text, start + 1, end)) or (told and (inside or told["office"]))
-            if named and end - start < _LONGEST_TEXT:
-                read.append(ShownSentence(text, start, end, inside))
-        read = [one for one in read if one.is_sentence]
-        docs = parser.parse_sentences([one.text for one in read], most_words=LONGEST_SENTENCE)
-        for doc, shown in zip(docs, read, strict=True):
-            if doc is not None and (shown.is_role or any(token.tag_ in _FINITE for token in doc)):
+            has_name = any(mention.kind not in VALUES for mention in inside) or _CAPITAL.search(text, start + 1, end)
+            unnamed = _SAID_OF_UNNAMED.search(text, start, end)
+            may_state_fact = has_name or (subject and inside) or (unnamed and (inside or unnamed["office"]))
+            if may_state_fact and end - start < _LONGEST_TEXT:
+                candidates.append(ShownSentence(text, start, end, inside))
+        candidates = [one for one in candidates if one.is_sentence]
+        docs = parser.parse_sentences([one.text for one in candidates], most_words=LONGEST_SENTENCE)
+        for doc, shown in zip(docs, candidates, strict=True):
+            if doc is not None and (shown.is_role or any(token.tag_ in _FINITE_TAGS for token in doc)):
                 yield from self._of_sentence(ProseSentence(doc, shown.mentions, subject), shown.start, shown.end)
 
     def _of_sentence(self, sentence: "ProseSentence", start: int, end: int) -> Iterator[Stated]:
+        """Yield the facts that a word of the sentence states by a pattern; a verb within a name states none."""
         for token in sentence.doc:
-            keys = () if token.pos_ == "VERB" and sentence.covering(token) else dict.fromkeys(_keys(token))
+            is_in_name = token.pos_ == "VERB" and sentence.covering(token)
+            keys = () if is_in_name else dict.fromkeys(_pattern_words(token))
             patterns = [found for key in keys for found in self._by_word.get(key, ())]
             by_role = roles(token) if patterns else {}
             for label, pattern in patterns:
-                if pattern.reads(token) and is_stated(token, planned=pattern.planned) and (
-                        _has(by_role, pattern.where, default=True) and not _has(by_role, pattern.unless)):
-                    for head, tail in _ends(sentence, token, by_role, pattern):
-                        time = "" if tail.kind == "date" else sentence.time(token, by_role)
-                        yield Stated(head.name, label, tail.name, time, start, end, head.kind, tail.kind)
+                if not pattern.reads(token) or not is_stated(token, planned=pattern.planned):
+                    continue
+                if not _has_noun(by_role, pattern.where, default=True) or _has_noun(by_role, pattern.unless):
+                    continue
+                for head, tail in _head_tail_pairs(sentence, token, by_role, pattern):
+                    time = "" if tail.kind == "date" else sentence.time(token, by_role)
+                    yield Stated(head.name, label, tail.name, time, start, end, head.kind, tail.kind)
 
 
-def _ends(sentence: "ProseSentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
+def _head_tail_pairs(sentence: "ProseSentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
         tuple[Mention, Mention]]:
+    """Yield the heads and tails of the facts that a token states by a pattern.
+
+    If both ends are the same role, as for "A and B merged", the first name is the head and the others are tails.
+    """
     heads = sentence.fill(token, by_role, pattern.head)
     tails = sentence.fill(token, by_role, pattern.tail)
     if pattern.head == pattern.tail:  # "A and B merged"
@@ -146,35 +169,47 @@ def _ends(sentence: "ProseSentence", token: "Token", by_role: Roles, pattern: Pr
     yield from ((head, tail) for head in heads for tail in tails if head.name != tail.name)
 
 
-def _keys(token: "Token") -> Iterator[str]:
-    """Yield what patterns call a word: its lemma, with the particle of a verb, or the kind that a noun refers to."""
+def _pattern_words(token: "Token") -> Iterator[str]:
+    """Yield the words by which patterns refer to a token, such as "take_over" and "@person".
+
+    These are its lemma with the particle of a verb, a compound's two lemmas ("board_member"), the kind of thing that a
+    noun refers to, and the names for its place in the sentence that the module describes.
+    """
     if token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
         return
     particle = next((f"_{one.lower_}" for one in token.children if one.dep_ == "prt" or one.lower_ == "away"), "")
     lemma = token.lemma_.lower()
-    if token.i > 1 and token.nbor(-1).text == "-" and token.nbor(-2).lower_ in _DEPUTY:
+    if token.i > 1 and token.nbor(-1).text == "-" and token.nbor(-2).lower_ in _DEPUTY_WORDS:
         return  # the "chairman" of "vice-chairman"
-    if any(child.lower_ in _DEPUTY for child in token.children):
+    if any(child.lower_ in _DEPUTY_WORDS for child in token.children):
         yield "@deputy"
         return
     yield lemma + particle
     if token.pos_ != "NOUN":
         return
     yield from (f"{child.lemma_.lower()}_{lemma}" for child in token.children if child.i + 1 == token.i)
-    if token.dep_ == "pobj" and token.head.lower_ == "as" and token.head.head.lemma_ in _EMPLOYING:
+    if token.dep_ == "pobj" and token.head.lower_ == "as" and token.head.head.lemma_ in _EMPLOYING_VERBS:
         yield "@post"
     if kind := kind_of_noun(lemma):
         yield f"@{kind}"
     first, last = token.left_edge, token.right_edge
-    if token.dep_ == "appos" and first.lower_ in {"a", "an"} and first.i and first.nbor(-1).text == "," and (
-            last.i + 1 < len(token.doc) and last.nbor().is_punct):
+    follows_comma = first.i and first.nbor(-1).text == ","
+    precedes_mark = last.i + 1 < len(token.doc) and last.nbor().is_punct
+    if token.dep_ == "appos" and first.lower_ in {"a", "an"} and follows_comma and precedes_mark:
         yield "@an"
-    if token.dep_ == "attr" and token.head.lemma_ == "be" and token.head.dep_ != "advcl" and not any(
-            child.dep_ == "expl" for child in token.head.children) and token.n_lefts + token.n_rights > 1:
+    is_predicate = token.dep_ == "attr" and token.head.lemma_ == "be" and token.head.dep_ != "advcl"
+    has_there = any(child.dep_ == "expl" for child in token.head.children)  # "there is"
+    if is_predicate and not has_there and token.n_lefts + token.n_rights > 1:
         yield "@is"
 
 
-def _has(by_role: Roles, nouns: _Nouns | None, *, default: bool = False) -> bool:
-    return default if nouns is None else any(
-        "*" in nouns[1] or token.lemma_.lower() in nouns[1] or ("@thing" in nouns[1] and token.tag_ in {"NN", "NNS"})
-        for role in nouns[0] for token in by_role.get(role, ()))
+def _has_noun(by_role: Roles, condition: _RoleNouns | None, *, default: bool = False) -> bool:
+    """Return True if one of a condition's roles has one of its nouns, and `default` if there is no condition.
+
+    The noun "*" stands for any word, and "@thing" for any common noun.
+    """
+    if condition is None:
+        return default
+    condition_roles, nouns = condition
+    return any("*" in nouns or token.lemma_.lower() in nouns or ("@thing" in nouns and token.tag_ in {"NN", "NNS"})
+               for role in condition_roles for token in by_role.get(role, ()))

@@ -21,9 +21,9 @@ from .recognition.names import names_in
 Expected = Literal["person", "location", "organization", "name", "date", "number", "reason", "polar", "text"]
 """The kind of an answer. "text" has no recognisable form; "polar" is yes or no."""
 
-_LONGEST = 1_000
+_LONGEST_QUESTION = 1_000
 """The most characters of a question that are read."""
-_NOUNS: tuple[tuple[frozenset[str], Expected], ...] = (
+_NOUNS_OF_KINDS: tuple[tuple[frozenset[str], Expected], ...] = (
     (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"))
 _KINDS: dict[str, Expected] = {"person": "person", "location": "location", "organization": "organization"}
 _ENGLISH_FORMS: tuple[tuple[str, Expected], ...] = (
@@ -36,9 +36,10 @@ _ENGLISH_FORMS: tuple[tuple[str, Expected], ...] = (
     (r"\bwhere\b", "location"),
 )
 _ENGLISH = tuple((re.compile(form, re.IGNORECASE), expected) for form, expected in _ENGLISH_FORMS)
-_POLAR = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|will|would|shall|should)\b",
-                    re.IGNORECASE)
-_DIRECT = re.compile(r"(?:which|what)\s+(?!is|are|was|were)", re.IGNORECASE)
+_POLAR_OPENING = re.compile(
+    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|will|would|shall|should)\b",
+    re.IGNORECASE)
+_NOUN_FOLLOWS = re.compile(r"(?:which|what)\s+(?!is|are|was|were)", re.IGNORECASE)
 _REQUEST = re.compile(r"(?:can|could|will|would) you\b", re.IGNORECASE)
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|its|his|her|their|our|an?)\s+)?(?:name of (?:the )?)?"
@@ -62,16 +63,17 @@ _CHINESE_FOCUS = re.compile(
     r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
 _PLURAL = r"(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s"
-_LISTS = re.compile(
+_ASKS_FOR_SEVERAL = re.compile(
     r"哪些|哪几|哪[两二三四五六七八九十]|分别是|有什么|"
     r"\bwho (?:all )?(?:attended|were|are|(?:was|is) (?:present|absent|there))\b|"
     rf"\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:{_PLURAL}\b|(?:[\w-]+ ){{1,3}}?{_PLURAL}"
     r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
     r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)
-_COUNT = re.compile(r"哪([两二三四五六七八九十])|\b(two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
+_COUNT_OF_THINGS = re.compile(
+    r"哪([两二三四五六七八九十])|\b(two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
-_PREPOSITIONAL = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
-_TIME = re.compile(
+_LANGUAGES_WITH_PREPOSITIONS = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
+_TIME_WITHOUT_DATE = re.compile(
     r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|June|July|August|September|"
     r"October|November|December|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ww]inter|Christmas|Easter|noon|midnight|"
     r"\d{1,2}[.:]\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)|[上下中]午|(?:周|星期|礼拜)[一二三四五六日天末]|"
@@ -83,8 +85,8 @@ _TIME = re.compile(
 class Question:
     """An analysed question.
 
-    `language` is "en" also for one that is not known. `focus` is the requested noun ('river' in 'On which river ...'),
-    normalised, or "". `names` are the names in it.
+    `language` is "en" also if the language is not known. `focus` is the requested noun ('river' in 'On which river
+    ...'), normalised, or "". `names` are the names in it.
     """
 
     text: str
@@ -99,7 +101,10 @@ class Question:
 
     @property
     def asking(self) -> str:
-        """The sentence that asks, without those before it and without how the answer is to be written."""
+        """The last sentence that ends in a question mark; the whole text if that has fewer than two content words.
+
+        Sentences before it give context, and sentences after it say how to write the answer.
+        """
         sentences = [self.text[start:end] for start, end in split_sentences(self.text)]
         asking = next((sentence for sentence in reversed(sentences) if sentence.endswith(("?", "？"))), "")
         return asking if len(self.words_of(asking)) > 1 else self.text
@@ -107,12 +112,12 @@ class Question:
     @property
     def lists(self) -> bool:
         """Whether several things are asked for."""
-        return _LISTS.search(self.asking) is not None
+        return _ASKS_FOR_SEVERAL.search(self.asking) is not None
 
     @property
     def count_word(self) -> str:
         """The word that says how many things are asked for; "" if there is none."""
-        match = _COUNT.search(self.asking) if self.lists else None
+        match = _COUNT_OF_THINGS.search(self.asking) if self.lists else None
         return (match[1] or match[2]).lower() if match else ""
 
     @property
@@ -123,64 +128,80 @@ class Question:
 
 def analyse(question: str) -> Question:
     """Analyse a question in English, Chinese or, with less detail, a language of `question_words.json`."""
-    text = question[:_LONGEST].strip()
-    other = language_of(text)
-    language = other if other in foreign_forms() else english_or_chinese(text)
+    text = question[:_LONGEST_QUESTION].strip()
+    any_language = language_of(text)
+    language = any_language if any_language in foreign_forms() else english_or_chinese(text)
     if language == "zh":
         expected, focus = _chinese(text)
+    elif language == "en":
+        expected, focus = _english(text)
     else:
-        expected, focus = _english(text) if language == "en" else (_foreign(text, language), "")
+        expected, focus = _foreign(text, language), ""
     names = names_in(text)
-    if expected == "person" and names and set(content_words(text)).issubset(content_words(" ".join(names))):
+    asks_only_for_name = bool(names) and set(content_words(text)).issubset(content_words(" ".join(names)))
+    if expected == "person" and asks_only_for_name:  # "Who is Ada Blum?"
         expected = "text"  # the answer is a description
     return Question(text, language, expected, focus, names)
 
 
 @cache
 def foreign_forms() -> dict[str, dict[str, re.Pattern[str]]]:
-    """Return the question words of other languages by the kind of the answer, and under "negated" their negations."""
+    """Return for each further language its question words by the kind of answer, and its negations as "negated"."""
     listed: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("question_words.json").read_text("utf-8"))
-    return {language: {kind: re.compile(form if language == "ja" else rf"(?<!\w)(?:{form})(?![\w{MARKS}])",
-                                        re.IGNORECASE) for kind, form in forms.items()}
+
+    def compile_form(form: str, language: str) -> re.Pattern[str]:
+        # Japanese has no spaces between words, so its forms are also found inside a run of letters.
+        whole_words = form if language == "ja" else rf"(?<!\w)(?:{form})(?![\w{MARKS}])"
+        return re.compile(whole_words, re.IGNORECASE)
+
+    return {language: {kind: compile_form(form, language) for kind, form in forms.items()}
             for language, forms in listed.items()}
 
 
 def _foreign(text: str, language: str) -> Expected:
-    """Return the kind that the first question word of a text asks for; "text" for none of them."""
+    """Return the kind that the first question word of a text asks for, or "text" if it has none."""
     found = [(match.start(), -match.end(), kind) for kind in _FOREIGN_KINDS
              if (match := foreign_forms()[language][kind].search(text))]
     if not found:
         return "text"
     start, _, kind = min(found)
+    has_words_before = bool(text[:start].strip("¿¡ "))
     # "With whom did Ada study?" is not answered by the only person of a sentence about Ada.
-    return "text" if kind == "person" and text[:start].strip("¿¡ ") and language in _PREPOSITIONAL else kind
+    is_oblique = kind == "person" and has_words_before and language in _LANGUAGES_WITH_PREPOSITIONS
+    return "text" if is_oblique else kind
 
 
 def tells_time(text: str) -> bool:
     """Return True if a text names a weekday, month, season or time of day."""
-    return _TIME.search(text) is not None
+    return _TIME_WITHOUT_DATE.search(text) is not None
 
 
 def _english(text: str) -> tuple[Expected, str]:
-    if _POLAR.match(text) and not _REQUEST.match(text):
+    """Return the kind of the answer to an English question, and the requested noun or "".
+
+    The first question word decides ("when", "how many"). After "which" and "what" it is the noun that follows.
+    """
+    if _POLAR_OPENING.match(text) and not _REQUEST.match(text):
         return "polar", ""
     found = [(match.start(), expected) for pattern, expected in _ENGLISH if (match := pattern.search(text))]
-    asking = re.search(r"\b(?:which|what)\b", text, re.IGNORECASE)
-    if found and (asking is None or min(found)[0] <= asking.start()):
+    which_or_what = re.search(r"\b(?:which|what)\b", text, re.IGNORECASE)
+    if found and (which_or_what is None or min(found)[0] <= which_or_what.start()):
         return min(found)[1], ""
     match = _ASKED_NOUN.search(text)
-    spoken = normalise(match["phrase"]).split() if match else []
-    for word in reversed(spoken):
-        for nouns, expected in _NOUNS:
+    noun_words = normalise(match["phrase"]).split() if match else []
+    for word in reversed(noun_words):
+        for nouns, expected in _NOUNS_OF_KINDS:
             if word in nouns or word.removesuffix("s") in nouns or word.removesuffix("es") in nouns:
                 return expected, word
         if kind := _KINDS.get(kind_of_noun(word)):
             return kind, word
-    direct = match is not None and "happen" not in match["phrase"] and _DIRECT.match(match[0])
-    return ("name" if direct and spoken else "text"), spoken[-1] if spoken else ""
+    asks_for_noun = match is not None and "happen" not in match["phrase"] and _NOUN_FOLLOWS.match(match[0])
+    expected = "name" if asks_for_noun and noun_words else "text"
+    return expected, noun_words[-1] if noun_words else ""
 
 
 def _chinese(text: str) -> tuple[Expected, str]:
+    """Return the kind of the answer to a Chinese question, and the requested noun or ""."""
     focus = _CHINESE_FOCUS.search(text)
     expected: Expected = next((expected for pattern, expected in _CHINESE if pattern.search(text)), "text")
     return expected, focus[1] if focus else ""

@@ -29,9 +29,9 @@ _UNNAMED = "Unnamed community"
 
 
 class RulesReasoner:
-    """The `Reasoner` with patterns and word lists: it finds and quotes, and does not know any facts itself.
+    """The `Reasoner` with patterns and word lists.
 
-    All modes therefore answer alike. Safe for threads.
+    It finds and quotes, and does not know any facts itself. All modes therefore answer alike. Safe for threads.
     """
 
     def __init__(self, parser: Parser | None = None) -> None:
@@ -58,7 +58,7 @@ class RulesReasoner:
         return await in_thread(self.extract_together, requests, schema)
 
     def with_instructions(self, instructions: str) -> "RulesReasoner":
-        """Return this reasoner: quotes are not worded."""
+        """Return this reasoner unchanged: instructions for wording do not apply to quotes."""
         del instructions
         return self
 
@@ -77,7 +77,7 @@ class RulesReasoner:
         return [None] * len(pairs)
 
     async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        """Name each community by the keywords that most of its facts name, and describe it by its strongest facts."""
+        """Name each community by the keywords that occur in most of its facts, and describe it by its first facts."""
         return await in_thread(lambda: list(map(_summarise, communities)))
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
@@ -90,15 +90,17 @@ class RulesReasoner:
 
 
 def _summarise(digest: CommunityDigest) -> CommunitySummary:
+    """Return a name of a few keywords and the entities' type, and a summary of the first facts as sentences."""
     keywords = _clean(digest.keywords)
     facts = _clean(digest.statements)
     chinese = _mostly_chinese([*keywords, *facts])
-    # What most of the facts are about says more than what is nearest to the centre.
-    named = sorted(keywords, key=lambda keyword: -sum(keyword in fact for fact in facts))
-    name = ("、" if chinese else ", ").join(named[:_NAME_KEYWORDS]) or (facts[0] if facts else _UNNAMED)
+    # The given order is by nearness to the community's centre. A keyword of many facts describes it better.
+    by_frequency = sorted(keywords, key=lambda keyword: -sum(keyword in fact for fact in facts))
+    default_name = facts[0] if facts else _UNNAMED
+    name = ("、" if chinese else ", ").join(by_frequency[:_NAME_KEYWORDS]) or default_name
     if keywords and digest.kind:
-        plain = _CAMEL.sub(" ", digest.kind).lower()
-        kind = _CHINESE_KINDS.get(plain, digest.kind) if chinese else plain
+        english_kind = _CAMEL.sub(" ", digest.kind).lower()
+        kind = _CHINESE_KINDS.get(english_kind, digest.kind) if chinese else english_kind
         name = f"{name}（{kind}）" if chinese else f"{name} ({kind})"
     sentences = [_sentence(fact, chinese=chinese) for fact in facts[:_MOST_FACTS]]
     return CommunitySummary(name=name, summary=("" if chinese else " ").join(sentences) or name)
@@ -110,8 +112,9 @@ def _mostly_chinese(texts: Sequence[str]) -> bool:
 
 
 def _clean(texts: Sequence[str]) -> list[str]:
-    """Return the texts on one line each, without blanks and repeats."""
-    return list(dict.fromkeys(folded for text in texts if (folded := " ".join(text.split()))))
+    """Collapse white space in each text, and omit empty texts and repeats."""
+    lines = (" ".join(text.split()) for text in texts)
+    return list(dict.fromkeys(line for line in lines if line))
 
 
 def _sentence(fact: str, *, chinese: bool) -> str:

@@ -21,14 +21,14 @@ from .chinese_clauses import ANY_NAME, CHARACTERS, Cell, split_clauses
 from .recognition.spans import VALUES
 
 _FILES = ("sentence_forms.json", "chinese_forms.json")
-_OPENED, _CLOSED = frozenset("\"“«《"), frozenset("\"”»》")
+_OPENING_QUOTES, _CLOSING_QUOTES = frozenset("\"“«《"), frozenset("\"”»》")
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
-_SUBJECT = re.compile(r"(?:Its|The(?= population))(?= )")
-_WHEN = f"[{CHARACTERS['date']}]?"
+_SUBJECT_OPENING = re.compile(r"(?:Its|The(?= population))(?= )")
+_OPTIONAL_DATE = f"[{CHARACTERS['date']}]?"
 _ADVERBS = "(?:曾经?|现|正式|共同|联合|成功|先后|已经?|便|又|还|也|均|都|主要|开始|如今|一直|长期|才|再|终于|最终)*"
 _BODY = CHARACTERS["organization"]
-_MARKED = {CHARACTERS[kind]: kind for kind in ("organization", "event")}
-_UNMARKED = tuple((kind, re.compile(form.format(
+_CERTAIN_KINDS = {CHARACTERS[kind]: kind for kind in ("organization", "event")}
+_UNTAGGED_NAMES = tuple((kind, re.compile(form.format(
     H="[一-鿿]", P=CHARACTERS["person"], L=CHARACTERS["location"], O=_BODY, A=ANY_NAME, D=CHARACTERS["date"],
     N=CHARACTERS["number"])))
     for kind, form in (
@@ -86,9 +86,10 @@ class Stated(NamedTuple):
 class Pattern(NamedTuple):
     """A form of sentences, and the fact that they state.
 
-    `says` lists the names that schemas use for a relation or attribute; the first one in the current schema counts, and
-    without any the form is not used. `examples` are (sentence, head, tail or value). A date beside what is said
-    `aside` does not belong to it. The form is of a sentence or of a `clause`.
+    `says` lists the names that schemas use for the relation or attribute. The first one in the current schema is used;
+    if the schema has none of them, the form is not used. `examples` are (sentence, head, tail or value). With `aside`,
+    a date in the clause is not the time of the fact. `clause` tells whether the form is matched with a Chinese clause
+    or with an English sentence.
     """
 
     says: tuple[str, ...]
@@ -99,24 +100,31 @@ class Pattern(NamedTuple):
 
 
 def load_forms() -> tuple[Pattern, ...]:
-    """Return the forms of sentences."""
-    found = list[Pattern]()
+    """Return the forms of both files, with their parts inserted."""
+    patterns = list[Pattern]()
     for file in _FILES:
-        listed = json.loads(Path(__file__).with_name(file).read_text("utf-8"))
-        for entry in listed["forms"]:
-            for part, words in [*listed["parts"].items()] * 2:  # parts may have parts
-                entry["form"] = entry["form"].replace(f"<{part}>", words)
-            found.append(Pattern(tuple(entry["says"]), entry["form"], tuple(map(tuple, entry["examples"])),
-                                 "aside" in entry, file == _FILES[-1]))
-    return tuple(found)
+        content = json.loads(Path(__file__).with_name(file).read_text("utf-8"))
+        for entry in content["forms"]:
+            for part, expression in [*content["parts"].items()] * 2:  # parts may have parts
+                entry["form"] = entry["form"].replace(f"<{part}>", expression)
+            patterns.append(Pattern(tuple(entry["says"]), entry["form"], tuple(map(tuple, entry["examples"])),
+                                    aside="aside" in entry, clause=file == _FILES[-1]))
+    return tuple(patterns)
 
 
 def labels_of(schema: GraphSchema) -> Callable[[Sequence[str]], str]:
-    """Return a function that chooses the schema's name for what a pattern `says`, or ""; an open schema has all."""
+    """Return a function from the names that a pattern `says` to the schema's name for its relation or attribute.
+
+    The function returns "" if the schema has none of the names, or the first one if the schema is open.
+    """
     elements = (*schema.relation_types, *schema.attribute_types)
-    known = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
-    return lambda says: next((known[key] for name in says if (key := label_key(name)) in known),
-                             says[0] if schema.open else "")
+    label_by_key = {label_key(name): element.name for element in reversed(elements) for name in element.all_names()}
+
+    def label_of(says: Sequence[str]) -> str:
+        default = says[0] if schema.open else ""
+        return next((label_by_key[key] for key in map(label_key, says) if key in label_by_key), default)
+
+    return label_of
 
 
 class FactForms:
@@ -126,7 +134,7 @@ class FactForms:
         """Compile the patterns whose relation or attribute the schema has; an open schema uses all."""
         label_of = labels_of(schema)
         listed = [(label, pattern) for pattern in patterns if (label := label_of(pattern.says))]
-        self._forms = [(label, re.compile(_PLACEHOLDER.sub(_character_class, pattern.form)))
+        self._forms = [(label, re.compile(_PLACEHOLDER.sub(_name_form, pattern.form)))
                        for label, pattern in listed if not pattern.clause]
         self._clause_forms = [(label, *_compile(pattern.form, aside=pattern.aside), pattern.aside)
                               for label, pattern in listed if pattern.clause]
@@ -145,83 +153,105 @@ class FactForms:
             if text[end - 1] in "?？":
                 continue
             if has_han(text[start:end]):
-                yield from self._of_clauses(_mark_unknown(_mark_mentions(text, start, end, mentions)), subject, start,
-                                            end)
+                cells = _mark_untagged(_mark_mentions(text, start, end, mentions))
+                yield from self._facts_of_clauses(cells, subject, start, end)
                 continue
             cells = _mark_mentions(text, start, end, mentions, subject)
-            typed = "".join(character for character, _ in cells)
+            marked = "".join(character for character, _ in cells)
             for label, form in self._forms:
-                for match in form.finditer(typed):
-                    head, tail = ("".join(words for _, words in cells[slice(*match.span(end_))])
-                                  for end_ in ("head", "tail"))
+                for match in form.finditer(marked):
+                    head, tail = ("".join(words for _, words in cells[slice(*match.span(group))])
+                                  for group in ("head", "tail"))
                     yield Stated(head, label, tail, "", start, end)
 
-    def _of_clauses(self, cells: Sequence[Cell], subject: Mention | None, start: int, end: int) -> Iterator[Stated]:
+    def _facts_of_clauses(self, cells: Sequence[Cell], subject: Mention | None, start: int,
+                          end: int) -> Iterator[Stated]:
+        """Yield the facts of a Chinese sentence's clauses; `subject` is the text's, which pronouns refer to.
+
+        The only date of a clause is the time of its fact, unless it is the fact's tail or the form says otherwise.
+        """
         kind = subject.kind if subject else ""
         referent = (CHARACTERS[kind], subject.name) if subject and kind in CHARACTERS else None
         for clause in split_clauses(cells, referent, kind):
-            typed = "".join(character for character, _ in clause)
+            marked = "".join(character for character, _ in clause)
             dates = [words for character, words in clause if character == CHARACTERS["date"]]
             for label, form, kinds, aside in self._clause_forms:
-                match = form.match(typed)
+                match = form.match(marked)
                 if match is None:
                     continue
                 states_time = len(dates) == 1 and kinds.get("tail") != "date" and not aside
                 time = dates[0] if states_time else ""
-                for head, head_kind in _ends(clause, match, "head", kinds):
-                    for tail, tail_kind in _ends(clause, match, "tail", kinds):
+                for head, head_kind in _end_names(clause, match, "head", kinds):
+                    for tail, tail_kind in _end_names(clause, match, "tail", kinds):
                         yield Stated(head, label, tail, time, start, end, head_kind, tail_kind)
 
 
-def _ends(clause: Sequence[Cell], match: re.Match[str], end: str,
+def _end_names(clause: Sequence[Cell], match: re.Match[str], end: str,
           kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the names of an end with the kinds that the form tells, or its text."""
-    found = clause[slice(*match.span(end))]
+    """Yield the names at an end of a fact, each with the kind that the form gives it, or "" if it gives none.
+
+    An end that is no name in the form, or the name of an award, is yielded as one text.
+
+    Args:
+        clause: the clause.
+        match: the match of the form with the clause.
+        end: "head" or "tail".
+        kinds: the kinds of the form's ends.
+    """
+    end_cells = clause[slice(*match.span(end))]
     if kinds.get(end, "award") == "award":
-        yield "".join(words for _, words in found), kinds.get(end, "")
+        yield "".join(words for _, words in end_cells), kinds.get(end, "")
         return
-    for character, words in found:
+    for character, words in end_cells:
         if character in CHARACTERS.values():
-            told = kinds[end] if character == CHARACTERS["name"] and kinds[end] != "name" else ""
-            yield words, _MARKED.get(character, told)
+            is_unknown = character == CHARACTERS["name"] and kinds[end] != "name"
+            yield words, _CERTAIN_KINDS.get(character, kinds[end] if is_unknown else "")
 
 
 def _compile(form: str, *, aside: bool) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return the expression of a clause, and the first kind of each of its ends that is a name or a value."""
+    """Return the regular expression of a clause's form, and the kind of each end that is a name or a value.
+
+    An optional date and adverbs are inserted after the first name. Unless `aside`, lists may replace names.
+    """
     kinds = {match["end"]: match["kinds"].split("|")[0] for match in _PLACEHOLDER.finditer(form) if match["end"]}
-    first = _PLACEHOLDER.search(form)
-    cut = first.end() if first else 0
-    when = "" if form.startswith("<date tail>", cut) else _WHEN
-    form = f"{form[:cut]}{when}{_ADVERBS}{form[cut:]}".replace("<date tail>", f"<date tail>{_ADVERBS}")
-    one = _character_class if aside else _list_class
-    return re.compile(_PLACEHOLDER.sub(one, form.replace("<WHEN>", _WHEN))), kinds
+    first_name = _PLACEHOLDER.search(form)
+    cut = first_name.end() if first_name else 0
+    date = "" if form.startswith("<date tail>", cut) else _OPTIONAL_DATE
+    form = f"{form[:cut]}{date}{_ADVERBS}{form[cut:]}".replace("<date tail>", f"<date tail>{_ADVERBS}")
+    placeholder_form = _name_form if aside else _list_form
+    return re.compile(_PLACEHOLDER.sub(placeholder_form, form.replace("<WHEN>", _OPTIONAL_DATE))), kinds
 
 
-def _list_class(match: re.Match[str]) -> str:
-    """Return the expression of a name of some kinds or of unknown kind, or of a list of these."""
+def _list_form(match: re.Match[str]) -> str:
+    """Return the regular expression for a placeholder, which also matches names of unknown kind and lists of names."""
     if match["kinds"] == "award":
         return _PRIZE
-    one = _character_class(match)
+    single = _name_form(match)
     if not match["end"] or match["kinds"] in VALUES:
-        return one
-    # 《》 tells works: the "GNU" of "发表了 GNU 宣言" is none.
+        return single
+    # Works stand in 《》, so a name of unknown kind is none: the "GNU" of "发表了 GNU 宣言".
     unknown = "" if match["kinds"] == "work" else CHARACTERS["name"]
-    named = f"[{one[one.index('[') + 1 : one.index(']')]}{unknown}]"
-    return f"(?P<{match['end']}>{named}(?:[、和与及]{named})*)等?"
+    name = f"[{single[single.index('[') + 1 : single.index(']')]}{unknown}]"
+    return f"(?P<{match['end']}>{name}(?:[、和与及]{name})*)等?"
 
 
-def _character_class(match: re.Match[str]) -> str:
+def _name_form(match: re.Match[str]) -> str:
+    """Return the regular expression for a placeholder: one of the characters that stand for names of its kinds."""
     kinds = match["kinds"].split("|")
-    found = f"[{''.join(ANY_NAME if kind == 'name' else CHARACTERS[kind] for kind in kinds)}]"
-    return f"(?P<{match['end']}>{found})" if match["end"] else found
+    characters = f"[{''.join(ANY_NAME if kind == 'name' else CHARACTERS[kind] for kind in kinds)}]"
+    return f"(?P<{match['end']}>{characters})" if match["end"] else characters
 
 
-def _mark_unknown(cells: list[Cell]) -> list[Cell]:
-    """Mark the names in a Chinese sentence that no tagger finds, by what is said of them."""
-    for kind, form in _UNMARKED:
+def _mark_untagged(cells: list[Cell]) -> list[Cell]:
+    """Mark the names in a Chinese sentence that no tagger finds, by the words around them; drop titles after persons.
+
+    `cells` are changed and returned.
+    """
+    # Replacements shift what follows, so the last match of a form is replaced first.
+    for kind, form in _UNTAGGED_NAMES:
         for match in reversed([*form.finditer("".join(character for character, _ in cells))]):
-            place = slice(*match.span(match.lastindex or 0))
-            cells[place] = [(CHARACTERS[kind], "".join(words for _, words in cells[place]))]
+            name_cells = slice(*match.span(match.lastindex or 0))
+            cells[name_cells] = [(CHARACTERS[kind], "".join(words for _, words in cells[name_cells]))]
     for match in reversed([*_HONORIFIC.finditer("".join(character for character, _ in cells))]):
         del cells[slice(*match.span())]
     return cells
@@ -229,19 +259,22 @@ def _mark_unknown(cells: list[Cell]) -> list[Cell]:
 
 def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],
                    subject: Mention | None = None) -> list[Cell]:
-    """Return a sentence with one character for each mention, and what each character stands for."""
+    """Return the cells of `text[start:end]`: one for each mention, and one for each other character.
+
+    With a `subject`, "Its" at the beginning is replaced by the subject with a genitive; see `_SUBJECT_OPENING`.
+    """
     cells = list[Cell]()
     at = start
-    opening = _SUBJECT.match(text, start, end)
+    opening = _SUBJECT_OPENING.match(text, start, end)
     if opening is not None and subject is not None and subject.kind in CHARACTERS.keys() - {"person"}:
         cells += [(CHARACTERS[subject.kind], subject.name), ("'", "'"), ("s", "s")]
         at = opening.end()
-    # Quotation marks around a name are not part of the form.
+    # Quotation marks around a name are left out, so that forms need not provide for them.
     for mention in mentions:
         if at <= mention.start and mention.end <= end:
             before, after = text[mention.start - 1 : mention.start], text[mention.end : mention.end + 1]
-            quoted = before in _OPENED and after in _CLOSED
-            cells += [(c, c) for c in text[at : mention.start - quoted].replace("\n", " ")]
+            quote_width = int(before in _OPENING_QUOTES and after in _CLOSING_QUOTES)
+            cells += [(c, c) for c in text[at : mention.start - quote_width].replace("\n", " ")]
             cells.append((CHARACTERS[mention.kind], mention.name))
-            at = mention.end + quoted
+            at = mention.end + quote_width
     return [*cells, *((c, c) for c in text[at:end].replace("\n", " "))]

@@ -36,20 +36,21 @@ _NOUNS = {
     "location": "plant office warehouse branch store 城市 地址 工厂",
 }
 """The headers of columns and lists of things, by the type that schemas have for them."""
-_NAMING = (" name", " title", "名称", "姓名")
+_HEADER_ENDINGS = (" name", " title", "名称", "姓名")
 """The endings that a header adds to the noun for its cells."""
-_TIMES = frozenset(label_key(header) for header in (
+_TIME_HEADERS = frozenset(label_key(header) for header in (
     "year", "fiscal year", "financial year", "quarter", "month", "date", "period", "as of", "since", "from",
     "valid from", "until", "valid until",
     "年", "年份", "年度", "财年", "季度", "月份", "日期", "期间", "截至", "有效期至"))
 """The headers of columns that say when the rest of a row holds."""
-_ENDS = re.compile(r"since|from|until|至$", re.IGNORECASE)
-"""Headers without which the cell would say another time."""
-_NO_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
-"""Lists, prompts and addresses."""
-_LISTED = "、"
-_NO_THINGS = words("network label labels item items notes note order host term head status series part arm unit method")
-"""Headers that mean a thing only elsewhere: a record label, a religious order, an arm of the army."""
+_BOUND_HEADER = re.compile(r"since|from|until|至$", re.IGNORECASE)
+"""Headers without which a cell would say another time: "until: 2020" is not "2020"."""
+_NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
+"""What lists, prompts and addresses contain."""
+_LIST_SEPARATOR = "、"
+_AMBIGUOUS_HEADERS = words(
+    "network label labels item items notes note order host term head status series part arm unit method")
+"""Headers that mean no type in a table, though the schema has them as cues: a record label, a religious order."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 
 
@@ -70,8 +71,9 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
     found = facts_of_rows(rows, text, title, heading, schema, document=document)
     rest, begin = list[str](), 0
     for row in rows:
-        long = (f"{cell.header}: {cell.value}\n" for cell in row.cells[1:] if len(cell.value) > _LONGEST_VALUE)
-        rest += [text[begin:row.start], *long]
+        # A cell that is too long for a value stays in the text.
+        long_cells = (f"{cell.header}: {cell.value}\n" for cell in row.cells[1:] if len(cell.value) > _LONGEST_VALUE)
+        rest += [text[begin:row.start], *long_cells]
         begin = row.end
     return found, "".join([*rest, text[begin:]])
 
@@ -80,121 +82,155 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
                   names: Callable[[str], bool] = bool, document: str = "") -> Extraction:
     """Return the facts of rows of a text; each row is the evidence of its facts.
 
-    A fact holds with the section that its row stands in, as far as that says of what the row is. The arguments are
-    those of `read_rows`; `names` returns True if a cell's value can name an entity.
+    A cell becomes a relation if it names an entity under a header that leads to entities, and otherwise an attribute.
+    A fact is qualified by the section of its row where that says what the row is about. The arguments are those of
+    `read_rows`; `names` returns True if a cell's value can name an entity.
     """
     if not rows:
         return Extraction()
-    words = _words_of(schema)
+    headers = _headers_of(schema)
     entities: dict[tuple[str, str], None] = {}
     triples: list[ExtractedTriple] = []
     attributes: list[ExtractedAttribute] = []
-    rows = [_of_document(row, title, document) for row in useful_rows(rows)]
-    own, telling = Extraction(), _telling_columns(rows)
-    label = _label_of(document, title)
+    rows = [_described_document(row, title, document) for row in useful_rows(rows)]
+    metadata, distinguishing = Extraction(), _distinguishing_columns(rows)
+    document_title = _title_of_document(document, title)
     lines = {line.start: line for line in lines_under(text, heading)}
     for row in rows:
         name, evidence, line = row.cells[0].value, text[row.start:row.end], lines[row.start]
-        section = _marked(section_of(line, label, {name, title, *(cell.header for cell in row.cells)}))
+        words_of_row = {name, title, *(cell.header for cell in row.cells)}
+        section = _section_qualifier(section_of(line, document_title, words_of_row))
         if row.cells[0].header == DOCUMENT:
-            own = own.combine(words.of_document(row, evidence, section))
+            metadata = metadata.combine(headers.of_document(row, evidence, section))
             continue
-        kind, is_told = words.type_of_rows(row.cells[0].header, (*reversed(line.above), title))
-        section = section or _marked("" if is_told else label)
+        row_type, is_known = headers.type_of_rows(row.cells[0].header, (*reversed(line.above), title))
+        section = section or _section_qualifier("" if is_known else document_title)
         time = "; ".join(filter(None, [_time_of(row), section]))
-        entities[name, kind] = None
+        entities[name, row_type] = None
         for header, value in row.cells[1:]:
             if len(value) > _LONGEST_VALUE or not states_something(value):
                 continue
-            leads = kind_of(value) == "text" and value != name and not _NO_NAME.search(value) and names(value)
-            relation = words.relation(header, kind) if leads else None
+            may_be_entity = kind_of(value) == "text" and value != name and not _NOT_A_NAME.search(value) and names(
+                value)
+            relation = headers.relation(header, row_type) if may_be_entity else None
             if relation is None:
-                condition = "; ".join(filter(None, [section, _on_the_day(row)])) if _is_time(header) else _condition(
-                    row, header, time, telling.get(row.cells[0], ""))
+                if _is_time(header):
+                    condition = "; ".join(filter(None, [section, _event_of_row(row)]))
+                else:
+                    condition = _condition(row, header, time, distinguishing.get(row.cells[0], ""))
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
                                                      time=condition))
                 continue
-            for one in value.split(_LISTED):
-                if relation.type == "" or not one[:1].islower():
-                    entities[one, relation.type] = None
-                ends = (one, name) if relation.backward else (name, one)
-                triples.append(ExtractedTriple(head=ends[0], relation=relation.label, tail=ends[1], evidence=evidence,
+            for item in value.split(_LIST_SEPARATOR):
+                if relation.type == "" or not item[:1].islower():
+                    entities[item, relation.type] = None
+                head, tail = (item, name) if relation.backward else (name, item)
+                triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail, evidence=evidence,
                                                time=time))
-    return own.combine(Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
+    return metadata.combine(Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
                                   triples=tuple(triples), attributes=tuple(attributes)))
 
 
-def _of_document(row: Row, title: str, document: str) -> Row:
-    """Return a row that describes its document, where the document's title is its subject and follows its key."""
-    is_titled = row.cells[0].value == title and document.endswith(f": {title}")
-    return row._replace(cells=(Cell(DOCUMENT, document), *row.cells[1:])) if is_titled else row
+def _described_document(row: Row, title: str, document: str) -> Row:
+    """Return the row with its document as the subject if it describes the title of a document with a key.
+
+    In the document "RFC-20: Oslo Pumps" a row about "Oslo Pumps" is about the document. Other rows are unchanged.
+    """
+    describes_title = row.cells[0].value == title and document.endswith(f": {title}")
+    return row._replace(cells=(Cell(DOCUMENT, document), *row.cells[1:])) if describes_title else row
 
 
-def _marked(section: str) -> str:
-    """Return the qualifier of what is stated in a section."""
+def _section_qualifier(section: str) -> str:
+    """Return the qualifier of facts that are stated in a section ("section: ..."), or "" without a section."""
     return f"{SECTION[has_han(section)]}: {section}" if section else ""
 
 
-def _label_of(document: str, title: str) -> str:
-    """Return the title that a document is called by; "" of one without."""
+def _title_of_document(document: str, title: str) -> str:
+    """Return the title if the document's name contains it ("RFC-20: Oslo Pumps"), and otherwise ""."""
     return title if document.endswith(f": {title}") or document.startswith(f"{title} (") else ""
 
 
-def _telling_columns(rows: Iterable[Row]) -> dict[Cell, str]:
-    """Return the column that tells the rows of one subject apart, by the cell that names it; the first that does.
+def _distinguishing_columns(rows: Iterable[Row]) -> dict[Cell, str]:
+    """Return for each subject with several rows the first column whose cells differ in all of them, or "".
 
-    A value of a row is then one of its subject only with what this column says: "gas: 2140" of "SLOAD" with
-    "type: cold".
+    A value in these rows holds only together with this column: if the rows of "SLOAD" differ by "type", its "gas: 2140"
+    holds with "type: cold". The keys are the cells that name the subjects.
     """
-    by_subject: dict[Cell, list[dict[str, str]]] = {}
+    rows_by_subject: dict[Cell, list[dict[str, str]]] = {}
     for row in rows:
-        by_subject.setdefault(row.cells[0], []).append({cell.header: cell.value for cell in row.cells[1:]})
-    return {subject: next((header for header in same[0] if len({values.get(header) for values in same}) == len(same)),
-                          "") for subject, same in by_subject.items() if len(same) > 1}
+        rows_by_subject.setdefault(row.cells[0], []).append({cell.header: cell.value for cell in row.cells[1:]})
+
+    def distinguishing_header(subject_rows: list[dict[str, str]]) -> str:
+        return next((header for header in subject_rows[0]
+                     if len({cells.get(header) for cells in subject_rows}) == len(subject_rows)), "")
+
+    return {subject: distinguishing_header(subject_rows) for subject, subject_rows in rows_by_subject.items()
+            if len(subject_rows) > 1}
 
 
-def _condition(row: Row, header: str, time: str, telling: str) -> str:
-    """Return when and with what a value of a row holds: its time, and another column that tells the row."""
-    beside = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == telling != header)
-    return "; ".join(filter(None, [time, *(one for one in beside if split_qualifiers(one)[1])]))
+def _condition(row: Row, header: str, time: str, distinguishing: str) -> str:
+    """Return when and with what a value of a row holds, such as "2020; type: cold".
+
+    Args:
+        row: the row.
+        header: the header of the value.
+        time: when the row holds.
+        distinguishing: the column by which the rows of one subject differ, or "".
+    """
+    qualifiers = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == distinguishing != header)
+    return "; ".join(filter(None, [time, *(one for one in qualifiers if split_qualifiers(one)[1])]))
 
 
-def _on_the_day(row: Row) -> str:
-    """Return what a row says of its time ("Shift: night"), if it is one thing in words; else ""."""
+def _event_of_row(row: Row) -> str:
+    """Return the only other cell of a row with a time, as a qualifier of that time ("Shift: night").
+
+    It is "" if the row has several other cells, or if the only one is no text.
+    """
     others = [cell for cell in row.cells[1:] if not _is_time(cell.header)]
-    said = f"{others[0].header}: {others[0].value}" if len(others) == 1 and kind_of(others[0].value) == "text" else ""
-    return said if split_qualifiers(said)[1] else ""
+    if len(others) != 1 or kind_of(others[0].value) != "text":
+        return ""
+    qualifier = f"{others[0].header}: {others[0].value}"
+    return qualifier if split_qualifiers(qualifier)[1] else ""
 
 
 def _time_of(row: Row) -> str:
-    """Return when the facts of a row hold: what its column of times says, or its two columns of a beginning and an end.
+    """Return when the facts of a row hold, in the words of its columns of times, or "" if they state no time.
 
-    Empty where there is none, more than these, or no time in them.
+    It is the value of a single column ("2020"). A column of a bound, or several columns, are given with their headers
+    ("from: 2019" and "until: 2020").
     """
-    found = [cell for cell in row.cells[1:] if _is_time(cell.header)]
-    bare = len(found) == 1 and not _ENDS.search(found[0].header)
-    said = found[0].value if bare else CELL_MARK.join(f"{cell.header}: {cell.value}" for cell in found)
-    time = read_time(said)
-    return said if time and time.kind != "with" else ""
+    time_cells = [cell for cell in row.cells[1:] if _is_time(cell.header)]
+    needs_no_header = len(time_cells) == 1 and not _BOUND_HEADER.search(time_cells[0].header)
+    if needs_no_header:
+        words = time_cells[0].value
+    else:
+        words = CELL_MARK.join(f"{cell.header}: {cell.value}" for cell in time_cells)
+    time = read_time(words)
+    return words if time and time.kind != "with" else ""
 
 
 def _is_time(header: str) -> bool:
     """Return True if a column of this header says when the other cells of a row hold."""
-    return label_key(header) in _TIMES
+    return label_key(header) in _TIME_HEADERS
 
 
 class _Column(NamedTuple):
-    """A column of entities: the relation to them, whether it leads to the row, and their type ("" if open)."""
+    """A column of entities.
+
+    `label` is the relation between the row and the entities, `backward` tells whether it leads from them to the row,
+    and `type` is their type, or "" if it is not known.
+    """
 
     label: str
     backward: bool
     type: str
 
 
-class _Words:
+class _SchemaHeaders:
     """The types and relations of a schema by the headers of tables."""
 
     def __init__(self, schema: GraphSchema) -> None:
+        """Index the schema's types and relations by the headers that mean them."""
         self._schema = schema
         # The type of each header. Later entries win: cues, then unambiguous nouns, then the types' own names.
         types = list(reversed(schema.entity_types))  # the first of equal ones in the schema counts
@@ -208,34 +244,45 @@ class _Words:
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):
             for cue in relation.rules.all_cues():
-                self._relations |= _header_of(label_key(cue), relation.name)
+                self._relations |= _header_from_cue(label_key(cue), relation.name)
         self._relations |= {label_key(name): (r.name, False) for r in reversed(schema.relation_types)
                             for name in r.all_names()}
 
     def of_document(self, row: Row, evidence: str, section: str) -> Extraction:
-        """Return the facts of a document's own row, or of one in a section that describes it."""
+        """Return the facts of a row that describes its document; `section` qualifies them, or is ""."""
         time = "; ".join(filter(None, [_time_of(row), section]))
-        found = facts_of_metadata(row, self.type_of_rows(DOCUMENT, ())[0], self.person, evidence, time,
-                                  lambda header: self._relations.get(label_key(header), (header, False))[0])
-        return reduce(Extraction.combine, found, Extraction())
+
+        def relation_of(header: str) -> str:
+            return self._relations.get(label_key(header), (header, False))[0]
+
+        document_type, _ = self.type_of_rows(DOCUMENT, ())
+        facts = facts_of_metadata(row, document_type, self.person, evidence, time, relation_of)
+        return reduce(Extraction.combine, facts, Extraction())
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> tuple[str, bool]:
-        """Return the type of a column's entities, and whether it is told.
+        """Return the type of the rows' subjects, and whether it is known.
 
-        It is told by its header, else by the headings above; else it is the last resort.
+        It is given by the header of their column, else by the headings above. Otherwise it is not known, and the
+        schema's most general type is returned, or the header if the schema is open or has none.
+
+        Args:
+            header: the header of the rows' first column.
+            above: the headings above the rows, nearest first.
         """
         # A heading names the things below it in the plural: the rows below "Specification" are no documents.
-        plural = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
-        own = [] if label_key(header).split(" ", 1)[0] in _NO_THINGS else [header]
-        known = next(filter(None, map(self._type, (*own, *plural))), "")
-        resort = header if self._schema.open else self.last_resort or header
-        return known or resort, bool(known) and known != resort
+        plurals = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
+        is_ambiguous = label_key(header).split(" ", 1)[0] in _AMBIGUOUS_HEADERS
+        nouns = plurals if is_ambiguous else [header, *plurals]
+        known = next(filter(None, map(self._type, nouns)), "")
+        default = header if self._schema.open else self.last_resort or header
+        return known or default, bool(known) and known != default
 
     def relation(self, header: str, row_type: str) -> _Column | None:
-        """Return the relation to a cell that names another entity; None if the cell is a value.
+        """Return the column of entities that a header means, or None if its cells are values.
 
-        A header that leads to the row ("Capital" in a row of France) does so only if the relation ends at the row's
-        type: the "Director" of a play does not work for it, and the "Department" of a person is no part of her.
+        A relation that leads from the cell to the row must end at the row's type. "Capital" in a row of France means
+        that the cell is the capital of France; but the "Director" of a play does not work for the play, and the
+        "Department" of a person is no part of the person.
         """
         label, backward = self._relations.get(label_key(header), ("", False))
         known = self._schema.relation_type(label) if backward else None
@@ -243,31 +290,37 @@ class _Words:
             return _Column(label, backward=backward, type="")
         if label:
             return None
-        # A column of articles within a row is a code or kind of the row's subject.
-        plain = label_key(header).rpartition(" ")[2]
-        type_name = "" if label_key(header) in _NOUNS["product"].split() or plain in _NO_THINGS else self._type(header)
+        # A column such as "Model" or "Item" within a row is a code or kind of the row's subject.
+        is_code = label_key(header) in _NOUNS["product"].split()
+        is_ambiguous = label_key(header).rpartition(" ")[2] in _AMBIGUOUS_HEADERS
+        type_name = "" if is_code or is_ambiguous else self._type(header)
         return _Column(header, backward=False, type=type_name) if type_name else None
 
     def _type(self, words: str) -> str:
-        """Return the type that the noun at the end of a text refers to, or ""."""
+        """Return the type that a header or heading as a whole, or the noun at its end, refers to, or ""."""
         key = label_key(words)
-        key = next((key.removesuffix(end).strip() for end in _NAMING if key.endswith(end) and key != end), key)
-        forms = (form for noun in (key, key.rpartition(" ")[2])
+        noun_phrase = next(
+            (key.removesuffix(end).strip() for end in _HEADER_ENDINGS if key.endswith(end) and key != end), key)
+        forms = (form for noun in (noun_phrase, noun_phrase.rpartition(" ")[2])
                  for form in (noun, noun.removesuffix("s"), f"{noun.removesuffix('ies')}y"))
         return next((self._types[form] for form in forms if form in self._types), "")
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
 @cached(LRUCache(maxsize=4), key=id, lock=Lock())
-def _words_of(schema: GraphSchema) -> _Words:
-    return _Words(schema)
+def _headers_of(schema: GraphSchema) -> _SchemaHeaders:
+    return _SchemaHeaders(schema)
 
 
-def _header_of(cue: str, relation: str) -> dict[str, tuple[str, bool]]:
-    """Return the header for a cue, read as "its ... is", with its relation and whether that leads to the row."""
+def _header_from_cue(cue: str, relation: str) -> dict[str, tuple[str, bool]]:
+    """Return the header that a relation's cue implies, with the relation and whether it leads from the cell to the row.
+
+    The cue "'s author" or "author of" implies the header "Author", and "written by" itself is one. Other cues imply
+    none. A cue that begins with "<" is read from tail to head.
+    """
     backward, cue = cue.startswith("<"), cue.removeprefix("<")
     for start, end in (("'s ", ""), ("的", ""), ("", " of")):
-        if len(cue) > len(start + end) and start + end and cue.startswith(start) and cue.endswith(end):
-            # "the author of X is Y": the relation leads from X, though the words lead from Y.
+        if len(cue) > len(start + end) and cue.startswith(start) and cue.endswith(end):
+            # "Y is the author of X" leads from Y to X, so under the header "Author" it leads from the cell to the row.
             return {cue.removeprefix(start).removesuffix(end): (relation, backward != bool(end))}
     return {cue: (relation, backward)} if cue.endswith((" by", " in", " at", "于")) else {}

@@ -17,13 +17,13 @@ LONGEST_QUOTE = 400
 """The width in columns to which a quote is extended by adjacent sentences; a Chinese character has two columns."""
 _LONGEST_LIST = 600
 """The width in columns up to which a list is quoted whole."""
-_RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")
+_HORIZONTAL_RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")
 _ITEM = re.compile(rf"{LIST_MARK.pattern}\S")
 _LABEL = re.compile(r"(?:\d{1,3}[.)]\s{1,3})?(?:\*\*([^*\n]{1,80})\*\*|"
                     r"([A-Z][^\W\d_]*(?:[ ’'-][^\W\d_]{1,30}){0,3}[.:])(?=\s))")
 """A label at the beginning of a paragraph, in bold or of a few words, which applies to all its sentences."""
-_ASKED = re.compile(r"(?:[#*_\s]|Q\s?[:.：]|问\s?[:：])*(?P<words>[^\n]{3,300}[?？])[*_\s]*$")
-_FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}|第\S{1,6}[条章节])?[^\d\n]{0,200}\d")
+_QUESTION_LINE = re.compile(r"(?:[#*_\s]|Q\s?[:.：]|问\s?[:：])*(?P<words>[^\n]{3,300}[?？])[*_\s]*$")
+_HEADING_WITH_FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}|第\S{1,6}[条章节])?[^\d\n]{0,200}\d")
 """A heading that states a figure, such as a date, besides its own number."""
 
 
@@ -31,9 +31,10 @@ _FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}|第\S{1,6}[条章节])?[^\d\n]
 class Unit:
     """A sentence or row of a passage: `text` is `source[start:end]`, and `source` the passage's text.
 
-    `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. `asked`
-    is the question of which it is the answer, in a list of such, and begins at `asked_at`. `section` and `block` are
-    the numbers of the heading above it, and of its paragraph or list. `all_units` are those of the passage.
+    `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. In a list
+    of questions and answers, `asked` is the question that the unit answers, and `asked_at` its start in the source; for
+    other units `asked` is "". Units with the same `section` are under one heading, and those with the same `block` in
+    one paragraph or list. `all_units` are those of the passage.
     """
 
     source: str
@@ -77,24 +78,30 @@ class Unit:
 
     @property
     def opening(self) -> str:
-        """The sentence that opens that list, or the unit's table; "" if there is none."""
-        above = (one for one in reversed(self.all_units[: self.at]) if not one.row) if self.row else iter(self._list())
-        first = next(above, None)
-        return first.text if first and not first.is_item and first.section == self.section else ""
+        """The sentence that introduces the unit's list or table; "" if there is none."""
+        if self.row:
+            introduction = next((one for one in reversed(self.all_units[: self.at]) if not one.row), None)
+        else:
+            introduction = next(iter(self._list()), None)
+        if introduction is None or introduction.is_item or introduction.section != self.section:
+            return ""
+        return introduction.text
 
     def _list(self) -> Sequence["Unit"]:
-        """Return the list that the unit is an item of or opens, with the sentence that opens it; else nothing."""
-        own = [unit for unit in self.all_units if unit.block == self.block]
-        items = [n for n, unit in enumerate(own) if unit.is_item]
-        if not items or not (self.is_item or own[items[0] - 1 : items[0]] == [self]):
+        """Return the introduction and the items of the unit's list; empty if the unit is neither of them."""
+        block = [unit for unit in self.all_units if unit.block == self.block]
+        items = [index for index, unit in enumerate(block) if unit.is_item]
+        is_introduction = bool(items) and block[items[0] - 1 : items[0]] == [self]
+        if not items or not (self.is_item or is_introduction):
             return ()
-        return own[max(0, items[0] - 1) : items[-1] + 1]
+        return block[max(0, items[0] - 1) : items[-1] + 1]
 
     @property
     def quote(self) -> tuple[int, int]:
-        """The characters of the passage to show: a row, a whole list, else adjacent sentences within `LONGEST_QUOTE`.
+        """The start and end in the passage of the quote to show for the unit.
 
-        The rest of the paragraph comes before what stands around it.
+        A row is shown alone, and a short list as a whole. Any other unit is extended by adjacent sentences up to
+        `LONGEST_QUOTE`, first within its paragraph and then within its section.
         """
         start, end, listed = self.start, self.end, self._list()
         if self.row is not None:
@@ -116,52 +123,66 @@ class Unit:
 
 
 def find_units(number: int, passage: Passage) -> list[Unit]:
-    """Return the sentences and rows of a passage in order, without headings, markup and questions with an answer."""
+    """Return the sentences and rows of a passage in order.
+
+    Left out are markup, questions above their answers, and headings; a heading that states a figure is a unit.
+
+    Args:
+        number: the passage's number in the context, from 1.
+        passage: the passage.
+    """
     text = passage.text
     rows = {row.start: row for row in find_rows(text)}
     found: list[Unit] = []
+    # What applies to the current sentence: the heading and label above it, and the question that it answers.
     heading = label = asked = ""
     section, block, previous_end, asked_at = 0, 0, 0, -1
 
     def add(start: int, end: int, *above: str, is_item: bool = False, row: Row | None = None,
             answers: tuple[str, int] = ("", 0)) -> None:
-        called = " ".join(filter(None, [passage.title, passage.heading, *above, answers[0]]))
-        found.append(Unit(text, number, start, end, called, *answers, section, block, is_item, row, found, len(found)))
+        full_heading = " ".join(filter(None, [passage.title, passage.heading, *above, answers[0]]))
+        found.append(Unit(text, number, start, end, full_heading, *answers, section, block, is_item, row, found,
+                          len(found)))
 
     for start, end in split_sentences(text):
         part, gap = text[start:end], text[previous_end:start]
         previous_end = end
-        if _is_asked(text, start, end):
-            if asked_at >= 0 and not (found and found[-1].start > asked_at):
+        if _is_question_line(text, start, end):
+            last_question_has_answer = bool(found) and found[-1].start > asked_at
+            if asked_at >= 0 and not last_question_has_answer:
                 add(asked_at, asked_at + len(asked), heading)
             asked, asked_at, block, section, label = part, start, block + 1, section + 1, ""
             continue
         if part.startswith("#"):
             heading, label, asked, asked_at, block = part.lstrip("# ").strip(), "", "", -1, block + 1
             section += 1
-            if _FIGURE.match(part):
+            if _HEADING_WITH_FIGURE.match(part):
                 add(start, end)
             continue
-        if not has_words(part) or _RULE.match(part):
+        if not has_words(part) or _HORIZONTAL_RULE.match(part):
             block += 1
             continue
         row, is_item = rows.get(start), bool(_ITEM.match(part))
         opens_line = "\n" in gap or start == 0
         continues_list = is_item and bool(found) and (
             found[-1].is_item or found[-1].text.rstrip().endswith((":", "：")))
-        if row or (found and found[-1].row) or (gap.count("\n") > 1 and not continues_list):
+        borders_on_table = row or (found and found[-1].row)
+        if borders_on_table or (gap.count("\n") > 1 and not continues_list):
             block, label = block + 1, ""
         match = _LABEL.match(part) if opens_line else None
-        label = (match[1] or match[2]).strip(" .:") if match else "" if opens_line and not is_item else label
+        opens_paragraph = opens_line and not is_item  # a label goes on for the items of a list
+        if match or opens_paragraph:
+            label = (match[1] or match[2]).strip(" .:") if match else ""
         add(start, end, heading, label, is_item=is_item, row=row, answers=(asked, asked_at))
     return found
 
 
-def _is_asked(text: str, start: int, end: int) -> bool:
-    """Return True for a question on a line of its own, below which its answer stands."""
-    line = text.rfind("\n", 0, start) + 1
-    return not text[line:start].strip() and _ASKED.match(text[start:end]) is not None and not (
-        _ITEM.match(text[start:end]) or text[end:].partition("\n")[0].strip(" *_"))
+def _is_question_line(text: str, start: int, end: int) -> bool:
+    """Return True for a question that is alone on its line and no item of a list; its answer stands below it."""
+    sentence = text[start:end]
+    line_start = text.rfind("\n", 0, start) + 1
+    before, after = text[line_start:start].strip(), text[end:].partition("\n")[0].strip(" *_")
+    return not before and not after and _QUESTION_LINE.match(sentence) is not None and not _ITEM.match(sentence)
 
 
 def readable_row(row: Row) -> str:

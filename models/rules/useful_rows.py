@@ -7,33 +7,33 @@ from ...text.lexicon import words
 from ...text.quantities import parse_number
 from ...text.table_rows import DOCUMENT, NUMBER_OF, Cell, Row
 
-_WRAPPED = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")
+_PLACEHOLDER_OR_CODE = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")
 """A placeholder, or code as a whole."""
-_UNNAMED = re.compile(r"Column \d{1,4}\Z")
+_DEFAULT_HEADER = re.compile(r"Column \d{1,4}\Z")
 """The header of a column that has none in its document."""
-_CODE = re.compile(r"(?:[A-Z]{2,20}(?:_[A-Z]{2,20})+|[A-Z]{12,20})\Z")
+_CONSTANT = re.compile(r"(?:[A-Z]{2,20}(?:_[A-Z]{2,20})+|[A-Z]{12,20})\Z")
 """A constant of a program, such as YES_NO or SUBQUESTIONS."""
 _MARKUP = re.compile(r"<(?:[!/]|(?:br|p|b|i|em|strong|span|div|img|a|u|li|ul|ol|sup|sub|code|font)\b)[^<>]{0,500}>|"
                      r"!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
-_NUMBER = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+\Z")
+_NUMBER_OR_MARKS = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+\Z")
 _PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
                      r"\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions, blanks and choices of a form."""
 _SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |。$|ます$|です$")
 _PLAIN_WORD = re.compile(r" (?!the |and |for )[a-z]{3,}(?:[ ,]|\.\Z)")
 """What a sentence has and a name has not, even one with a stop at its end: "Ulm Pumps Inc.", "Ulm, Ger."."""
-_DATES = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
+_DATE_OR_PERIOD = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
 _RANGE = re.compile(r"(?:between|from|up to|over|under|above|below|more than|less than|at least) [$€£]?\d[\d,. –-]*"
                     r"(?:(?:and|to) [$€£]?\d[\d,.]*)?", re.IGNORECASE)
-_NUMBER_OF = re.compile(f"{NUMBER_OF}$")
+_NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                           re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
-_GROUPS = words("list group category section status stage phase board")
-_NUMBERING = words("no no. nr nr. # s.no 序号")
-_NAMES = words("title name task item 名称 标题")
+_GROUP_HEADERS = words("list group category section status stage phase board")
+_NUMBERING_HEADERS = words("no no. nr nr. # s.no 序号")
+_NAME_HEADERS = words("title name task item 名称 标题")
 """Headers of columns that sort the rows, and of those that name them."""
-_PLACES = words("field parameter param key variable property attribute argument arg column 字段 参数 属性")
+_LABEL_HEADERS = words("field parameter param key variable property attribute argument arg column 字段 参数 属性")
 """Headers of columns of labels: a common noun in them names something only with its header, "Field: nonce"."""
 _COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
 _LONGEST_HEADER, _LONGEST_NAME = 8, 14
@@ -41,56 +41,76 @@ _LONGEST_HEADER, _LONGEST_NAME = 8, 14
 
 
 def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows that state something of a subject, without the cells that do not."""
+    """Yield the rows that state something of a subject, without the cells that state nothing.
+
+    If the first column only groups the rows ("Status"), a column of names is moved in front of it.
+    """
     for row in rows:
         if row.cells[0].header == DOCUMENT:  # a title may be its summary, too: no merged cells
             yield row
             continue
-        cells = list(_stating(row))
+        cells = list(_stating_cells(row))
         first = cells[0] if cells else None
-        if first is not None and (first.header.lower() in _GROUPS or first.header != row.cells[0].header):
-            naming = next((cell for cell in cells if set(cell.header.lower().split()) & _NAMES), None)
-            if naming is not None:
-                cells = [naming, *(cell for cell in cells if cell is not naming)]
+        if first is not None and (first.header.lower() in _GROUP_HEADERS or first.header != row.cells[0].header):
+            name_cell = next((cell for cell in cells if set(cell.header.lower().split()) & _NAME_HEADERS), None)
+            if name_cell is not None:
+                cells = [name_cell, *(cell for cell in cells if cell is not name_cell)]
         if len(cells) > 1 and _may_name(cells[0].value):
             if _is_bare(cells[0]):
-                cells[0] = cells[0]._replace(value=_called(cells[0]))
+                cells[0] = cells[0]._replace(value=_name_with_header(cells[0]))
             yield row._replace(cells=tuple(cells))
 
 
-def _stating(row: Row) -> Iterator[Cell]:
-    """Yield the cells that have a header and state something, without markup."""
-    for place, cell in enumerate(row.cells):
+def _stating_cells(row: Row) -> Iterator[Cell]:
+    """Yield the cells that have a header and state something, with their values without markup.
+
+    Left out are numbers that only count the rows, cells that repeat their header, and after the first column constants
+    of programs and cells under a single letter.
+    """
+    for column, cell in enumerate(row.cells):
         value, header = _MARKUP.sub("", cell.value).strip(), cell.header.lower()
-        value = bare["words"] or bare["code"] if (bare := _WRAPPED.fullmatch(value)) else value
-        unnamed = _UNNAMED.match(cell.header) is not None and (place > 0 or value.isdigit())
-        idle = unnamed or (header in _NUMBERING and value.isdigit())
-        if not idle and len(cell.header.split()) <= _LONGEST_HEADER and value and not _repeats(cell) and (
-                place == 0 or not (_CODE.match(value) or (cell.header.isascii() and len(cell.header) == 1))):
+        if wrapped := _PLACEHOLDER_OR_CODE.fullmatch(value):
+            value = wrapped["words"] or wrapped["code"]
+        lacks_header = _DEFAULT_HEADER.match(cell.header) is not None and (column > 0 or value.isdigit())
+        counts_rows = header in _NUMBERING_HEADERS and value.isdigit()
+        is_prose_header = len(cell.header.split()) > _LONGEST_HEADER
+        if lacks_header or counts_rows or is_prose_header or not value or _repeats(cell):
+            continue
+        has_letter_header = cell.header.isascii() and len(cell.header) == 1
+        if column == 0 or not (_CONSTANT.match(value) or has_letter_header):
             yield cell._replace(value=value)
 
 
 def _is_bare(cell: Cell) -> bool:
-    """Return True for what names a row only with its header: a number, date or amount ("1.a", "256 bits"), a letter."""
-    value, is_label = cell.value, len(cell.value) == 1 or not _PLACES.isdisjoint(cell.header.lower().split())
-    return bool(_NUMBER.match(value) or _DATES.match(value) or _RANGE.fullmatch(value) or parse_number(value) or (
-        is_label and _COMMON_NOUN.fullmatch(value)))
+    """Return True if a cell names a row only together with its header.
+
+    This holds for numbers, dates and amounts ("1.a", "256 bits"), single letters, and common nouns under a header such
+    as "Field".
+    """
+    value = cell.value
+    is_label = len(value) == 1 or not _LABEL_HEADERS.isdisjoint(cell.header.lower().split())
+    is_figure = (_NUMBER_OR_MARKS.match(value) or _DATE_OR_PERIOD.match(value) or _RANGE.fullmatch(value)
+                 or parse_number(value))
+    return bool(is_figure or (is_label and _COMMON_NOUN.fullmatch(value)))
 
 
-def _called(cell: Cell) -> str:
-    """Return what a row is called by its number: "Question 1.a" of "Question Number: 1.a", else with the header."""
-    noun = _NUMBER_OF.sub("", cell.header)
+def _name_with_header(cell: Cell) -> str:
+    """Return a name for a row from its number and header: "Question 1.a" for 1.a under "Question Number".
+
+    Under a header that does not end in such a word it is "Header: 1.a".
+    """
+    noun = _NUMBER_HEADER.sub("", cell.header)
     return f"{noun} {cell.value}" if noun != cell.header else f"{cell.header}: {cell.value}"
 
 
 def _may_name(value: str) -> bool:
-    """Return True if a cell can name the subject of a row: it is no blank or prompt of a form, and no sentence."""
+    """Return True if a cell can name a row's subject: it is no placeholder or prompt of a form, and no sentence."""
     is_sentence = _SENTENCE.search(value) or (value.endswith(".") and _PLAIN_WORD.search(value))
-    is_said = _PLACEHOLDER.fullmatch(value) or _PROMPT.search(value) or is_sentence
-    return not is_said and len(value.split()) <= _LONGEST_NAME
+    is_form = _PLACEHOLDER.fullmatch(value) or _PROMPT.search(value)
+    return not (is_sentence or is_form) and len(value.split()) <= _LONGEST_NAME
 
 
 def _repeats(cell: Cell) -> bool:
-    """Return True for a cell that says no more than its header, as in a merged head of a table or a form."""
+    """Return True for a cell whose value is its header or a part of it between commas, as in merged heads of tables."""
     header, value = (part.casefold().rstrip("s:") for part in cell)
     return value in {header, *map(str.strip, header.rsplit(",", 1))}

@@ -1,4 +1,4 @@
-"""Schemas from files and to them: Banyan's own form and two others, in JSON and in YAML."""
+"""Read and write schema files: Banyan's own form, and reading two others, in JSON and in YAML."""
 
 import json
 import re
@@ -69,12 +69,12 @@ def load_schema(name_or_path: str) -> GraphSchema:
 def parse_schema(text: str, where: str) -> GraphSchema:
     """Parse a schema: YAML if `where` ends in .yaml or .yml, else JSON.
 
-    The fields determine the form: `concepts` (a Text2KGBench ontology), `Nodes`, `Relations` or `Attributes` (the plain
-    form), else Banyan's own form, in which an unknown field is an error.
+    The fields show the form. A Text2KGBench ontology has `concepts`; the plain form has `Nodes`, `Relations` or
+    `Attributes`. Anything else is Banyan's own form, in which an unknown field is an error.
 
     Args:
         text: the text.
-        where: the name of the text, for messages, for the suffix, and as the name of a schema without one.
+        where: the file's name: for messages, for its suffix, and as the name of a schema that has none.
 
     Raises:
         SchemaError: the text cannot be decoded or is not a consistent schema; the message names element and field.
@@ -96,11 +96,15 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         return GraphSchema.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        raise SchemaError(": ".join(filter(None, (where, _name_field(data, first["loc"]), _explain(first))))) from error
+        message = ": ".join(filter(None, (where, _name_field(data, first["loc"]), _explain(first))))
+        raise SchemaError(message) from error
 
 
 def _name_field(data: Any, path: Sequence[str | int]) -> str:
-    """Return a field's path as text; elements are called by their names, which are easier to find than numbers."""
+    """Return a field's path as text, such as "relation_types.'works_for'.domain".
+
+    Elements of a list are given by their names instead of their numbers, because they are easier to find.
+    """
     steps = list[str]()
     for step in path:
         if isinstance(step, int):
@@ -114,6 +118,12 @@ def _name_field(data: Any, path: Sequence[str | int]) -> str:
 
 
 def _json(text: str, where: str) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        SchemaError: the text is not JSON.
+        RepeatedKeyError, SizeError: an object has a key twice, or the value is nested too deeply.
+    """
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         check_keys([key for key, _ in pairs])
         return dict(pairs)
@@ -131,6 +141,12 @@ def _json(text: str, where: str) -> Any:
 
 
 def _yaml(text: str, where: str) -> Any:
+    """Return the value of a YAML text.
+
+    Raises:
+        SchemaError: the text is not YAML, or empty.
+        RepeatedKeyError, SizeError: a mapping has a key twice, or the value is too large or nested too deeply.
+    """
     try:
         data = load_yaml(text)
     except yaml.MarkedYAMLError as error:
@@ -150,7 +166,7 @@ def _yaml(text: str, where: str) -> Any:
 
 
 def _explain(error: ErrorDetails) -> str:
-    """Return the first error's message for people."""
+    """Return a validation error as a message that says how to fix it."""
     path, kind = error["loc"], error["type"]
     cause = error.get("ctx", {}).get("error")
     if kind == "missing":
@@ -214,9 +230,10 @@ class _Plain(_Foreign):
 def read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
     """Read a Text2KGBench ontology: `{title, id, concepts: [{qid, label}], relations: [{label, domain, range}]}`.
 
-    Concepts become entity types with their labels. A qid that two concepts share refers to both. An empty qid, or one
-    that is not among the concepts, means any type. Relations with the same name become one with all their domains and
-    ranges. If an end may be of any type, the root type is added, so other entities have a type too.
+    Concepts become entity types with their labels. Relations refer to concepts by their qids; a qid that two concepts
+    share refers to both, and an empty or unknown qid means any type. Relations with the same name become one relation
+    with all their domains and ranges. If some relation allows any type, the root type is added, so that entities of no
+    concept have a type, too.
 
     Args:
         data: the decoded file.
@@ -232,6 +249,7 @@ def read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
     types: dict[str, set[str]] = {}
     for concept in ontology.concepts:
         types.setdefault(concept.qid, set()).add(labels[normalise(concept.label)])
+    # The label, the domain and the range of each relation, by its normalised label.
     ends: dict[str, tuple[str, set[str], set[str]]] = {}
     for relation in ontology.relations:
         _, domain, range_ = ends.setdefault(normalise(relation.label), (relation.label, set(), set()))
@@ -266,7 +284,7 @@ def read_plain(data: Mapping[str, Any], name: str) -> GraphSchema:
 
 
 def _distinct(labels: Iterable[str]) -> dict[str, str]:
-    """Return the first spelling of each label, by its normalised form."""
+    """Return labels without repetitions: the first spelling of each label, by its normalised form."""
     spellings: dict[str, str] = {}
     for label in labels:
         spellings.setdefault(normalise(label), label)
@@ -300,9 +318,10 @@ _Dumper.add_representer(str, _Dumper.represent_str)
 
 
 def _dump_json(value: Any, depth: int = 0) -> str:
-    """Write JSON with one element per line, or with several lines for a long element."""
+    """Return a value as JSON with one schema element on each line; elements that are too long take several lines."""
     flat = json.dumps(value, ensure_ascii=False)
-    if not value or not isinstance(value, dict | list) or (depth > _INDENT and depth + len(flat) < _WIDTH):
+    fits_on_line = depth > _INDENT and depth + len(flat) < _WIDTH
+    if not value or not isinstance(value, dict | list) or fits_on_line:
         return flat
     inner = " " * (depth + _INDENT)
     parts = [_dump_json(part, depth + _INDENT) for part in (value.values() if isinstance(value, dict) else value)]

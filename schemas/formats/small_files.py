@@ -1,6 +1,6 @@
-"""Small files that a user names, in JSON and YAML: schemas, reviews, questions.
+"""Read small files that a user names, in JSON and YAML: schemas, reviews, questions.
 
-YAML has a limit on its expanded size: a kilobyte of aliases can expand to a thousand million values.
+The expanded size of YAML is limited, because a kilobyte of aliases can expand to a thousand million values.
 """
 
 import json
@@ -132,7 +132,7 @@ def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
 
 
 def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: int, size: int = 10**9) -> None:
-    """Check the nesting depth and the number of parts of a value; a part that occurs twice counts twice.
+    """Check the nesting depth of a value and the number of its parts; a part that occurs twice counts twice.
 
     Args:
         whole: the value to check.
@@ -141,13 +141,13 @@ def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: 
         size: the most parts on all levels.
 
     Raises:
-        SizeError: the value exceeds a limit, as one that contains itself does.
+        SizeError: the value exceeds a limit; a value that contains itself always does.
     """
-    level, left = [whole], size
+    level, remaining = [whole], size
     for _ in range(levels):
-        level = list(islice((part for outer in level for part in parts(outer)), left + 1))
-        left -= len(level)
-        if left < 0:
+        level = list(islice((part for outer in level for part in parts(outer)), remaining + 1))
+        remaining -= len(level)
+        if remaining < 0:
             raise SizeError(f"with its aliases it has more than {size:,} values: write them out, or leave "
                             "aliases out")
         if not level:
@@ -166,14 +166,17 @@ def _too_deep(most: int) -> str:
 
 
 class RepeatedKeyError(ValueError):
-    """A mapping that has a key twice; a parser would silently drop one value."""
+    """A mapping has a key twice; a parser would silently drop one of the values."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"{key!r} occurs twice in one mapping: keep one of them")
 
 
 class Loader(yaml.SafeLoader):
-    """A loader that reads numbers with colons as text, because adding up a sexagesimal of 300 KB would take minutes."""
+    """A YAML loader that rejects repeated keys, and reads numbers with colons (`1:30`) as text.
+
+    YAML reads these as numbers to base 60, which would take minutes for a number of 300 KB.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """Return a mapping.
@@ -185,7 +188,7 @@ class Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_number(self, node: yaml.ScalarNode) -> object:
-        """Return the number that a scalar contains."""
+        """Return the number in a scalar; one with colons is returned as text."""
         if ":" in node.value:
             return node.value
         return (self.construct_yaml_int if node.tag.endswith(":int") else self.construct_yaml_float)(node)
@@ -197,8 +200,8 @@ for _kind in ("int", "float"):
 
 def check_keys(keys: Sequence[str]) -> None:
     """Raise RepeatedKeyError if a key occurs twice."""
-    if repeated := next((key for key in keys if keys.count(key) > 1), None) if len(set(keys)) < len(keys) else None:
-        raise RepeatedKeyError(repeated)
+    if len(set(keys)) < len(keys):
+        raise RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
 
 
 def load_yaml(text: str) -> Any:

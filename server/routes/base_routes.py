@@ -87,20 +87,25 @@ def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBase
     """List the knowledge bases that the key covers, with their counts."""
     building = service.builds.building()
     return Items(items=[_entry(name, building.get(name), service)
-                        for name in knowledge_bases(service.resources.settings) if bases.hold(name)])
+                        for name in knowledge_bases(service.resources.settings) if bases.covers(name)])
 
 
 def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:
+    """Return a knowledge base with its counts, or with the reason why it cannot be opened.
+
+    `building` is the id of its build that has not ended; None if there is none.
+    """
     resources = service.resources
     try:
-        # Opening each would take seconds, and close those that others ask.
-        noted = read_overview(resources.settings, name)
-        if noted is None:
+        # The counts are read without opening the knowledge base. To open every one would take seconds, and could
+        # close others that are in use.
+        overview = read_overview(resources.settings, name)
+        if overview is None:  # it has no stored counts, so it has to be opened
             with resources.snapshot(name) as reading:
-                noted = reading.kb.overview()
-        return KnowledgeBaseEntry(name=name, **noted._asdict(), building=building)
+                overview = reading.kb.overview()
+        return KnowledgeBaseEntry(name=name, **overview._asdict(), building=building)
     except BanyanError as error:
-        # One damaged knowledge base must not hide the others.
+        # One damaged knowledge base must not make the whole list fail.
         problem = detail_of(error, resources.settings).message
         return KnowledgeBaseEntry(name=name, documents=0, chunks=0, entities=0, triples=0, communities=0,
                                   schema_version=0, building=building, problem=problem)
@@ -119,9 +124,9 @@ def list_documents(
     q: Annotated[str, Query(max_length=200, description="text in the id or title")] = "",
 ) -> Page[DocumentItem]:
     """List the documents of a knowledge base, by id."""
-    wanted = q.casefold()
+    text = q.casefold()
     matches = [entry for entry in reading.kb.documents.entries()
-               if wanted in entry.id.casefold() or wanted in entry.title.casefold()]
+               if text in entry.id.casefold() or text in entry.title.casefold()]
     return Page(total=len(matches), items=[
         DocumentItem(**entry.model_dump(include=set(DocumentItem.model_fields)))
         for entry in matches[offset:offset + limit]])
@@ -134,10 +139,12 @@ def show_document(
 ) -> ShownDocument:
     """Return a document's text, or its characters `start` to `end`; at most a million at once."""
     document = reading.kb.documents.get(document_id)
-    first = min(start, len(document.text))
-    last = min(len(document.text) if end is None else max(end, first), first + _MOST_TEXT, len(document.text))
+    length = len(document.text)
+    first = min(start, length)
+    last = length if end is None else max(end, first)
+    last = min(last, first + _MOST_TEXT, length)
     return ShownDocument(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
-                         characters=len(document.text), pages=list(document.pages),
+                         characters=length, pages=list(document.pages),
                          drawn=reading.kb.printed.find(document_id) is not None)
 
 
@@ -167,7 +174,7 @@ def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> No
 class BackupResponse(FileResponse):
     """A knowledge base as a zip file, which is written before the response starts, and deleted when it ends."""
 
-    _turn = Lock()
+    _one_at_a_time = Lock()
     """Held by the one backup that this process makes or sends."""
 
     def __init__(self, resources: Resources, kb: str) -> None:
@@ -177,18 +184,22 @@ class BackupResponse(FileResponse):
         self._kb = kb
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
-        if not self._turn.acquire(blocking=False):
+        """Write the backup to a temporary folder, and send it.
+
+        Raises:
+            UnavailableError: this process is making or sending another backup.
+        """
+        if not self._one_at_a_time.acquire(blocking=False):
             raise UnavailableError("another backup is being made: try again when it has finished")
         try:
             settings = self._resources.settings
             with own_folder(settings.home, ".", BACKING_UP) as folder:
                 self.path = folder / "backup.zip"
                 await anyio.to_thread.run_sync(back_up, Layout.by(settings, self._kb).require(), self.path,
-                                               self._resources.embedder, lambda *_: None)
+                                               self._resources.embedder, lambda *_: None)  # nobody sees its progress
                 await super().__call__(scope, receive, send)
         finally:
-            self._turn.release()
+            self._one_at_a_time.release()
 
 
 class NewName(Body):
@@ -206,7 +217,7 @@ class DocumentIds(Body):
 @router.patch("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("write")])
 def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: Seeing) -> NewName:
     """Rename a knowledge base and its conversations; API keys keep the old name."""
-    if not bases.hold(new.name):
+    if not bases.covers(new.name):
         raise ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose a name that it covers")
     _check_idle(kb, service)
     service.resources.rename(kb, new.name)
@@ -238,6 +249,11 @@ def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
 
 
 def _check_idle(kb: str, service: Service) -> None:
+    """Check that no build of a knowledge base is queued, running or waiting.
+
+    Raises:
+        StateError: a build has not ended.
+    """
     if kb in service.builds.building():
         raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
 
@@ -281,6 +297,7 @@ def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> Shown
 
 
 def _settings_of(kb: KnowledgeBase) -> ShownSettings:
+    """Return the settings of a knowledge base as the API shows them."""
     return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
                          seed=kb.schemas.first().name if kb.schemas.version() else "",
                          instructions=kb.instructions.get(), extraction_instructions=kb.extraction_instructions.get())

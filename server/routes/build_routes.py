@@ -30,8 +30,12 @@ _MOST = 2**53
 
 
 def _check_visible(build: BuildId, service: Serving, bases: Seeing) -> str:
-    """Return the build's id if the key covers the build's knowledge base."""
-    if not bases.hold(service.builds.jobs.one(build).build.kb):
+    """Return a build's id after checking that the client's key covers the build's knowledge base.
+
+    Raises:
+        NotFoundError: the key does not cover it, or there is no such build; both read the same.
+    """
+    if not bases.covers(service.builds.jobs.one(build).build.kb):
         raise no_build(build)
     return build
 
@@ -54,7 +58,7 @@ async def start_build(  # noqa: PLR0913  (its options)
 ) -> Build:
     """Read uploaded documents into a knowledge base, which is created if it does not exist."""
     check_name(kb)
-    # A schema's name could be a path, and the server must not read a file that a client names.
+    # `schema` could also be the path of a file, but the server must not read a file that a client names.
     known = [AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()]
     if seed and seed not in known:
         raise SchemaError(f"there is no seed schema {seed!r}; there are: {', '.join(known)}")
@@ -92,7 +96,7 @@ async def list_formats() -> Items[str]:
 @router.get("/builds", responses=errors(), dependencies=[may("read")])
 def list_builds(service: Serving, bases: Seeing, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
     """List the builds of all knowledge bases that the key covers, newest first."""
-    return Items(items=[build for build in service.builds.all(kb) if bases.hold(build.kb)])
+    return Items(items=[build for build in service.builds.all(kb) if bases.covers(build.kb)])
 
 
 @router.get("/builds/{build}", responses=errors(404), dependencies=[may("read")])
@@ -109,8 +113,9 @@ async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
 
 
 async def _events(build: str, service: Service) -> AsyncIterator[ServerSentEvent]:
-    async for now in service.builds.following(build):
-        yield event("build", now.model_dump(mode="json"))
+    """Yield an event with the build's state now, and one for each change."""
+    async for state in service.builds.follow(build):
+        yield event("build", state.model_dump(mode="json"))
 
 
 @router.post("/builds/{build}/cancel", responses=errors(404, 409), dependencies=[may("write")])

@@ -26,7 +26,7 @@ from sse_starlette import EventSourceResponse
 
 from ...graph_store.layout import check_name
 from ...schemas.retrieval import Mode
-from ..error_responses import RefusedError, error_told, status_of
+from ..error_responses import RefusedError, log_and_describe, status_of
 from ..responses import event, event_stream
 from ..runs.questions import WITHDRAWN, question_in
 from ..security.access import AFFORDABLE, may
@@ -44,7 +44,13 @@ _MAX_BATCH = 100
 
 
 def _as_messages(given: object) -> object:
-    """Convert messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text]."""
+    """Convert messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text].
+
+    What is no list is returned as it is, for pydantic to refuse.
+
+    Raises:
+        ValueError: the list contains something that is no message.
+    """
     try:
         return convert_to_messages(given) if isinstance(given, list) else given
     except (NotImplementedError, KeyError, TypeError, AttributeError) as error:
@@ -83,28 +89,36 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
                 "metadata of the documents to answer from, as {key: value or pattern}"))]
 
     async def _answer(self, given: Conversation, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
+        """Yield the pieces of the answer to the conversation's last message, then an empty chunk with all else.
+
+        The last chunk has the citations and the other fields of the answer in `additional_kwargs`. Steps, claims and
+        withdrawals are sent as custom events of LangChain.
+        """
         settings = config["configurable"]
-        earlier, asked = question_in(
+        earlier, question = question_in(
             given.messages, mode=settings.get("mode") or "reject", thread=settings.get("thread_id") or None,
             documents=settings.get("documents") or [], where=settings.get("where") or {})
-        answering = self._service.questions.answering(settings.get(CLIENT, ""), settings["knowledge_base"], asked,
-                                                      earlier)
-        async with _detach(answering) as events:
+        answering = self._service.questions.answering(settings.get(CLIENT, ""), settings["knowledge_base"],
+                                                      question, earlier)
+        async with _enter_outside_chat_run(answering) as events:
             async for event in events:
                 if event.event in {"step", "claim", "withdrawn"}:
                     await adispatch_custom_event(event.event, event.data, config=config)
                 if event.event in {"token", "withdrawn"}:
                     yield AIMessageChunk(content=event.data.get("text", WITHDRAWN))
                 elif event.event == "answer":
-                    rests_on = {name: value for name, value in event.data.items() if name != "answer"}
-                    yield AIMessageChunk(content="", additional_kwargs=rests_on, chunk_position="last")
+                    other_fields = {name: value for name, value in event.data.items() if name != "answer"}
+                    yield AIMessageChunk(content="", additional_kwargs=other_fields, chunk_position="last")
 
 
 @asynccontextmanager
-async def _detach(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
-    """Enter a run outside of the chat's run, whose event stream would otherwise include every node's whole state."""
+async def _enter_outside_chat_run(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
+    """Enter the context of a run so that LangChain does not take it for a part of the chat's own run.
+
+    As a part of it, every node of the run would put its whole state into the chat's event stream.
+    """
     async with AsyncExitStack() as stack:
-        outer = var_child_runnable_config.set(None)
+        outer = var_child_runnable_config.set(None)  # LangChain finds the enclosing run in this variable
         try:
             entered = await stack.enter_async_context(run)
         finally:
@@ -122,31 +136,33 @@ def add_chat_routes(app: FastAPI, service: Service) -> None:
     router = APIRouter(include_in_schema=False, dependencies=[may("ask"), AFFORDABLE])
     # A piece of the answer; the last one has no text, and the citations and the rest in `additional_kwargs`.
     chat = Chat(service).with_types(input_type=Conversation, output_type=AIMessageChunk)
-    handler = APIHandler(chat, path=path, per_req_config_modifier=_of_request)
+    handler = APIHandler(chat, path=path, per_req_config_modifier=_add_request_fields)
     for name, handle in _RUNS.items():
-        router.add_api_route(f"{path}/{name}", _run(partial(handle, handler)), methods=["POST"])
+        router.add_api_route(f"{path}/{name}", _wrap_handler(partial(handle, handler)), methods=["POST"])
     app.include_router(router)
 
 
-def _of_request(config: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Add the knowledge base and the client, which are not in the request's body, to the run's configuration."""
+def _add_request_fields(config: dict[str, Any], request: Request) -> dict[str, Any]:
+    """Return a run's configuration with the knowledge base from the request's path, and the request's client."""
     configurable = {**(config.get("configurable") or {}), CLIENT: request.state.client,
                     "knowledge_base": check_name(request.path_params["knowledge_base"])}
     return {**config, "configurable": configurable}
 
 
-def _run(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+def _wrap_handler(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return a route that checks a request's body, then calls LangServe's handler, and makes its errors specific."""
     async def respond(request: Request) -> Response:
+        """Check a request's body, and return the response of LangServe's handler."""
         try:
             body = await request.json()
         except (ValueError, RecursionError) as error:
             raise ChatRequestError("the body is not JSON: send an object with `input`") from error
-        inputs = body.get("inputs", []) if isinstance(body, dict) else []
+        inputs = body.get("inputs", []) if isinstance(body, dict) else []  # only a batch has several
         if not isinstance(inputs, list) or len(inputs) > _MAX_BATCH:
             raise ChatRequestError(f"`inputs` is a list of at most {_MAX_BATCH}: send the rest in another batch")
         try:
             response = await handle(request)
-        except ValidationError as error:  # of a batch's inputs
+        except ValidationError as error:  # an input of a batch is invalid
             raise RequestValidationError(error.errors()) from error
         if isinstance(response, EventSourceResponse):
             return event_stream(_with_error_messages(response.body_iterator, request))
@@ -156,10 +172,13 @@ def _run(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awai
 
 
 async def _with_error_messages(events: AsyncIterable[Any], request: Request) -> AsyncIterator[Any]:
-    """Pass on the events of a stream, with specific error messages instead of LangServe's "Internal Server Error"."""
+    """Yield the events of a stream, with an error's own message instead of LangServe's "Internal Server Error".
+
+    LangServe sends its error event, which is dropped here, and then raises the error.
+    """
     try:
         async for item in events:
             if item.get("event") != "error":
                 yield item
     except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
-        yield event("error", {"status_code": status_of(error), "message": error_told(error, request).message})
+        yield event("error", {"status_code": status_of(error), "message": log_and_describe(error, request).message})

@@ -8,7 +8,7 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...graph_store.layout import Layout
-from ..error_responses import NotFoundError, UnavailableError, error_told
+from ..error_responses import NotFoundError, UnavailableError, log_and_describe
 from ..responses import (
     AskAnswer,
     Body,
@@ -23,7 +23,7 @@ from ..responses import (
     event_stream,
 )
 from ..runs.conversations import THREAD_NAME, Thread, no_link
-from ..runs.questions import GONE, QuestionRequest
+from ..runs.questions import NOT_ANSWERED, QuestionRequest
 from ..security.access import AFFORDABLE, Asking, Seeing
 from ..service import Service, Serving
 
@@ -44,7 +44,7 @@ async def ask(kb: KbName, question: QuestionRequest, request: Request, service: 
                 return AskAnswer(**item.data)
             if await request.is_disconnected():
                 break
-    raise UnavailableError(GONE)
+    raise UnavailableError(NOT_ANSWERED)
 
 
 @router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
@@ -61,7 +61,8 @@ async def ask_stream(kb: KbName, question: QuestionRequest, request: Request, se
 
 async def _events(kb: str, question: QuestionRequest, request: Request, service: Service, client: str,
                   ) -> AsyncIterator[ServerSentEvent]:
-    failure: Exception = UnavailableError(GONE)
+    """Yield the events of an answer; if the question is not answered, the last one is `error`."""
+    failure: Exception = UnavailableError(NOT_ANSWERED)
     try:
         async with service.questions.answering(client, kb, question) as events:
             async for item in events:
@@ -70,7 +71,7 @@ async def _events(kb: str, question: QuestionRequest, request: Request, service:
                     return
     except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
         failure = error
-    yield event("error", error_told(failure, request).model_dump())
+    yield event("error", log_and_describe(failure, request).model_dump())
 
 
 class Change(Body):
@@ -95,26 +96,27 @@ def list_threads(kb: KnowledgeBaseName, service: Serving, client: Asking) -> Ite
 @router.get("/threads/{thread}", responses=errors(404))
 def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> StoredConversation:
     """Show a conversation, oldest turn first."""
-    one = Thread(client, kb, thread)
-    turns = service.conversations.turns(one)
+    key = Thread(client, kb, thread)
+    turns = service.conversations.turns(key)
     if not turns:
         raise NotFoundError(f"there is no thread {thread!r} about {kb!r}")
-    said = [message for turn in turns for message in (Message(role="user", content=turn.question),
-                                                      Message(role="assistant", content=turn.answer.answer))]
-    entry = service.conversations.entry(one)
-    return StoredConversation(messages=said, turns=turns, title=entry.title, link=entry.link)
+    messages: list[Message] = []
+    for turn in turns:
+        messages += [Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer.answer)]
+    entry = service.conversations.entry(key)
+    return StoredConversation(messages=messages, turns=turns, title=entry.title, link=entry.link)
 
 
 @router.patch("/threads/{thread}", responses=errors(404))
 def change_thread(thread: ThreadName, kb: KnowledgeBaseName, change: Change, service: Serving, client: Asking,
                   ) -> ConversationItem:
     """Rename a conversation, share it through a link, or stop sharing it."""
-    one = Thread(client, kb, thread)
+    key = Thread(client, kb, thread)
     if change.title is not None:
-        service.conversations.rename(one, change.title.strip() or change.title)
+        service.conversations.rename(key, change.title.strip() or change.title)  # a title of spaces stays as it is
     if change.shared is not None:
-        service.conversations.share(one, shared=change.shared)
-    return service.conversations.entry(one)
+        service.conversations.share(key, shared=change.shared)
+    return service.conversations.entry(key)
 
 
 @router.put("/threads/{thread}/turns/{number}/rating", responses=errors(404))
@@ -128,7 +130,7 @@ def rate_turn(thread: ThreadName, number: Annotated[int, Path(ge=1, le=2**31)], 
 @router.delete("/threads/{thread}", status_code=204, responses=errors(404), response_class=Response)
 def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> None:
     """Delete a conversation."""
-    show_thread(thread, kb, service, client)
+    show_thread(thread, kb, service, client)  # raises NotFoundError if there is none
     service.conversations.delete(Thread(client, kb, thread))
 
 
@@ -136,8 +138,9 @@ def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, c
 def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
                 bases: Seeing, _: Asking) -> SharedConversation:
     """Show a shared conversation to a client that has its link and may ask its knowledge base."""
-    found = service.conversations.by_link(link)
-    # If a command drops a knowledge base, its conversations remain until a server starts.
-    if not bases.hold(found.kb) or not Layout.by(service.resources.settings, found.kb).exists():
+    conversation = service.conversations.by_link(link)
+    # Conversations about a knowledge base that a command has dropped may remain until a server starts.
+    base_exists = Layout.by(service.resources.settings, conversation.kb).exists()
+    if not bases.covers(conversation.kb) or not base_exists:
         raise no_link()
-    return found
+    return conversation

@@ -105,7 +105,7 @@ def edit(kb: KbName, change: Change, service: Serving) -> Edited:
     """Change the graph, and update everything that depends on it."""
     number = service.resources.edit(kb, change.carry_out)
     with service.resources.snapshot(kb) as edited:
-        decided = next(one.edit for one in edited.kb.edits.table.all() if one.number == number)
+        decided = next(decision.edit for decision in edited.kb.edits.table.all() if decision.number == number)
         return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))
 
 
@@ -141,14 +141,16 @@ class NamedDecision(EntityDecision):
 def entity_names(reading: Reading, entity: NodeId) -> Items[Alias]:
     """List the entities that were merged into one, and the reason for each."""
     if not reading.kb.entities.has_aliases(entity):
-        return Items(items=[])  # the usual case, for which the graph need not be loaded
-    return Items(items=[alias for group in reading.kb.graph.groups() if group.id == entity for alias in group.aliases])
+        return Items(items=[])  # the usual case; it is answered without loading the graph
+    groups = [group for group in reading.kb.graph.groups() if group.id == entity]
+    return Items(items=[alias for group in groups for alias in group.aliases])
 
 
 @router.get("/entities/decisions", tags=["graph"], responses=errors(404))
 def entity_decisions(reading: Reading) -> Items[NamedDecision]:
     """List decisions on entities, oldest first."""
     def name(entity: str) -> str:
+        """Return an entity's name, or its id if it no longer exists."""
         mentions = reading.kb.graph.mentions
         return mentions.entity(entity).name if entity in mentions else entity
 
@@ -209,14 +211,15 @@ def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplace
     """Replace the schema in force and apply it to all facts, or start a new knowledge base with it."""
     check_name(kb)
     schema, resources = parse_schema(given.text, given.file), service.resources
-    known, changes, version = kb in knowledge_bases(resources.settings), list[ElementChange](), 0
-    if known:
+    exists = kb in knowledge_bases(resources.settings)
+    version, changes = 0, list[ElementChange]()
+    if exists:
         with resources.snapshot(kb) as reading:
             version, changes = reading.kb.schemas.version(), diff(reading.kb.schemas.current(), schema)
     if given.dry_run:
-        return SchemaReplaced(version=version, changed=not known or bool(changes), changes=changes)
+        return SchemaReplaced(version=version, changed=not exists or bool(changes), changes=changes)
     changed = resources.set_schema(kb, schema, given.who)
-    if known:
+    if exists:
         resources.update_tree(kb)
     with resources.snapshot(kb) as reading:
         return SchemaReplaced(version=reading.kb.schemas.version(), changed=changed, changes=changes)

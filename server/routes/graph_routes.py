@@ -52,176 +52,190 @@ from ..security.access import may
 from ..service import Reading, Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])
-_FACTS = 50
+_MOST_FACTS = 50
 """Number of facts to send with an entity; the other facts are in the pages of its neighbourhood."""
 _MOST_ROWS = 1000
 _MOST_NODES = 500
-_SHOWN = 100
+_DEFAULT_ROWS = 100
 _MOST_PARTS = 20
 _Part = Annotated[str, Query(max_length=LONGEST)]
 
 
-class _Seen(NamedTuple):
+class _BaseView(NamedTuple):
+    """A knowledge base, and a view of its graph for browsing."""
+
     kb: KnowledgeBase
     view: GraphView
 
 
-def _seen(reading: Reading) -> _Seen:
-    return _Seen(reading.kb, GraphView(reading.index))
+def _view_base(reading: Reading) -> _BaseView:
+    return _BaseView(reading.kb, GraphView(reading.index))
 
 
-Seen = Annotated[_Seen, Depends(_seen)]
+Base = Annotated[_BaseView, Depends(_view_base)]
 
 
 @router.get("/graph/types", tags=["graph"], responses=errors(404))
-def graph_types(seen: Seen, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
+def graph_types(base: Base, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
                                                                "each; none: all")] = None) -> GraphTypes:
     """Count the entity types and relations."""
-    return GraphTypes(entity_types=_counts(seen.view.types)[:limit], relations=_counts(seen.view.relations)[:limit])
+    return GraphTypes(entity_types=_counts(base.view.types)[:limit], relations=_counts(base.view.relations)[:limit])
 
 
 def _counts(counted: Counter[str]) -> list[Count]:
+    """Return counted names, the most frequent first, equally frequent ones in alphabetical order."""
     return [Count(name=name, count=count)
             for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
 
 
 @router.get("/graph/search", tags=["graph"], responses=errors(404))
-def search_graph(seen: Seen, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
+def search_graph(base: Base, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
                  limit: Limit = 20) -> Items[Node]:
     """Find entities with a name that contains these words."""
-    return Items(items=seen.view.search(q, kind, limit))
+    return Items(items=base.view.search(q, kind, limit))
 
 
 @router.get("/graph/names", tags=["graph"], responses=errors(404))
-def named_entities(seen: Seen, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
+def named_entities(base: Base, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
                    ) -> Items[Node]:
     """Find the entities with exactly these names."""
-    return Items(items=seen.view.find_by_name(names))
+    return Items(items=base.view.find_by_name(names))
 
 
 @router.get("/graph/overview", tags=["graph"], responses=errors(404))
 def graph_overview(
-    seen: Seen, kind: TypeName = "", limit: Limit = 100, offset: Offset = 0,
+    base: Base, kind: TypeName = "", limit: Limit = 100, offset: Offset = 0,
     q: Annotated[str, Query(max_length=200, description="only entities with a name that contains these words")] = "",
     relation: Annotated[str, Query(max_length=200, description="only entities with a fact of this relation")] = "",
     document: Annotated[str, Query(max_length=1000, description="only entities that this document mentions")] = "",
     community: Annotated[str, Query(max_length=100, description="only members of this community")] = "",
 ) -> Subgraph:
     """Return a page of the entities, best connected first, and the facts among them."""
-    kb, view = seen
+    kb, view = base
     chunks = {chunk for chunk, source in kb.documents.of_chunks().items() if source == document} if document else None
-    members = set(_community(kb, community).members) if community else None
+    members = set(_require_community(kb, community).members) if community else None
     matches = view.matching(kind, relation, chunks, members, q)
     shown = matches[offset:offset + limit]
-    return view.drawn(shown, view.among(shown, relation), len(matches), linked=not relation)
+    return view.subgraph(shown, view.among(shown, relation), len(matches), linked=not relation)
 
 
 @router.get("/graph/path", tags=["graph"], responses=errors(404))
-def path_between(seen: Seen, start: Annotated[str, Query(max_length=100)], end: Annotated[str, Query(max_length=100)],
+def path_between(base: Base, start: Annotated[str, Query(max_length=100)], end: Annotated[str, Query(max_length=100)],
                  ) -> Subgraph:
     """Return a shortest path between two entities along facts, with its entities in order; empty if there is none."""
     for entity in (start, end):
-        _node(seen.view, entity)  # both have to exist
-    nodes = seen.view.path(start, end)
-    steps = {frozenset((one.id, other.id)) for one, other in pairwise(nodes)}
-    return seen.view.drawn(nodes, [edge for edge in seen.view.among(nodes)
-                                   if frozenset((edge.source, edge.target)) in steps], len(nodes))
+        _require_node(base.view, entity)
+    nodes = base.view.path(start, end)
+    steps = {frozenset((node.id, next_node.id)) for node, next_node in pairwise(nodes)}
+    edges = [edge for edge in base.view.among(nodes) if frozenset((edge.source, edge.target)) in steps]
+    return base.view.subgraph(nodes, edges, len(nodes))
 
 
 @router.get("/graph/fact", tags=["graph"], responses=errors(404))
-def show_fact(seen: Seen, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
+def show_fact(base: Base, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
               relation: Annotated[str, Query(max_length=200)]) -> ShownFact:
     """Show a fact with its sources."""
-    kb, view = seen
+    kb, view = base
     fact = (source, relation, target)
     support = view.support(fact)
     if not support:
         raise NotFoundError(f"there is no fact {relation!r} between these entities")
-    return _fact(view, fact, Sources(kb.documents.chunks(sorted(support))))
+    return _shown_fact(view, fact, Sources(kb.documents.chunks(sorted(support))))
 
 
 @router.get("/graph/sentences", tags=["graph"], responses=errors(404))
-def show_sentences(seen: Seen, source: Annotated[str, Query(max_length=100)],
+def show_sentences(base: Base, source: Annotated[str, Query(max_length=100)],
                    target: Annotated[str, Query(max_length=100)]) -> Items[Source]:
     """Show the sentences that name two entities which share no fact."""
-    kb, view = seen
-    node, other = _node(view, source), _node(view, target)
-    shared = set(view.index.entity_support(source)) & set(view.index.entity_support(target))
-    found = mentioned_together(view, node, kb.documents.chunks(sorted(shared)), [other])
-    return Items(items=[evidence for one in found for evidence in one.evidence])
+    kb, view = base
+    node, other = _require_node(view, source), _require_node(view, target)
+    shared_chunks = set(view.index.entity_support(source)) & set(view.index.entity_support(target))
+    pairs = mentioned_together(view, node, kb.documents.chunks(sorted(shared_chunks)), [other])
+    return Items(items=[evidence for pair in pairs for evidence in pair.evidence])
 
 
 @router.get("/graph/neighbourhood", tags=["graph"], responses=errors(404))
-def neighbourhood(seen: Seen, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
+def neighbourhood(base: Base, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
     """Return an entity, a page of its `total` neighbours, best connected first, and the facts among them."""
-    centre = _node(seen.view, entity)
-    matches = seen.view.neighbours(entity)
+    centre = _require_node(base.view, entity)
+    matches = base.view.neighbours(entity)
     shown = [centre, *matches[offset:offset + limit]]
-    return seen.view.drawn(shown, seen.view.among(shown), len(matches), linked=True)
+    return base.view.subgraph(shown, base.view.among(shown), len(matches), linked=True)
 
 
 @router.get("/graph/entity", tags=["graph"], responses=errors(404))
-def show_entity(seen: Seen, entity: NodeId, at: At = "") -> EntityAnswer:
+def show_entity(base: Base, entity: NodeId, at: At = "") -> EntityAnswer:
     """Show an entity: its names, attributes, documents, facts with their sources, and what is mentioned with it."""
-    kb, view = seen
-    node, index = _node(view, entity), view.index
-    keys = view.facts(entity, at)[:_FACTS]
-    mentioned = index.entity_support(entity)
-    wanted = {*mentioned, *(chunk for key in keys for chunk in view.support(key))}
-    chunks = kb.documents.chunks(sorted(wanted))
+    kb, view = base
+    node, index = _require_node(view, entity), view.index
+    keys = view.facts(entity, at)[:_MOST_FACTS]
+    mentioning = index.entity_support(entity)  # ids of the chunks that mention it
+    stating = {chunk for key in keys for chunk in view.support(key)}
+    chunks = kb.documents.chunks(sorted({*mentioning, *stating}))
     sources = Sources(chunks)
     return EntityAnswer(
-        **node.model_dump(), aliases=view.aliases(entity), documents=sources.documents(mentioned),
+        **node.model_dump(), aliases=view.aliases(entity), documents=sources.documents(mentioning),
         attributes={name: sorted(values) for name, values in sorted(index.graph.told(entity).items())},
         times={name: {value: validity.note() for value, validity in values.items()}
                for name, values in index.graph.validities(entity).items()},
-        facts=[_fact(view, key, sources) for key in keys],
-        together=mentioned_together(view, node, [chunk for chunk in chunks if chunk.id in mentioned]))
+        facts=[_shown_fact(view, key, sources) for key in keys],
+        together=mentioned_together(view, node, [chunk for chunk in chunks if chunk.id in mentioning]))
 
 
-def _node(view: GraphView, entity: str) -> Node:
-    """Return an entity's node; raises a 404 for one that there is not."""
+def _require_node(view: GraphView, entity: str) -> Node:
+    """Return an entity by its id.
+
+    Raises:
+        NotFoundError: there is no such entity.
+    """
     node = view.node(entity)
     if node is None:
         raise NotFoundError(f"there is no entity {entity!r}")
     return node
 
 
-def _community(kb: KnowledgeBase, community: str) -> TreeCommunity:
+def _require_community(kb: KnowledgeBase, community: str) -> TreeCommunity:
+    """Return a community by its id.
+
+    Raises:
+        NotFoundError: there is no such community.
+    """
     found = kb.communities.get(community)
     if found is None:
         raise NotFoundError(f"there is no community {community!r}")
     return found
 
 
-def _fact(view: GraphView, key: EdgeKey, sources: Sources) -> ShownFact:
+def _shown_fact(view: GraphView, key: EdgeKey, sources: Sources) -> ShownFact:
+    """Return a fact with its time and its evidence; `sources` must have the chunks that state it."""
     head, relation, tail = key
-    return ShownFact(id=triple_id(*key), subject=_node(view, head), relation=relation, object=_node(view, tail),
-                time=view.index.graph.validity(key).note(),
-                evidence=[Source(**source) for source in sources.of(view.support(key))])
+    evidence = [Source(**source) for source in sources.of(view.support(key))]
+    return ShownFact(id=triple_id(*key), subject=_require_node(view, head), relation=relation,
+                     object=_require_node(view, tail), time=view.index.graph.validity(key).note(), evidence=evidence)
 
 
 @router.get("/tree", tags=["graph"], responses=errors(404))
-def show_tree(seen: Seen, level: Annotated[int | None, Query(ge=0, le=100, description="none: the coarsest")] = None,
+def show_tree(base: Base, level: Annotated[int | None, Query(ge=0, le=100, description="none: the coarsest")] = None,
               parent: Annotated[str, Query(max_length=100, description="only those within this one")] = "",
               limit: Limit = 50, offset: Offset = 0) -> Tree:
     """List the communities of a level, or those within one community, largest first."""
-    communities = seen.kb.communities
+    communities = base.kb.communities
     levels = communities.levels()
     shown, total = communities.page(levels - 1 if level is None else level, parent, limit=limit, offset=offset)
-    return Tree(levels=levels, total=total, items=[_item(community, seen.view) for community in shown])
+    return Tree(levels=levels, total=total, items=[_community_item(community, base.view) for community in shown])
 
 
 @router.get("/tree/community", tags=["graph"], responses=errors(404))
-def show_community(seen: Seen, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
+def show_community(base: Base, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
     """Show a community with a page of its members."""
-    shown = _community(seen.kb, community)
-    members = seen.view.find(shown.members)
-    return CommunityAnswer(**_item(shown, seen.view).model_dump(), members=members[offset:offset + limit],
+    shown = _require_community(base.kb, community)
+    members = base.view.find(shown.members)
+    return CommunityAnswer(**_community_item(shown, base.view).model_dump(), members=members[offset:offset + limit],
                            total=len(members))
 
 
-def _item(community: TreeCommunity, view: GraphView) -> CommunityItem:
+def _community_item(community: TreeCommunity, view: GraphView) -> CommunityItem:
+    """Return a community as an item of a list, with the names of its keywords."""
     return CommunityItem(
         id=community.id, name=community.name, summary=community.summary, size=len(community.members),
         cohesion=community.cohesion, level=community.level, parent=community.parent or None,
@@ -230,7 +244,7 @@ def _item(community: TreeCommunity, view: GraphView) -> CommunityItem:
 
 @router.get("/table", tags=["graph"], responses=errors(404, 504))
 async def compute_table(  # noqa: PLR0913  (its parameters)
-    *, seen: Seen, service: Serving, client: Annotated[str, may("read")],
+    *, base: Base, service: Serving, client: Annotated[str, may("read")],
     relation: Annotated[str, Query(min_length=1, max_length=LONGEST, description="the relation or attribute, as "
                                                                                  "`fields` lists them")],
     head: Annotated[_Part, Query(description="only rows whose subject has this name or a part of one; A|B: either",
@@ -248,30 +262,31 @@ async def compute_table(  # noqa: PLR0913  (its parameters)
     at: At = "",
     document: Annotated[_Part, Query(description="only rows of documents with this part in their id or title")] = "",
     limit: Annotated[int | None, Query(
-        ge=1, le=_MOST_ROWS, description=f"the maximum number of rows or groups, {_SHOWN} if left out; what is "
+        ge=1, le=_MOST_ROWS, description=f"the maximum number of rows or groups, {_DEFAULT_ROWS} if left out; what is "
                                          "computed counts all. Of smallest, largest, first and last: how many values, "
                                          "1 if left out")] = None,
 ) -> ComputedTable:
     """Compute a table: the rows of a relation or attribute, filtered, counted and grouped, each with its source."""
+    is_extreme = do in EXTREMES and not by  # such as the largest values, of which 0 means one
     lookup = TripleLookup(
         relation=relation, head=head, tail=tail, where=tuple(where), by=by, do=do, show=tuple(show), at=at,
-        document=document, limit=limit or (0 if do in EXTREMES and not by else _SHOWN))
-    # A large one takes as long as a question, so it waits for its turn like one.
+        document=document, limit=limit or (0 if is_extreme else _DEFAULT_ROWS))
+    # A large table takes as long as a question, so it waits for a slot as questions do.
     async with service.questions.turn(client):
-        return await anyio.to_thread.run_sync(lambda: tabulate(seen.view.index, seen.kb.schemas.current(), lookup))
+        return await anyio.to_thread.run_sync(lambda: tabulate(base.view.index, base.kb.schemas.current(), lookup))
 
 
 @router.get("/fields", tags=["graph"], responses=errors(404))
-def list_fields(seen: Seen) -> Items[TableField]:
+def list_fields(base: Base) -> Items[TableField]:
     """List the relations, then the attributes, the most rows first."""
-    return Items(items=[TableField(**field._asdict()) for field in terms_of(seen.view.index)])
+    return Items(items=[TableField(**field._asdict()) for field in terms_of(base.view.index)])
 
 
 @router.get("/export", tags=["graph"], responses=errors(404), response_class=StreamingResponse)
 def export(kb: KbName, reading: Reading, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
     """Export the graph with its tree as a file."""
     pieces = export_pieces(form, reading.kb.tree_graph(), lambda: reading.index)
-    # The plain file name is for clients that support ASCII only.
+    # `filename` is for clients that support only ASCII names, `filename*` for all others.
     disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
     return StreamingResponse(pieces, media_type=FORMATS[form].media_type,
                              headers={"Content-Disposition": disposition})
@@ -285,21 +300,23 @@ class Cited(Body):
 
 
 @router.post("/graph/evidence", tags=["graph"], responses=errors(404))
-def evidence(seen: Seen, cited: Cited) -> Subgraph:
+def evidence(base: Base, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
-    view = seen.view
-    known, named = stated_by(view.index, cited.citations)
-    nodes = view.find(named | {end for head, _, tail in known for end in (head, tail)})[:_MOST_NODES]
+    view = base.view
+    facts, named = stated_by(view.index, cited.citations)
+    ends = {end for head, _, tail in facts for end in (head, tail)}
+    nodes = view.find(named | ends)[:_MOST_NODES]
     shown = {node.id for node in nodes}
-    return view.drawn(nodes, [view.edge(key) for key in known if key[0] in shown and key[2] in shown], len(nodes))
+    edges = [view.edge((head, relation, tail)) for head, relation, tail in facts if head in shown and tail in shown]
+    return view.subgraph(nodes, edges, len(nodes))
 
 
 @router.get("/graph/among", tags=["graph"], responses=errors(404))
-def among(seen: Seen, entities: Annotated[list[Annotated[str, Query(max_length=200)]],
+def among(base: Base, entities: Annotated[list[Annotated[str, Query(max_length=200)]],
                                           Query(alias="id", max_length=_MOST_NODES)]) -> Subgraph:
     """Return the given entities and the facts among them."""
-    nodes = seen.view.find(dict.fromkeys(entities))
-    return seen.view.drawn(nodes, seen.view.among(nodes), len(nodes), linked=True)
+    nodes = base.view.find(dict.fromkeys(entities))
+    return base.view.subgraph(nodes, base.view.among(nodes), len(nodes), linked=True)
 
 
 @router.get("/introduction", tags=["knowledge bases"], responses=errors(404))
@@ -318,8 +335,10 @@ def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> P
 
 
 @router.post("/questions/next", tags=["questions"], responses=errors(404))
-def next_questions(kb: KbName, seen: Seen, service: Serving, cited: Cited) -> Items[str]:
+def next_questions(kb: KbName, base: Base, service: Serving, cited: Cited) -> Items[str]:
     """Suggest questions that were answered when they were tried, about the entities in the cited text."""
-    named = [node.id for node in evidence(seen, cited).nodes]
-    found = example_questions(seen.view.index, partial(service.tried.answer, kb), about=named) if named else []
-    return Items(items=[one.text for one in found])
+    named = [node.id for node in evidence(base, cited).nodes]
+    if not named:
+        return Items(items=[])
+    questions = example_questions(base.view.index, partial(service.tried.answer, kb), about=named)
+    return Items(items=[question.text for question in questions])

@@ -22,7 +22,12 @@ router = APIRouter(prefix="/api/model", tags=["model"])
 _MOST = 500
 
 
-def _address(text: str) -> str:
+def _check_address(text: str) -> str:
+    """Return the address of a model's endpoint in its normal form; empty stays empty.
+
+    Raises:
+        ValueError: it is not the address of an HTTP server.
+    """
     address = check_endpoint(text)
     parts = urlsplit(address)
     if address and (parts.scheme not in {"http", "https"} or not parts.hostname):
@@ -50,7 +55,7 @@ class Model(BaseModel):
 class ModelChoice(Body):
     """The choice of a model; without an endpoint or a provider in its name, the rules answer."""
 
-    endpoint: Annotated[str, Field(max_length=_MOST), AfterValidator(_address)] = ""
+    endpoint: Annotated[str, Field(max_length=_MOST), AfterValidator(_check_address)] = ""
     model: str = Field(default="", max_length=_MOST)
     key: SecretStr = Field(default=SecretStr(""), max_length=_MOST,
                            description="stored only in the server's memory")
@@ -93,22 +98,27 @@ def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
 
 
 def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
-    """Return the settings with another model. A key that was set before is never sent to another address."""
-    settings, key = service.resources.settings, choice.key.get_secret_value()
-    steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
-    options = {"llm_reasoning_effort": "", "llm_extra_body": {}}  # set for the model that was there
+    """Return the current settings with the chosen model instead.
+
+    If the choice has no key, the current key is used, but only for the address it was set for: a key is never sent to
+    another address.
+    """
+    settings, new_key = service.resources.settings, choice.key.get_secret_value()
+    models_of_steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
+    options = {"llm_reasoning_effort": "", "llm_extra_body": {}}  # what was set suits only the previous model
     chosen = settings.model_copy(update={
-        "llm_base_url": choice.endpoint or None, **steps, **options,
+        "llm_base_url": choice.endpoint or None, **models_of_steps, **options,
         "llm_model": choice.model.strip() or Settings.model_fields["llm_model"].default})
-    same = (chosen.llm_base_url, host_of(chosen)) == (settings.llm_base_url, host_of(settings))
-    kept = settings.llm_api_key if same else SecretStr(NO_KEY)
-    return chosen.model_copy(update={"llm_api_key": SecretStr(key) if key else kept})
+    has_same_address = (chosen.llm_base_url, host_of(chosen)) == (settings.llm_base_url, host_of(settings))
+    current_key = settings.llm_api_key if has_same_address else SecretStr(NO_KEY)
+    return chosen.model_copy(update={"llm_api_key": SecretStr(new_key) if new_key else current_key})
 
 
 def _model(service: Serving) -> Model:
+    """Describe the reasoner in use: the model of the settings, or the rules if none is set."""
     settings = service.resources.settings
-    used = settings.uses_llm
-    return Model(reasoner="llm" if used else "rules", model=settings.llm_model if used else "",
-                 endpoint=settings.llm_base_url or "", host=host_of(settings) if used else "",
-                 has_key=used and settings.llm_api_key.get_secret_value() != NO_KEY,
+    uses_llm = settings.uses_llm
+    return Model(reasoner="llm" if uses_llm else "rules", model=settings.llm_model if uses_llm else "",
+                 endpoint=settings.llm_base_url or "", host=host_of(settings) if uses_llm else "",
+                 has_key=uses_llm and settings.llm_api_key.get_secret_value() != NO_KEY,
                  from_page=service.model_from_page)

@@ -26,16 +26,16 @@ from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
 from ...text.tokens import estimate_tokens
-from ..error_responses import UnavailableError, error_told
+from ..error_responses import UnavailableError, log_and_describe
 from ..responses import KbName, errors, event_stream
-from ..runs.questions import GONE, WITHDRAWN, QuestionRequest, question_in
+from ..runs.questions import NOT_ANSWERED, WITHDRAWN, QuestionRequest, question_in
 from ..security.access import AFFORDABLE, Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
 from .chat_routes import MAX_MESSAGES
 
 router = APIRouter(prefix="/v1", tags=["openai"])
-_SOURCE = re.compile(r"^\[(\d+)\]", re.MULTILINE)
+_SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 
 
 class TextPart(BaseModel):
@@ -90,30 +90,30 @@ class Completion(NamedTuple):
     model: str
 
     def part(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Return an object of OpenAI's API."""
+        """Return an object of OpenAI's API with the shared fields and the given ones; `kind` is its type there."""
         return {"id": self.id, "object": kind, "created": self.created, "model": self.model, **fields}
 
 
 @router.get("/models", responses=errors(), dependencies=[may("ask")])
 def list_models(service: Serving, bases: Seeing) -> dict[str, Any]:
     """List the knowledge bases that the key covers, as models."""
-    names = [name for name in knowledge_bases(service.resources.settings) if bases.hold(name)]
+    names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
     return {"object": "list", "data": [_model(name) for name in names]}
 
 
 @router.get("/models/{knowledge_base}", responses=errors(404), dependencies=[may("ask")])
 def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[str, Any]:
     """Return a knowledge base as a model."""
-    return _model(_known(knowledge_base, service, bases))
+    return _model(_require_base(knowledge_base, service, bases))
 
 
-def _known(model: str, service: Service, bases: Bases) -> str:
-    """Return the knowledge base that a model names.
+def _require_base(model: str, service: Service, bases: Bases) -> str:
+    """Return a model's name after checking that it is a knowledge base that the client's key covers.
 
     Raises:
-        UnknownKnowledgeBaseError: there is none of that name, whatever the name is; lists those that there are.
+        UnknownKnowledgeBaseError: it is not; the message lists the knowledge bases that the key covers.
     """
-    names = [name for name in knowledge_bases(service.resources.settings) if bases.hold(name)]
+    names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
     if model not in names:
         raise UnknownKnowledgeBaseError(model, service.resources.settings.home, seen=names)
     return model
@@ -127,7 +127,7 @@ def _model(name: str) -> dict[str, Any]:
 async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking, bases: Seeing,
                    ) -> dict[str, Any] | Response:
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
-    await anyio.to_thread.run_sync(_known, asked.model, service, bases)
+    await anyio.to_thread.run_sync(_require_base, asked.model, service, bases)
     earlier, question = _question(asked)
     pieces = _pieces(asked.model, question, earlier, service, client)
     completion = Completion(f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), asked.model)
@@ -136,11 +136,11 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     parts: list[str] = []
     answer: dict[str, Any] = {}
     async with aclosing(pieces):
-        async for text, found in pieces:
-            parts = [] if text == WITHDRAWN else [*parts, text]
-            answer = found
+        async for piece, fields in pieces:
+            answer = fields  # the fields of the last piece are those of the answer
+            parts = [] if piece == WITHDRAWN else [*parts, piece]
             if await request.is_disconnected():
-                raise UnavailableError(GONE)
+                raise UnavailableError(NOT_ANSWERED)
     text = "".join(parts)
     message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
                "annotations": _annotations(asked.model, text, answer["citations"], request)}
@@ -149,54 +149,66 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
 
 
 def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the conversation before the question, and the question; messages of the system are instructions.
+    """Return the conversation before the question, and the question, which is the last message.
+
+    The messages of the system and the developer become instructions for wording the answer.
 
     Raises:
-        QuestionError: there is no question, or it is not allowed.
+        QuestionError: the last message is not the user's, or the question is not allowed.
     """
     *before, last = asked.messages
-    kinds: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
-    earlier = [kinds[message.role](message.text) for message in before if message.role in kinds]
+    types: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
+    earlier = [types[message.role](message.text) for message in before if message.role in types]
     instructions = "\n".join(message.text for message in before if message.role in {"system", "developer"})
-    return question_in([*earlier, kinds.get(last.role, AIMessage)(last.text)], mode=asked.mode,
-                       instructions=instructions, documents=asked.documents, where=asked.where)
+    last_message = types.get(last.role, AIMessage)(last.text)  # `question_in` refuses one that is not the user's
+    return question_in([*earlier, last_message], mode=asked.mode, instructions=instructions,
+                       documents=asked.documents, where=asked.where)
 
 
 async def _pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service, client: str,
                   ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
-    """Yield the pieces of the answer, an empty one at each step; the last one, the list of sources, with the answer."""
+    """Yield the answer in pieces of text, each paired with a dict.
+
+    The last piece is the list of sources, and its dict has all fields of the answer. All other dicts are empty. A step
+    without text yields an empty piece, so the caller can check that the client is still connected.
+
+    Raises:
+        UnavailableError: the answering ended without an answer, because the server stopped.
+    """
     async with service.questions.answering(client, kb, question, earlier) as events:
         async for item in events:
             if item.event == "answer":
                 yield _sources(item.data["citations"]), item.data
                 return
-            pieces = {"token": item.data.get("text", ""), "withdrawn": WITHDRAWN}
-            yield pieces.get(item.event, ""), {}
-    raise UnavailableError(GONE)
+            texts = {"token": item.data.get("text", ""), "withdrawn": WITHDRAWN}
+            yield texts.get(item.event, ""), {}
+    raise UnavailableError(NOT_ANSWERED)
 
 
 def _sources(citations: Sequence[dict[str, Any]]) -> str:
-    """Return the sources as lines, for front ends that do not show annotations."""
-    lines = [f"[{one['id']}] {one['document']}: \u201c{source_text(one['quote'])}\u201d" for one in citations]
+    """Return the sources as lines to append to an answer, for front ends that do not show annotations."""
+    lines = [f"[{cited['id']}] {cited['document']}: \u201c{source_text(cited['quote'])}\u201d" for cited in citations]
     return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], request: Request) -> list[dict[str, Any]]:
-    """Return each mark `[n]`, of claims and of sources, as a citation of OpenAI's API.
+    """Return an annotation of OpenAI's API for each mark `[n]` in an answer, whose link opens the quote in the page.
 
-    Its address opens the quote in Banyan's page.
+    Marks are behind the claims, and before the sources that are listed at the end. A mark without a citation of that
+    number gets no annotation, nor does one in withdrawn text.
     """
-    by_id = {one["id"]: one for one in citations}
-    start = max(text.rfind(WITHDRAWN), 0)  # what is withdrawn cites nothing
-    sources = len(text) - len(_sources(citations))
-    marks = [*find_marks(text[:sources], start), *_SOURCE.finditer(text, sources)]
+    by_id = {cited["id"]: cited for cited in citations}
+    start = max(text.rfind(WITHDRAWN), 0)  # what precedes the last withdrawal is withdrawn
+    sources_start = len(text) - len(_sources(citations))
+    marks = [*find_marks(text[:sources_start], start), *_SOURCE_MARK.finditer(text, sources_start)]
     return [{"type": "url_citation", "url_citation": {
         "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
-        "url": _address(kb, cited, request), "quote": cited["quote"]}}
+        "url": _citation_url(kb, cited, request), "quote": cited["quote"]}}
         for mark in marks if (cited := by_id.get(int(mark[1])))]
 
 
-def _address(kb: str, cited: dict[str, Any], request: Request) -> str:
+def _citation_url(kb: str, cited: dict[str, Any], request: Request) -> str:
+    """Return the address of Banyan's page that opens the cited document at the quote."""
     place = {"kb": kb, "doc": cited["document"], "start": cited["start"], "end": cited["end"]}
     return f"{request.base_url}#/ask?{urlencode(place)}"
 
@@ -204,33 +216,39 @@ def _address(kb: str, cited: dict[str, Any], request: Request) -> str:
 async def _chunks(completion: Completion, asked: CompletionRequest,
                   pieces: AsyncIterator[tuple[str, dict[str, Any]]], request: Request,
                   ) -> AsyncIterator[ServerSentEvent]:
+    """Yield an answer as the chunks of OpenAI's stream, which ends with `[DONE]`; an error becomes a chunk too."""
     text = ""
     answer: dict[str, Any] = {}
     try:
         yield _chunk(completion, {"role": "assistant", "content": ""})
-        async for piece, found in pieces:
-            text, answer = text + piece, found
+        async for piece, fields in pieces:
+            text, answer = text + piece, fields  # the fields of the last piece are those of the answer
             if piece:
                 yield _chunk(completion, {"content": piece})
-        noted = _annotations(completion.model, text, answer["citations"], request)
-        yield _chunk(completion, {"grade": answer["grade"], **({"annotations": noted} if noted else {})}, "stop")
+        annotations = _annotations(completion.model, text, answer["citations"], request)
+        last_delta = {"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}
+        yield _chunk(completion, last_delta, "stop")
         if asked.stream_options and asked.stream_options.include_usage:
-            yield _data(completion.part("chat.completion.chunk", choices=[], usage=_usage(asked, text)))
+            yield _json_event(completion.part("chat.completion.chunk", choices=[], usage=_usage(asked, text)))
     except Exception as error:  # noqa: BLE001  (the response has started, so the error is sent as a part of it)
-        yield _data({"error": error_told(error, request).model_dump()})
+        yield _json_event({"error": log_and_describe(error, request).model_dump()})
     yield ServerSentEvent("[DONE]")
 
 
 def _chunk(completion: Completion, delta: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
-    return _data(completion.part("chat.completion.chunk", choices=[
+    """Return a chunk of OpenAI's stream; `reason` is why the answer ends, None while it goes on."""
+    return _json_event(completion.part("chat.completion.chunk", choices=[
         {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}]))
 
 
-def _data(value: dict[str, Any]) -> ServerSentEvent:
+def _json_event(value: dict[str, Any]) -> ServerSentEvent:
     return ServerSentEvent(json.dumps(value, ensure_ascii=False))
 
 
 def _usage(asked: CompletionRequest, text: str) -> dict[str, int]:
-    """Estimate the tokens of the conversation and the answer; the model's own usage is in the accounts."""
+    """Return an estimate of the tokens in the conversation and the answer, with the keys of OpenAI's API.
+
+    It is not what the model behind Banyan used: the knowledge base's status reports that.
+    """
     prompt, completion = sum(estimate_tokens(message.text) for message in asked.messages), estimate_tokens(text)
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

@@ -37,7 +37,7 @@ from .uploads import Upload, files_folder, reading_files, safe_names, sweep_file
 _LOG = logging.getLogger("banyan.server")
 _BEAT = 0.5
 """Seconds between two looks at the table of jobs."""
-_WRITER_ENDS = 600.0
+_WRITER_WAIT = 600.0
 """Seconds that another writer may take to release the knowledge base: a previous process, or an agent's document."""
 
 
@@ -47,49 +47,55 @@ class _Running:
 
     job: Job
     saved: Job
-    """The job as other processes see it."""
+    """The job as it was last saved, which is what other processes see."""
     work: asyncio.Task[Job] = field(init=False)
-    left: bool = False
-    """Whether it is left to other processes, so this one no longer reports it."""
+    is_handed_over: bool = False
+    """Whether other processes are to resume it, so this one no longer saves its state."""
 
 
 class Builds:
     """The builds of a server, as seen and run by one of its processes."""
 
     def __init__(self, resources: Resources, database: ServerDatabase, allowances: Allowances) -> None:
+        """Use the jobs in the server's database; none is run before `take_jobs`."""
         self._resources = resources
         self._allowances = allowances
         self._db = database
         self.jobs = Jobs(database, resources.settings.builds_at_once)
         self._running: dict[str, _Running] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._news = asyncio.Event()
-        self._thread = anyio.CapacityLimiter(1)
-        """For the loop's thread: requests that fill all others must not make this process look dead."""
+        self._wake_up = asyncio.Event()
+        self._loop_thread = anyio.CapacityLimiter(1)
+        """Reserves a thread for `take_jobs`. If it shared the threads of requests, and they were all busy, this process
+        could not note that it runs, and others would take it for dead."""
 
     def begin(self) -> None:
         """Remove the uploads that killed processes were reading."""
         sweep_files(self._resources.settings.home, self.building())
 
-    async def attend(self) -> None:
-        """Take one job after the other, and stop those that are cancelled or that another process has taken over."""
+    async def take_jobs(self) -> None:
+        """Begin queued jobs as slots become free, and stop jobs that are cancelled or taken over; never returns.
+
+        It looks at the table of jobs every `_BEAT` seconds, and at once when a job of this process has changed.
+        """
         while True:
-            self._news.clear()
+            self._wake_up.clear()
             try:
-                await self._look()
+                await self._sync_jobs()
             except (sqlite3.OperationalError, DatabaseError) as error:
                 _LOG.warning("the jobs cannot be looked at for now: %s", getattr(error, "here", error))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), _BEAT)
+                await asyncio.wait_for(self._wake_up.wait(), _BEAT)
 
-    async def _look(self) -> None:
-        changed = [one for one in self._running.values() if one.job is not one.saved]
-        jobs = [one.job for one in changed]
-        news = await anyio.to_thread.run_sync(self.jobs.exchange, set(self._running), jobs, limiter=self._thread)
-        for one, job in zip(changed, jobs, strict=True):
-            one.saved = job
+    async def _sync_jobs(self) -> None:
+        """Save the progress of running jobs, begin the jobs that this process is to do, and stop those it is to end."""
+        changed = [running for running in self._running.values() if running.job is not running.saved]
+        jobs = [running.job for running in changed]  # as they are now: they may change again while they are saved
+        news = await anyio.to_thread.run_sync(self.jobs.exchange, set(self._running), jobs, limiter=self._loop_thread)
+        for running, job in zip(changed, jobs, strict=True):
+            running.saved = job
         for job in news.taken:
-            self._begin(job)
+            self._start_job(job)
         for ended in news.ended & self._running.keys():
             self._running[ended].work.cancel()
 
@@ -98,23 +104,25 @@ class Builds:
         return [job.build for job in reversed(self.jobs.all()) if kb in {"", job.build.kb}]
 
     def building(self) -> dict[str, str]:
-        """Return the ids of the newest builds that have not ended, by knowledge base."""
+        """Return the id of each knowledge base's newest build that has not ended, by the knowledge base's name."""
         return {job.build.kb: job.build.id for job in self.jobs.all(unfinished=True)}
 
-    async def following(self, build: str) -> AsyncIterator[Build]:
-        """Yield a build now and after each change until it ends; of changes in quick succession, some are skipped.
+    async def follow(self, build: str) -> AsyncIterator[Build]:
+        """Yield a build as it is now, and again after each change, until it ends.
+
+        The table of jobs is read every `_BEAT` seconds, so only the last of several changes in that time is yielded.
 
         Raises:
             NotFoundError: there is no such build.
         """
-        told: Build | None = None
-        while told is None or told.state not in OVER:
-            if told is not None:
+        previous: Build | None = None
+        while previous is None or previous.state not in OVER:
+            if previous is not None:
                 await asyncio.sleep(_BEAT)
-            now = (await anyio.to_thread.run_sync(self.jobs.one, build)).build
-            if now != told:
-                yield now
-            told = now
+            current = (await anyio.to_thread.run_sync(self.jobs.one, build)).build
+            if current != previous:
+                yield current
+            previous = current
 
     async def start(self, kb: str, uploads: Sequence[Upload], options: BuildOptions) -> Build:
         """Queue a build of uploaded files, or of the stored documents if there are none.
@@ -126,7 +134,7 @@ class Builds:
         """
         job = new_job(kb, safe_names([upload.name for upload in uploads]), options=options, client=audit.client())
         await anyio.to_thread.run_sync(self.jobs.add, job, uploads)
-        self._news.set()
+        self._wake_up.set()
         return job.build
 
     async def decide(self, build: str, decisions: Sequence[Decision], who: str) -> Build:
@@ -137,7 +145,7 @@ class Builds:
         """
         answer = {"decisions": [decision.model_dump(mode="json") for decision in decisions], "who": who}
         job = await anyio.to_thread.run_sync(self.jobs.resume, build, answer)
-        self._news.set()
+        self._wake_up.set()
         return job.build
 
     async def cancel(self, build: str) -> Build:
@@ -147,34 +155,41 @@ class Builds:
             StateError: it has ended.
         """
         job = await anyio.to_thread.run_sync(self.jobs.cancel, build)
-        self._news.set()
+        self._wake_up.set()
         return job.build
 
     def stop(self) -> None:
-        """Cancel this process's builds, saving their progress; servers that share a database leave them to others."""
+        """Cancel this process's builds; their progress is saved.
+
+        If several servers share the database, another one resumes the builds, so they are not marked as cancelled.
+        """
         for running in self._running.values():
-            running.left = self._db.is_shared
+            running.is_handed_over = self._db.is_shared
             running.work.cancel()
 
     async def wait_for_end(self, seconds: float) -> bool:
-        """Wait for the cancelled builds; return True if all have ended within this many seconds."""
+        """Wait for the cancelled builds at most this many seconds; return True if all have ended by then."""
         if not self._tasks:
             return True
-        _, waiting = await asyncio.wait(self._tasks, timeout=seconds)
-        return not waiting
+        _, unfinished = await asyncio.wait(self._tasks, timeout=seconds)
+        return not unfinished
 
-    def _begin(self, job: Job) -> None:
+    def _start_job(self, job: Job) -> None:
+        """Start a task that runs a job, and another one that saves the result."""
         running = self._running[job.build.id] = _Running(job, job)
         running.work = asyncio.create_task(self._work(running))
-        task = asyncio.create_task(self._finish(running))
+        task = asyncio.create_task(self._save_when_done(running))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _finish(self, running: _Running) -> None:
-        """Save a build's state when its work has ended, as soon as possible."""
+    async def _save_when_done(self, running: _Running) -> None:
+        """Wait until a build's work has ended, then save its state, unless it is handed over to other processes.
+
+        While the database does not answer, saving is tried again and again.
+        """
         await asyncio.wait([running.work])
         job = running.job.having(state="cancelled") if running.work.cancelled() else running.work.result()
-        while not running.left:
+        while not running.is_handed_over:
             try:
                 await anyio.to_thread.run_sync(self.jobs.end, job)
                 break
@@ -182,38 +197,47 @@ class Builds:
                 _LOG.warning("build %s cannot be saved for now: %s", job.build.id, getattr(error, "here", error))
                 await asyncio.sleep(_BEAT)
         del self._running[job.build.id]
-        self._news.set()
+        self._wake_up.set()
 
     async def _work(self, running: _Running) -> Job:
-        """Run the graph until it ends or waits for a decision; return the job as it is then."""
-        until = time.monotonic() + _WRITER_ENDS
+        """Run a job's graph, and return the job with its new state.
+
+        If another process is writing to the knowledge base, wait for it up to `_WRITER_WAIT` seconds. If the database
+        fails, queue the job again, but at most `MOST_TAKEN_UP` times. After any other error, the job has failed.
+        """
+        until = time.monotonic() + _WRITER_WAIT
         while True:
             try:
                 return await self._run_graph(running)
             except WriterBusyError as error:
                 if time.monotonic() > until:
-                    return self._failure(running.job, error)
+                    return self._failed_job(running.job, error)
                 await asyncio.sleep(_BEAT)
             except DatabaseError as error:
                 job = running.job
                 if job.taken_up >= MOST_TAKEN_UP:
-                    return self._failure(job, error)
+                    return self._failed_job(job, error)
                 return job.having(state="queued").model_copy(update={"taken_up": job.taken_up + 1})
-            except BaseException as error:  # reported to the client; defects are also logged
+            except BaseException as error:
+                # A panic in a library's Rust code is no `Exception`, but it fails only this build. Others, such as a
+                # cancellation, are raised again.
                 if not isinstance(error, Exception) and not is_panic(error):
                     raise
-                return self._failure(running.job, error)
+                return self._failed_job(running.job, error)
 
-    def _failure(self, job: Job, error: BaseException) -> Job:
+    def _failed_job(self, job: Job, error: BaseException) -> Job:
+        """Return a job as failed, with the error's description for the client; log the error if it is a defect."""
         if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
             _LOG.error("build %s failed", job.build.id, exc_info=error)
         detail = detail_of(error, self._resources.settings)
-        # Hide where the server stored the files.
+        # Clients are not told the folder where the server stored the uploaded files.
         message = detail.message.replace(f"BANYAN_HOME/{files_folder(job.build.kb)}/", "")
         return job.having(state="failed", error=BuildError(type=detail.type, message=message))
 
     async def _run_graph(self, running: _Running) -> Job:
-        """Run the graph until it ends or asks a person; with the person's answer it runs to the question, then on.
+        """Run the construction graph until it ends or asks a person, and return the job with its new state.
+
+        If a person has answered, the graph first runs again up to the question, and then goes on with the answer.
 
         Raises:
             WriterBusyError: another process is writing to the knowledge base.
@@ -224,15 +248,16 @@ class Builds:
             await self._allowances.refresh()
             stack.enter_context(self._allowances.spending(job.client))
             await anyio.to_thread.run_sync(charge().read_spending)
-            # Compiled for each build, because the number of parallel nodes depends on the model, which may change.
+            # The graph is compiled for each build, because how many nodes run in parallel depends on the model, which
+            # may have changed since the last build.
             graph = build_graph(self._resources, InMemorySaver())
             given: Any = {"knowledge_base": build.kb, "schema": job.options.schema_name}
-            if build.files and not job.run:  # an earlier run has read the files
+            if build.files and not job.run:  # with `job.run`, an earlier run has read the files already
                 folder = str(await stack.enter_async_context(
                     reading_files(self._db, self._resources.settings.home, build.id, build.kb)))
                 given["paths"] = [folder]
-            # The checkpoint of an earlier run is gone. What it paid for is in the ledger, so the same question is
-            # reached again without a call, and then gets the answer.
+            # The checkpoint of the run that asked is gone. But all it paid for is in the ledger, so a new run reaches
+            # the same question without calling the model again. The second step then gives it the answer.
             steps = [given] if job.resume is None else [given, Command(resume=job.resume)]
             for step in steps:
                 async for event in graph.astream(step, config, context=job.options.context, stream_mode="custom",
@@ -249,17 +274,18 @@ def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
 
     Args:
         job: the job as it was before.
-        state: the graph's state, which has an interrupt if it waits.
-        folder: where the uploaded files were read; reports name the files alone.
+        state: the graph's state, which has an interrupt if the graph waits for a person.
+        folder: the folder of the uploaded files, which is removed from their paths in the report.
     """
     failed = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in state.values["files_failed"]]
-    unread = {name: [*job.unread.get(name, ()), *lines] for name, lines in (
-        ("files_failed", failed), ("files_partly_read", state.values["files_partly_read"]),
-        ("files_moved", state.values["files_moved"]))}
+    lines_by_key = {"files_failed": failed, "files_partly_read": state.values["files_partly_read"],
+                    "files_moved": state.values["files_moved"]}
+    # A run of the same job that waited for a person before has added its lines to `job.unread`.
+    unread = {key: [*job.unread.get(key, ()), *lines] for key, lines in lines_by_key.items()}
     if state.interrupts:
-        asked = state.interrupts[0].value
-        review = BuildReview(candidates=[Candidate(**data) for data in asked["delta"]["candidates"]],
-                             error=asked.get("error", ""))
+        question = state.interrupts[0].value
+        review = BuildReview(candidates=[Candidate(**data) for data in question["delta"]["candidates"]],
+                             error=question.get("error", ""))
         return job.having(state="waiting", review=review).model_copy(
             update={"run": state.values["run"], "unread": unread})
     return job.having(state="done", report={**state.values["report"], **unread})

@@ -30,9 +30,9 @@ KEPT_TURNS = 200
 """The newest turns to store of a conversation."""
 READ_TURNS = 50
 """The newest turns to send with a follow-up; the reasoner reads them all."""
-_LISTED = 200
+_MOST_LISTED = 200
 """The newest conversations to list for a client and a knowledge base."""
-_TITLE = 80
+_TITLE_LENGTH = 80
 _ENTRIES = select(*(CONVERSATIONS.c[name] for name in ConversationItem.model_fields))
 
 
@@ -49,7 +49,10 @@ class Thread(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key under which it is stored: no client reaches another one's threads, regardless of the names it sends.
+        """The id of the conversation's row: CLIENT/KNOWLEDGE_BASE/NAME.
+
+        No name that a client sends can lead to another client's conversation, because neither a knowledge base's name
+        nor a thread's may contain a slash.
 
         Raises:
             ThreadNameError, KnowledgeBaseNameError: a name has the wrong form; the message says which form is right.
@@ -57,7 +60,6 @@ class Thread(NamedTuple):
         if not isinstance(self.name, str) or not re.fullmatch(THREAD_NAME, self.name):
             raise ThreadNameError(f"{str(self.name)[:MAX_THREAD_NAME]!r} cannot name a thread: use 1 to "
                                   f"{MAX_THREAD_NAME} letters from a to z, digits and '-', '_', '.', ':'")
-        # The last two parts hold no slash.
         return f"{self.client}/{check_name(self.knowledge_base)}/{self.name}"
 
 
@@ -70,15 +72,26 @@ class Conversations:
 
     def add(self, thread: Thread, question: str, answer: dict[str, Any], scope: Scope = EVERYTHING, *,
             follows: bool = False) -> int | None:
-        """Store a turn with its scope, starting the conversation with the first; return the turn's number, from 1.
+        """Store a question with its answer as the next turn of a conversation, which the first turn creates.
 
-        Remove characters that cannot be stored or sent from its texts (`clean_text`). A turn that `follows` others is
-        not stored if the conversation was deleted meanwhile.
+        Characters that cannot be stored or sent are removed from the texts (`clean_text`). Turns older than the newest
+        `KEPT_TURNS` are deleted.
+
+        Args:
+            thread: the conversation.
+            question: the question.
+            answer: the fields of the answer.
+            scope: the documents that the question was limited to.
+            follows: whether the question followed earlier turns. If so, and the conversation was deleted while the
+                question was being answered, nothing is stored.
+
+        Returns:
+            The turn's number, from 1; None if nothing was stored.
         """
         now, key = datetime.now(UTC), thread.key
         question = clean_text(question)
         title = " ".join(question.split())
-        title = title if len(title) <= _TITLE else f"{title[:_TITLE - 1]}…"
+        title = title if len(title) <= _TITLE_LENGTH else f"{title[:_TITLE_LENGTH - 1]}…"
         with self._db.transaction() as connection:
             if follows and not connection.execute(select(CONVERSATIONS.c.id).where(CONVERSATIONS.c.id == key)).first():
                 return None
@@ -97,28 +110,30 @@ class Conversations:
         return last + 1
 
     def messages(self, thread: Thread) -> list[AnyMessage]:
-        """Return the newest questions and answers, oldest first; empty for a new thread."""
+        """Return the newest questions and answers as messages, oldest first; empty for a new conversation."""
         with self._db.reading() as connection:
             rows = connection.execute(select(TURNS.c.question, TURNS.c.answer).where(
                 TURNS.c.conversation == thread.key).order_by(TURNS.c.number.desc()).limit(READ_TURNS)).fetchall()
-        return [message for question, answer in reversed(rows)
-                for message in (HumanMessage(question), AIMessage(json.loads(answer)["answer"]))]
+        messages: list[AnyMessage] = []
+        for question, answer in reversed(rows):
+            messages += [HumanMessage(question), AIMessage(json.loads(answer)["answer"])]
+        return messages
 
     def all(self, client: str, kb: str) -> list[ConversationItem]:
         """Return a client's conversations about a knowledge base, most recently used first."""
         with self._db.reading() as connection:
             rows = connection.execute(_ENTRIES.where(
                 CONVERSATIONS.c.client == client, CONVERSATIONS.c.kb == kb).order_by(
-                CONVERSATIONS.c.used_at.desc()).limit(_LISTED)).mappings().fetchall()
+                CONVERSATIONS.c.used_at.desc()).limit(_MOST_LISTED)).mappings().fetchall()
         return [ConversationItem.model_validate(dict(row)) for row in rows]
 
     def entry(self, thread: Thread) -> ConversationItem:
-        """Return a conversation.
+        """Return a conversation's title, link and times, without its turns.
 
         Raises:
             NotFoundError: there is no such conversation.
         """
-        row = self._one(_ENTRIES.where(CONVERSATIONS.c.id == thread.key), NotFoundError(
+        row = self._first_row(_ENTRIES.where(CONVERSATIONS.c.id == thread.key), NotFoundError(
             f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}"))
         return ConversationItem.model_validate(dict(row))
 
@@ -128,7 +143,7 @@ class Conversations:
         Raises:
             NotFoundError: no conversation has this link, or it is no longer shared.
         """
-        row = self._one(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link), no_link())
+        row = self._first_row(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link), no_link())
         return SharedConversation(kb=row["kb"], title=row["title"], turns=self._turns(row["id"]))
 
     def turns(self, thread: Thread) -> list[ConversationTurn]:
@@ -165,7 +180,7 @@ class Conversations:
                 raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}")
 
     def delete(self, thread: Thread) -> None:
-        """Delete a conversation, if it exists; a question of it that is being answered is not stored."""
+        """Delete a conversation, if it exists. If a follow-up in it is being answered, its turn is not stored."""
         with self._db.transaction() as connection:
             _delete(connection, CONVERSATIONS.c.id == thread.key)
         self._db.empty_log()
@@ -173,11 +188,13 @@ class Conversations:
     def rename_base(self, old: str, new: str) -> None:
         """Move the conversations about a knowledge base to its new name.
 
-        Delete those about an earlier knowledge base of that name.
+        Conversations that remain about an earlier knowledge base of the new name are deleted first.
         """
         names = {"old": old, "new": new}
         with self._db.transaction() as connection:
             _delete(connection, CONVERSATIONS.c.kb == new)
+            # Ids contain the knowledge base's name (`Thread.key`). Turns come first: they find their conversation by
+            # its old id.
             connection.execute(text(
                 "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
                 "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
@@ -192,13 +209,14 @@ class Conversations:
             _delete(connection, CONVERSATIONS.c.kb == kb)
         self._db.empty_log()
 
-    def sweep(self, there: Collection[str]) -> None:
+    def sweep(self, existing: Collection[str]) -> None:
         """Delete the conversations about knowledge bases that no longer exist."""
         with self._db.transaction() as connection:
-            _delete(connection, CONVERSATIONS.c.kb.not_in(list(there)))
+            _delete(connection, CONVERSATIONS.c.kb.not_in(list(existing)))
         self._db.empty_log()
 
-    def _one(self, query: Select[Any], missing: NotFoundError) -> RowMapping:
+    def _first_row(self, query: Select[Any], missing: NotFoundError) -> RowMapping:
+        """Return the first row of a query; raise `missing` if it has none."""
         with self._db.reading() as connection:
             row = connection.execute(query).mappings().first()
         if row is None:
@@ -206,31 +224,33 @@ class Conversations:
         return row
 
     def _turns(self, key: str) -> list[ConversationTurn]:
+        """Return the turns of the conversation with this id, oldest first."""
         with self._db.reading() as connection:
             rows = connection.execute(
                 select(TURNS).where(TURNS.c.conversation == key).order_by(TURNS.c.number)).fetchall()
         return [_turn(*row) for row in rows]
 
     def _change(self, thread: Thread, **values: str | None) -> None:
-        self.entry(thread)
+        """Change columns of a conversation's row."""
+        self.entry(thread)  # raises NotFoundError if there is no such conversation
         with self._db.transaction() as connection:
             connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
 
 
 def _scope_fields(scope: Scope) -> dict[str, Any]:
-    """Return the scope as fields of a stored answer."""
+    """Return the fields by which a scope is stored with an answer; none if all documents are in it."""
     return {} if scope.is_everything else {"documents": list(scope.documents), "where": dict(scope.where)}
 
 
 def _turn(_conversation: str, number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
-    """Read a row of the table of turns."""
+    """Return a row of the table of turns as a turn; `stored` is the answer as JSON, which also has the scope."""
     answer = json.loads(stored)
     return ConversationTurn(number=number, asked_at=asked_at, question=question, documents=answer.pop("documents", []),
                             where=answer.pop("where", {}), answer=answer, rating=rating)
 
 
 def no_link() -> NotFoundError:
-    """Return the error for a link that does not exist, or not for this client."""
+    """Return the error for a link that does not exist, or whose conversation the client may not read."""
     return NotFoundError("no conversation has this link, or it is not shared any more")
 
 
@@ -243,7 +263,7 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
         new: its new name; empty if it was dropped.
     """
     if settings.database is None and not (settings.home / FILE).is_file():
-        return
+        return  # no server has stored a conversation
     with closing(ServerDatabase.of(settings)) as database:
         conversations = Conversations(database)
         if new:
@@ -252,6 +272,8 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
             conversations.forget_base(old)
 
 
-def _delete(connection: Connection, which: ColumnElement[bool]) -> None:
-    connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(select(CONVERSATIONS.c.id).where(which))))
-    connection.execute(delete(CONVERSATIONS).where(which))
+def _delete(connection: Connection, condition: ColumnElement[bool]) -> None:
+    """Delete the conversations that fit a condition, with their turns."""
+    ids = select(CONVERSATIONS.c.id).where(condition)
+    connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(ids)))
+    connection.execute(delete(CONVERSATIONS).where(condition))

@@ -1,7 +1,7 @@
 """The builds of a server in its database: a queue from which its processes take one after the other.
 
-Every process shows all jobs and can have each cancelled. A job whose process has ended is queued again: each process
-notes every few seconds in a row that it runs.
+Every process can show all jobs, and can cancel each. Every few seconds, each process notes in the database that it is
+running. If the notes of a process stop, the process has ended, and its jobs are queued again.
 """
 
 import logging
@@ -30,11 +30,12 @@ MOST_QUEUED, MOST_OF_ONE = 100, 25
 """The most builds that may be queued or running: in total, and for one client or one knowledge base."""
 MOST_TAKEN_UP = 3
 """How many processes may end while they run a build, since the build may be the cause."""
-GONE = 20.0
-"""Seconds after its last note in which a process still counts as running."""
-_EVERY = 2.0
+DEAD_AFTER = 20.0
+"""Seconds after its last note until a process counts as ended."""
+_NOTE_SECONDS = 2.0
 """Seconds between two notes of a process."""
-_RETRY = 60
+_RETRY_AFTER = 60
+"""Seconds after which a client that was refused is to try again."""
 _IS_OVER = JOBS.c.state.in_(OVER)
 
 
@@ -46,7 +47,11 @@ class BuildOptions(BaseModel):
 
 
 class Job(BaseModel):
-    """A job as its row stores it. The state of one that its process is asked to cancel is "cancelling" there."""
+    """A build with its options, as the table of jobs stores it.
+
+    The row's state is the build's state, with one exception: it is "cancelling" while a process that runs the build is
+    asked to cancel it.
+    """
 
     build: Build
     options: BuildOptions = BuildOptions()
@@ -62,12 +67,12 @@ class Job(BaseModel):
     """How often it was queued again because its process had ended."""
 
     def having(self, **values: Any) -> "Job":
-        """Return the job with fields of its build changed."""
+        """Return a copy of the job in which these fields of its build are changed."""
         return self.model_copy(update={"build": self.build.model_copy(update=values)})
 
 
 def new_job(kb: str, files: Sequence[str] = (), **fields: Any) -> Job:
-    """Return a queued job; ids begin with the time, so jobs are taken in their order."""
+    """Return a new queued job. Its id begins with the time, so jobs in the order of their ids are oldest first."""
     return Job(**fields, build=Build(
         id=new_run(), kb=kb, state="queued", progress=BuildProgress(step="", done=0, total=None), files=list(files),
         created_at=datetime.now(UTC).isoformat(timespec="seconds")))
@@ -86,18 +91,23 @@ class Jobs:
     """The table of jobs, as one of the server's processes uses it."""
 
     def __init__(self, database: ServerDatabase, at_once: int) -> None:
-        """Set how many jobs the processes of the server do at once; each knowledge base has one at most."""
+        """Use the table of jobs in a database.
+
+        Args:
+            database: the server's database.
+            at_once: how many jobs all processes together may run at once. Each knowledge base has one at most.
+        """
         self.process = uuid.uuid4().hex
         """The id of this process."""
         self._db = database
         self._at_once = at_once
-        self._noted = self._trusts_notes_from = float("-inf")
-        # The database's clock: those of several machines may differ.
-        self._now = ("CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)" if database.is_shared else
+        self._noted_at = self._trusts_notes_from = float("-inf")
+        # SQL for the current time in seconds by the database's clock, as the clocks of several machines may differ.
+        self._now_sql = ("CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)" if database.is_shared else
                      "CAST(strftime('%s', 'now') AS INTEGER)")
 
     @contextmanager
-    def _changing(self) -> Iterator[Connection]:
+    def _exclusive_transaction(self) -> Iterator[Connection]:
         """Begin a transaction in which no other process changes jobs."""
         with self._db.transaction() as connection:
             if self._db.is_shared:  # in SQLite, one transaction writes at a time
@@ -105,23 +115,26 @@ class Jobs:
             yield connection
 
     def running(self, connection: Connection) -> set[str]:
-        """Note that this process runs, and return the ids of all that do; those that have ended are forgotten."""
+        """Note that this process is running, and return the ids of all processes that are.
+
+        Processes whose last note is older than `DEAD_AFTER` seconds have ended, and are deleted from the table.
+        """
         now = time.monotonic()
-        if now > self._noted + _EVERY:
-            if now > self._noted + GONE / 2:
-                # What kept this process from its notes may have kept all others, too. Until they had time to note
-                # again, it declares none of them ended.
-                self._trusts_notes_from = now + GONE
-            self._noted = now
-            connection.execute(text(f"INSERT INTO banyan_processes (id, seen) VALUES (:id, {self._now}) "  # noqa: S608
+        if now > self._noted_at + _NOTE_SECONDS:
+            if now > self._noted_at + DEAD_AFTER / 2:
+                # This process has not noted for long, for example because the machine slept. The others may have been
+                # held up by the same, so none of them counts as ended until they had time to note again.
+                self._trusts_notes_from = now + DEAD_AFTER
+            self._noted_at = now
+            connection.execute(text(f"INSERT INTO banyan_processes (id, seen) VALUES (:id, {self._now_sql}) "  # noqa: S608
                                     "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen"), {"id": self.process})
         if now > self._trusts_notes_from:
-            connection.execute(text(f"DELETE FROM banyan_processes WHERE seen < {self._now} - {GONE:.0f} "  # noqa: S608
+            connection.execute(text(f"DELETE FROM banyan_processes WHERE seen < {self._now_sql} - {DEAD_AFTER:.0f} "  # noqa: S608
                                     "AND id <> :id"), {"id": self.process})
         return {self.process, *connection.execute(select(PROCESSES.c.id)).scalars()}
 
     def add(self, job: Job, uploads: Sequence[Upload] = ()) -> None:
-        """Queue a job with the files that it reads, and forget all but the newest jobs that are over.
+        """Queue a job with the files that it is to read; of the jobs that are over, delete all but the newest.
 
         Raises:
             TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
@@ -129,22 +142,29 @@ class Jobs:
         """
         with self._db.transaction() as connection:
             check_quotas(_read(connection, ~_IS_OVER), job)
-            # Before the job is inserted: from then on no process can take one, and large files take long.
+            # Large files take long to store, and once the job is inserted, no process can take any job until this
+            # transaction ends. So the files come first.
             store_files(connection, job.build.id, uploads, job.build.files)
             connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, **_columns(job, "")))
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
 
     def exchange(self, ours: Collection[str], changed: Iterable[Job] = ()) -> News:
-        """Note that this process runs, save its jobs' progress, and take the next jobs.
+        """Note that this process is running, save the progress of its jobs, and take the next jobs from the queue.
+
+        Jobs of processes that have ended are queued again first.
 
         Args:
-            ours: the ids of the jobs that this process does or waits to do.
-            changed: those of them that have changed.
+            ours: the ids of the jobs that this process runs.
+            changed: those of its jobs that have changed.
+
+        Returns:
+            The jobs that this process is to begin, and the ids of those that it is to end.
         """
-        news = News([], set(ours))
-        with self._changing() as connection:
-            running, busy = self.running(connection), set[str]()
+        news = News([], set(ours))  # a job is taken off `ended` when its row says that it is still this process's
+        with self._exclusive_transaction() as connection:
+            running_processes = self.running(connection)
+            busy = set[str]()  # knowledge bases of which a job is running
             for job in changed:
                 connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, JOBS.c.process == self.process)
                                    .values(record=job.model_dump_json()))
@@ -152,13 +172,13 @@ class Jobs:
                 JOBS.c.state.in_(("queued", "running", "cancelling")))).fetchall()
             queue: list[Job] = []
             for state, process, record in rows:
-                job, mine = Job.model_validate_json(record), process == self.process
-                if mine and state != "cancelling":
+                job, is_ours = Job.model_validate_json(record), process == self.process
+                if is_ours and state != "cancelling":
                     news.ended.discard(job.build.id)
                 if state == "queued":
                     queue.append(job)
-                elif process not in running or (mine and job.build.id not in ours):
-                    self._take_back(connection, job, state)
+                elif process not in running_processes or (is_ours and job.build.id not in ours):
+                    self._requeue(connection, job, state)  # no process runs it any more
                 else:
                     busy.add(job.build.kb)
             for job in queue:
@@ -168,8 +188,12 @@ class Jobs:
                     _write(connection, news.taken[-1], self.process)
         return news
 
-    def _take_back(self, connection: Connection, job: Job, state: str) -> None:
-        """Queue a job again whose process has ended; one that was to be cancelled, or ended too many, ends."""
+    def _requeue(self, connection: Connection, job: Job, state: str) -> None:
+        """Queue a job again whose process has ended.
+
+        If the job was to be cancelled, it is cancelled instead. If it was queued again `MOST_TAKEN_UP` times already,
+        it fails, because it may itself be what makes processes end.
+        """
         _LOG.warning("build %s of %r is taken up: the process that ran it has ended", job.build.id, job.build.kb)
         job = job.model_copy(update={"taken_up": job.taken_up + 1}).having(state="queued")
         if state == "cancelling":
@@ -182,19 +206,24 @@ class Jobs:
         _write(connection, job)
 
     def end(self, job: Job) -> None:
-        """Save a job that this process has done, or that waits for a person or another process."""
-        with self._changing() as connection:
-            _write(connection, job, only=JOBS.c.process == self.process)
+        """Save a job that this process no longer runs: it has ended, waits for a person, or is queued again.
+
+        If another process has taken the job over meanwhile, nothing is saved.
+        """
+        with self._exclusive_transaction() as connection:
+            _write(connection, job, condition=JOBS.c.process == self.process)
         if job.build.state not in AT_WORK:
             self._db.empty_log()
 
     def cancel(self, build: str) -> Job:
-        """Cancel a job; return it as it is then: a running one ends as soon as its process hears of it.
+        """Cancel a job, and return it.
+
+        A running job is returned as it is: the process that runs it is asked to cancel it, and does so a little later.
 
         Raises:
             NotFoundError, StateError: there is no such build, or it has ended.
         """
-        with self._changing() as connection:
+        with self._exclusive_transaction() as connection:
             job = _read_one(connection, build)
             if job.build.state in OVER:
                 raise StateError(f"the build {build!r} is {job.build.state}, there is nothing to cancel")
@@ -206,12 +235,12 @@ class Jobs:
             return job
 
     def resume(self, build: str, answer: dict[str, Any]) -> Job:
-        """Queue a build again that waits for a person, with that person's answer.
+        """Queue a build that waits for a person again, with the person's answer.
 
         Raises:
             NotFoundError, StateError: there is no such build, or it does not wait.
         """
-        with self._changing() as connection:
+        with self._exclusive_transaction() as connection:
             job = _read_one(connection, build)
             if job.build.state != "waiting":
                 raise StateError(f"the build {build!r} is {job.build.state}, and waits for no decision")
@@ -220,8 +249,8 @@ class Jobs:
             return job
 
     def leave(self) -> None:
-        """Note that this process ends, and queue its builds again for others."""
-        with self._changing() as connection:
+        """Queue the builds of this process again, for other processes to resume, and note that this process ends."""
+        with self._exclusive_transaction() as connection:
             for job in _read(connection, JOBS.c.process == self.process):
                 _write(connection, job.having(state="queued"))
             connection.execute(delete(PROCESSES).where(PROCESSES.c.id == self.process))
@@ -242,27 +271,29 @@ class Jobs:
 
 
 def _read(connection: Connection, *where: ColumnElement[bool]) -> list[Job]:
-    """Return the jobs that fit all conditions, oldest first: their ids begin with the time."""
+    """Return the jobs that fit all conditions, oldest first, because ids begin with the time."""
     records = connection.execute(select(JOBS.c.record).where(*where).order_by(JOBS.c.id)).scalars()
     return [Job.model_validate_json(record) for record in records]
 
 
 def _read_one(connection: Connection, build: str) -> Job:
+    """Return the job with this id; raise NotFoundError if there is none."""
     for job in _read(connection, JOBS.c.id == build):
         return job
     raise no_build(build)
 
 
-def _write(connection: Connection, job: Job, process: str = "", *, only: ColumnElement[bool] | None = None) -> None:
-    """Save a job, and delete its files when it has read them.
+def _write(connection: Connection, job: Job, process: str = "", *, condition: ColumnElement[bool] | None = None,
+           ) -> None:
+    """Save a job; if it is neither queued nor running any more, also delete its files, which it has read.
 
     Args:
         connection: the transaction to use.
         job: the job.
-        process: the process that does it; empty means none.
-        only: a condition, without which nothing is saved.
+        process: the process that runs it; empty means none.
+        condition: save nothing if the job's row does not fit this condition; None means save always.
     """
-    where = [JOBS.c.id == job.build.id, *([] if only is None else [only])]
+    where = [JOBS.c.id == job.build.id, *([] if condition is None else [condition])]
     saved = connection.execute(update(JOBS).where(*where).values(**_columns(job, process)))
     if saved.rowcount and job.build.state not in AT_WORK:
         remove_files(connection, job.build.id)
@@ -273,14 +304,15 @@ def _columns(job: Job, process: str) -> dict[str, str]:
 
 
 def no_build(build: str) -> NotFoundError:
-    """Return the error for a build that does not exist, or not for this client."""
+    """Return the error for a build that does not exist, or whose knowledge base the client may not see."""
     return NotFoundError(f"there is no build {build[:100]!r}")
 
 
 def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
-    """Check that another build may start.
+    """Check that a new build may be queued besides those that have not ended.
 
-    Builds that wait for a person are not counted: they use no slot, and each knowledge base has at most one.
+    The number of builds that are queued or running is limited: in total, for each client, and for each knowledge base.
+    Builds that wait for a person are not counted, because they use no slot and each knowledge base has at most one.
 
     Raises:
         TooManyRequestsError: too many builds are queued.
@@ -293,7 +325,8 @@ def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
     for number, most, whose in ((len(at_work), MOST_QUEUED, ""), (of_client, MOST_OF_ONE, " of yours"),
                                 (of_base, MOST_OF_ONE, f" of {kb!r}")):
         if number >= most:
-            raise TooManyRequestsError(f"{number} builds{whose} are queued or running: start this one later", _RETRY)
+            raise TooManyRequestsError(f"{number} builds{whose} are queued or running: start this one later",
+                                       _RETRY_AFTER)
     if new.options.context.policy == "review":
         for job in unfinished:
             if job.build.kb == kb and job.options.context.policy == "review":

@@ -26,22 +26,22 @@ from ..responses import AskAnswer, Body
 from ..security.gate import LOCAL
 from .conversations import THREAD_NAME, Conversations, Thread
 
-GONE = "the client disconnected, or the server stopped, before the question was answered"
+NOT_ANSWERED = "the client disconnected, or the server stopped, before the question was answered"
 WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
 """For streams of text, in which nothing can be replaced."""
 MOST_WAITING = 500
 """The most questions that may wait for a thread; further ones are refused for now."""
-_KEPT = 2_000
+_MOST_BUFFERED = 2_000
 """Most events to buffer for a slow client. A question has a few hundred at most (retrieval/caps.py)."""
 _RULES_AT_ONCE = 2
 _RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0
 """The time limit of a question, from its arrival."""
-_CLIENTS = 10_000
+_MOST_CLIENTS = 10_000
 """Clients whose shares are cached."""
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
 """A word, or a letter of a script without spaces, with the preceding space."""
-_ANSWER = tuple(name for name in AskAnswer.model_fields if name not in {"rows", "trace", "turn"})
+_ANSWER_FIELDS = tuple(name for name in AskAnswer.model_fields if name not in {"rows", "trace", "turn"})
 
 
 class QuestionRequest(Body):
@@ -63,14 +63,14 @@ class QuestionRequest(Body):
 
 
 def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the conversation before the question, and the question, which is the last message.
+    """Return the messages before the last one, and the last one as a question.
 
     Args:
-        messages: at least one message.
-        options: the other fields of the question.
+        messages: a conversation of at least one message.
+        options: the other fields of the question, such as its mode.
 
     Raises:
-        QuestionError: there is no question, or a field is not allowed.
+        QuestionError: the last message is not the user's or is empty, or a field of the question is not allowed.
     """
     *earlier, last = messages
     if not isinstance(last, HumanMessage):
@@ -95,16 +95,18 @@ class Questions:
     """Answers questions, as many in parallel as the settings allow."""
 
     def __init__(self, resources: Resources, conversations: Conversations) -> None:
+        """Compile the retrieval graph, and decide how many questions run at once, in total and for one client."""
         self._resources = resources
         self._conversations = conversations
         self._graph = build_graph(resources)
         settings = resources.settings
-        # The rules need a core; a model's threads mostly wait for its endpoint.
+        # Each question needs a core if the rules answer, so only a few run at once. With a model, questions mostly wait
+        # for its endpoint, so as many run as may call it.
         at_once = settings.asks_at_once or (settings.llm_concurrency if settings.uses_llm else _RULES_AT_ONCE)
         self._limiter = anyio.CapacityLimiter(at_once)
-        # Always leave one slot to other clients; without keys, there are no other clients.
-        self._most = max(1, at_once - 1)
-        self._shares: LRUCache[str, anyio.CapacityLimiter] = LRUCache(_CLIENTS)
+        # One client may use all slots but one, which is left to other clients.
+        self._most_per_client = max(1, at_once - 1)
+        self._shares: LRUCache[str, anyio.CapacityLimiter] = LRUCache(_MOST_CLIENTS)
         self._answering = set[asyncio.Task[None]]()
 
     def stop(self) -> None:
@@ -113,37 +115,47 @@ class Questions:
             task.cancel()
 
     @property
-    def _seconds(self) -> float:
+    def _time_limit(self) -> float:
+        """The seconds that a question may take, including the time it waits for a slot."""
         settings = self._resources.settings
         return settings.ask_seconds or (_LLM_SECONDS if settings.uses_llm else _RULES_SECONDS)
 
     def _share(self, client: str) -> AbstractAsyncContextManager[None]:
-        """Return the client's share of the slots, to be entered before waiting for a slot."""
+        """Return a limiter of how many slots a client may use at once; it is entered before waiting for a slot.
+
+        Without keys, everyone on this machine is one client, `LOCAL`, which may use all slots.
+        """
         if client == LOCAL:
             return nullcontext()
-        return self._shares.setdefault(client, anyio.CapacityLimiter(self._most))
+        return self._shares.setdefault(client, anyio.CapacityLimiter(self._most_per_client))
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
-        """Wait for a slot, in which a question of any interface is answered, and both within the time of one."""
+        """Wait for a slot, and hold it within the block, in which a question or a table is computed.
+
+        Waiting and the block together may take as long as the time limit of a question.
+
+        Raises:
+            DeadlineError: the time limit has passed.
+        """
         try:
-            async with asyncio.timeout(self._seconds) as deadline, self._share(client), self._limiter:
+            async with asyncio.timeout(self._time_limit) as deadline, self._share(client), self._limiter:
                 await anyio.to_thread.run_sync(charge().read_spending)
                 with QUESTIONS.track_inprogress():
                     yield
         except TimeoutError:
             if deadline.expired():
-                raise DeadlineError(self._seconds) from None
-            raise
+                raise DeadlineError(self._time_limit) from None
+            raise  # an error of the block itself, such as an endpoint that does not answer
 
     @asynccontextmanager
     async def answering(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage] = (),
                         ) -> AsyncIterator[AsyncIterator[Event]]:
-        """Follow the answering of a question: its steps, pieces of the checked answer, and the answer.
+        """Answer a question in the background, and give the block its events: steps, pieces of the answer, the answer.
 
-        A `claim` has a line of the answer whose citations were checked, while the model still writes; its `token`s
-        follow at once. After `withdrawn`, which is rare, the pieces of the answer begin anew. Leaving the block ends
-        the run.
+        A `claim` is a line of the answer whose citations were checked, sent while the model still writes. Its text
+        follows at once in pieces, as `token`s. `withdrawn`, which is rare, takes back all claims and tokens so far, and
+        the pieces begin anew. The last event is `answer`. Leaving the block ends the run.
 
         Args:
             client: the client that asks, and that owns the conversation.
@@ -158,9 +170,10 @@ class Questions:
         """
         if self._limiter.statistics().tasks_waiting >= MOST_WAITING:
             raise UnavailableError("too many questions are waiting; ask again later")
-        send, receive = anyio.create_memory_object_stream[Event](_KEPT)
+        send, receive = anyio.create_memory_object_stream[Event](_MOST_BUFFERED)
 
         async def answer() -> None:
+            """Wait for a slot, answer the question, and buffer the events."""
             with send:
                 async with self.turn(client), aclosing(self._answer(client, kb, question, earlier)) as events:
                     async for event in events:
@@ -168,7 +181,8 @@ class Questions:
 
         # Events are buffered, so the answering goes on while its client reads slowly.
         task = asyncio.create_task(answer())
-        # Its exception is raised to the reader of its events; without a reader it is dropped.
+        # `_events_of` raises the task's exception to whoever reads the events. If nobody does, asking for the exception
+        # here keeps asyncio from logging that it was never retrieved.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._answering.add(task)
         try:
@@ -180,24 +194,27 @@ class Questions:
 
     async def _answer(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
                       ) -> AsyncGenerator[Event]:
+        """Yield the events of answering a question, and store the answer if the question belongs to a conversation."""
         thread = None if question.thread is None else Thread(client, kb, question.thread)
         if thread is not None:
             earlier = await asyncio.to_thread(self._conversations.messages, thread)
         async for event in self._steps(kb, question, earlier):
-            if thread is not None and event.event == "answer":  # stored first: the client may ask a follow-up at once
+            # The turn is stored before the client has the answer, since the client may then ask a follow-up at once.
+            if thread is not None and event.event == "answer":
                 event.data["turn"] = await asyncio.to_thread(
                     self._conversations.add, thread, question.question, event.data,
                     Scope.of(question.documents, question.where), follows=bool(earlier))
             yield event
 
     async def _steps(self, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage]) -> AsyncGenerator[Event]:
+        """Run the retrieval graph, and yield its progress and its answer as events for the client."""
         context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
                              decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
                              documents=tuple(question.documents), where=question.where)
         given = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
-        wanted = [*_ANSWER, "structured_response", *(["trace"] if question.trace else [])]
+        wanted = [*_ANSWER_FIELDS, "structured_response", *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}
-        shown = ""
+        sent = ""  # the text of the answer that the client has so far
         async for kind, streamed in self._graph.astream(
                 cast("Any", given), context=context, stream_mode=["custom", "values"], output_keys=wanted):
             update = cast("dict[str, Any]", streamed)
@@ -206,25 +223,26 @@ class Questions:
             elif update["step"] == "claim":
                 line, = update["found"]
                 yield Event("claim", {"text": line, "citations": update["citations"]})
-                for piece in _tokens(f"\n{line}" if shown else line):
-                    yield piece
-                shown = f"{shown}\n{line}" if shown else line
+                text = f"\n{line}" if sent else line
+                for token in _tokens(text):
+                    yield token
+                sent += text
             elif update["step"] == "withdrawn":
                 yield Event("withdrawn", {})
-                shown = ""
+                sent = ""
             else:
                 yield Event("step", update)
         answer["rows"] = [row.model_dump() for row in answer.pop("structured_response").rows]
-        if not answer["answer"].startswith(shown):  # a document was changed or deleted meanwhile
+        if not answer["answer"].startswith(sent):  # a document was changed or deleted, so a claim no longer holds
             yield Event("withdrawn", {})
-            shown = ""
-        for piece in _tokens(answer["answer"][len(shown):]):
-            yield piece
+            sent = ""
+        for token in _tokens(answer["answer"][len(sent):]):
+            yield token
         yield Event("answer", answer)
 
 
 async def _events_of(task: asyncio.Task[None], events: MemoryObjectReceiveStream[Event]) -> AsyncIterator[Event]:
-    """Yield the events as they come, then raise the exception that ended the task, if any."""
+    """Yield the events of a task as they come; if an exception ended the task, raise it after the last event."""
     async for event in events:
         yield event
     await asyncio.wait([task])
@@ -233,4 +251,5 @@ async def _events_of(task: asyncio.Task[None], events: MemoryObjectReceiveStream
 
 
 def _tokens(text: str) -> Iterator[Event]:
+    """Return events with the words of a text, in order."""
     return (Event("token", {"text": piece}) for piece in _PIECE.findall(text))

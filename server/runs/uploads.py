@@ -17,7 +17,7 @@ from ...ingest.metadata import MAX_ID
 from ..error_responses import RefusedError
 from ..server_database import UPLOADS, ServerDatabase
 
-_MAX_PART = 255
+_MAX_NAME_BYTES = 255
 """Most bytes of a file's name on common file systems."""
 _FORBIDDEN = frozenset(':*?"<>|\ufffd')
 """Characters that mean a drive or a stream on Windows, and the replacement for undecodable bytes."""
@@ -25,9 +25,9 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that are invisible in a name: control characters, format characters including those that change
 the direction of text, line breaks, and unassigned characters."""
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_READ = ".uploads/read"
+_READ_FOLDER = ".uploads/read"
 """The folder of the files being read, by knowledge base; no knowledge base can have its name."""
-_PART = 1 << 20
+_PART_BYTES = 1 << 20
 """Bytes of a file to store in one row."""
 
 
@@ -48,10 +48,11 @@ def safe_name(name: str) -> str:
     """Return a file's name as a relative path below a folder, with `/` between its parts.
 
     Args:
-        name: the name from the client, of any system; it is normalised to NFC, so it is the same from all systems.
+        name: the name that the client sent, from any operating system. Its characters are normalised (Unicode NFC), so
+            a file has the same name from all systems.
 
     Raises:
-        FileNameError: it is absolute, leads out of its folder, is hidden, or is not a valid file name on every system.
+        FileNameError: the path is absolute, leads out of its folder, is hidden, or is not allowed on every system.
     """
     shown = repr(name if len(name) <= 100 else f"{name[:100]}...")  # noqa: PLR2004
     plain = unicodedata.normalize("NFC", name.encode(errors="replace").decode()).replace("\\", "/")
@@ -64,9 +65,9 @@ def safe_name(name: str) -> str:
         if part in {"", ".", ".."} or part != part.strip() or part.startswith(".") or part.endswith("."):
             raise FileNameError(f"the file name {shown} leads out of its folder, is hidden, or begins or ends with a "
                                 "space or dot: rename the file")
-        if _DEVICE.fullmatch(part) or len(part.encode()) > _MAX_PART:
-            raise FileNameError(f"the file name {shown} is a device's, or longer than {_MAX_PART} bytes: rename the "
-                                "file")
+        if _DEVICE.fullmatch(part) or len(part.encode()) > _MAX_NAME_BYTES:
+            raise FileNameError(f"the file name {shown} is a device's, or longer than {_MAX_NAME_BYTES} bytes: rename "
+                                "the file")
     return plain
 
 
@@ -74,11 +75,11 @@ def safe_names(names: Sequence[str]) -> list[str]:
     """Return safe names for the files of one upload (see `safe_name`).
 
     Raises:
-        FileNameError: a name is not safe, or two are the same on a system that ignores case.
+        FileNameError: a name is not safe; two names are equal on a system that ignores case; or one file would have to
+            be the folder of another, as in `a` and `a/b`.
     """
     safe = [safe_name(name) for name in names]
-    # Nor may one file be the folder of another.
-    taken: dict[str, str] = {}
+    taken: dict[str, str] = {}  # names by their form without differences of case or width
     for name in safe:
         key = unicodedata.normalize("NFKC", name).casefold()
         if key in taken:
@@ -86,13 +87,16 @@ def safe_names(names: Sequence[str]) -> list[str]:
         taken[key] = name
     for key, name in taken.items():
         parts = key.split("/")
-        if any("/".join(parts[:end]) in taken for end in range(1, len(parts))):
+        folders = ["/".join(parts[:end]) for end in range(1, len(parts))]
+        if any(folder in taken for folder in folders):
             raise FileNameError(f"a part of the file name {name!r} is another file's name: rename one")
     return safe
 
 
 def store_files(connection: Connection, job: str, uploads: Sequence[Upload], names: Sequence[str]) -> None:
-    """Store the files of a job in the server's database until it has ended, so another process can resume it.
+    """Store the files of a job in the server's database, so any process can run the job.
+
+    A file is stored in parts of `_PART_BYTES`, one in each row. `remove_files` deletes them.
 
     Args:
         connection: the transaction to use.
@@ -102,8 +106,8 @@ def store_files(connection: Connection, job: str, uploads: Sequence[Upload], nam
     """
     for number, (name, upload) in enumerate(zip(names, uploads, strict=True)):
         for part in count():
-            content = upload.content.read(_PART)
-            if part and not content:  # an empty file has one empty part
+            content = upload.content.read(_PART_BYTES)
+            if part and not content:  # the end; the first part is stored even if it is empty, for an empty file
                 break
             connection.execute(insert(UPLOADS).values(build=job, file=number, part=part, name=name, content=content))
 
@@ -114,29 +118,30 @@ def remove_files(connection: Connection, job: str) -> None:
 
 
 def files_folder(kb: str) -> str:
-    """Return the folder within the home folder to which the files of a knowledge base's jobs are written."""
-    return f"{_READ}/{kb}"
+    """Return the path, below the home folder, of the folder from which builds of a knowledge base read their files."""
+    return f"{_READ_FOLDER}/{kb}"
 
 
 @asynccontextmanager
 async def reading_files(database: ServerDatabase, home: Path, job: str, kb: str) -> AsyncIterator[Path]:
-    """Write a job's files to a folder, to be read within the block and deleted at its end.
+    """Write a job's files to a folder, which can be read within the block and is deleted at its end.
 
-    All jobs of a knowledge base, of which one runs at a time, use the same folder, because a document's source is the
-    path it was read from.
+    All jobs of a knowledge base use the same folder, so a document that is uploaded again is read from the same path,
+    which is stored as its source. They do not disturb each other, because only one of them runs at a time.
     """
     folder = home / files_folder(check_name(kb))
     try:
-        await anyio.to_thread.run_sync(_write, database, job, folder)
+        await anyio.to_thread.run_sync(_write_files, database, job, folder)
         yield folder
     finally:
         await anyio.to_thread.run_sync(_empty, folder)
 
 
-def _write(database: ServerDatabase, job: str, folder: Path) -> None:
+def _write_files(database: ServerDatabase, job: str, folder: Path) -> None:
+    """Write the stored files of a job to a folder that only the server's user can read; what was in it is deleted."""
     _empty(folder)
-    for place in (folder.parent.parent, folder.parent, folder):
-        place.mkdir(mode=0o700, exist_ok=True)
+    for private_folder in (folder.parent.parent, folder.parent, folder):
+        private_folder.mkdir(mode=0o700, exist_ok=True)
     with database.reading() as connection:
         parts = connection.execute(select(UPLOADS.c.file, UPLOADS.c.part, UPLOADS.c.name).where(
             UPLOADS.c.build == job).order_by(UPLOADS.c.file, UPLOADS.c.part)).fetchall()
@@ -145,12 +150,12 @@ def _write(database: ServerDatabase, job: str, folder: Path) -> None:
                 UPLOADS.c.build == job, UPLOADS.c.file == number, UPLOADS.c.part == part)).scalar_one()
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("ab" if part else "xb") as written:
-                written.write(content)
+            with file.open("ab" if part else "xb") as stream:  # the first part creates the file, others are appended
+                stream.write(content)
 
 
 def sweep_files(home: Path, in_use: Collection[str]) -> None:
-    """Remove files that killed processes were reading, but for those of the given knowledge bases."""
+    """Remove the uploaded files that killed processes have left, except those of the knowledge bases in use."""
     for folder in home.glob(files_folder("*/")):
         if folder.name not in in_use:
             _empty(folder)

@@ -17,15 +17,15 @@ _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="an API k
 
 
 def check_permission(request: Request, wanted: SecurityScopes, _bearer: Annotated[Any, Depends(_bearer)],
-              _header: Annotated[Any, Depends(_header)]) -> str:
-    """Return the client's name, after checking the key's scopes and the knowledge base in the address.
+                     _header: Annotated[Any, Depends(_header)]) -> str:
+    """Return the client's name, after checking the key's scopes and the knowledge bases in the request's address.
 
-    Names in a request's body, and the results of lists and ids, are checked by the route (`Seeing`).
+    Routes themselves check what is not in the address (with `Seeing`): knowledge bases that the request's body names,
+    those that a list would show, and those that builds or links belong to.
 
     Raises:
         ForbiddenError: the key lacks a scope.
-        UnknownKnowledgeBaseError: the key does not cover the knowledge base; the error is the same whether or not it
-            exists.
+        UnknownKnowledgeBaseError: the key does not cover a knowledge base; the error does not reveal whether it exists.
     """
     missing = [scope for scope in wanted.scopes if scope not in request.state.scopes]
     if missing:
@@ -36,20 +36,21 @@ def check_permission(request: Request, wanted: SecurityScopes, _bearer: Annotate
 
 
 def _names_in(request: Request) -> Iterator[str]:
-    """Yield the knowledge bases named in the address."""
+    """Yield the names of knowledge bases in a request's path and query."""
     for parameter in ("kb", "knowledge_base"):
         if parameter in request.path_params:
             yield request.path_params[parameter]
-        yield from filter(None, request.query_params.getlist(parameter))
+        yield from filter(None, request.query_params.getlist(parameter))  # an empty parameter names none
 
 
 def check_base(name: str, request: Request) -> None:
-    """Check that a client may see a knowledge base.
+    """Check that a client's key covers a knowledge base, which need not exist.
 
     Raises:
-        UnknownKnowledgeBaseError: it may not, or the knowledge base does not exist; both read the same.
+        UnknownKnowledgeBaseError: the key does not cover it. The message is that for a name that does not exist, so it
+            does not reveal whether the knowledge base exists.
     """
-    if not request.state.bases.hold(name):
+    if not request.state.bases.covers(name):
         raise UnknownKnowledgeBaseError(name, request.app.state.service.resources.settings.home)
 
 
@@ -68,16 +69,18 @@ Seeing = Annotated[Bases, Depends(_seen_by)]
 """The knowledge bases that a client may see."""
 
 
-def _of_all(bases: Seeing) -> None:
+def _check_all_bases(bases: Seeing) -> None:
+    """Raise ForbiddenError if the client's key does not cover all knowledge bases."""
     if not bases.every:
         raise ForbiddenError("the key covers some knowledge bases only, and this concerns all: ask for another key")
 
 
-OF_ALL = Depends(_of_all)
+OF_ALL = Depends(_check_all_bases)
 """The dependency of routes that concern all knowledge bases."""
 
 
 def _check_allowance() -> None:
+    """Raise AllowanceSpent if the client has used up its model tokens for today."""
     charge().read_spending()
     charge().check()
 

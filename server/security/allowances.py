@@ -19,9 +19,9 @@ from ...runtime.budgets import AllowanceSpent, charge_calls
 from ..server_database import ServerDatabase
 from .clients import Clients
 
-_CLIENTS = 10_000
+_MOST_CLIENTS = 10_000
 """Clients whose spending this process caches; for others it reads the database."""
-_KEPT = timedelta(days=92)
+_KEPT_DAYS = timedelta(days=92)
 
 
 def _now() -> datetime:
@@ -29,52 +29,67 @@ def _now() -> datetime:
 
 
 class DailyAllowance:
-    """An `Allowance` that starts anew each day."""
+    """A client's `Allowance`, of which each UTC day has a new one."""
 
     def __init__(self, database: ServerDatabase, client: str, most: int) -> None:
-        """Count nothing yet."""
+        """Set a client's limit; its spending is not read yet.
+
+        Args:
+            database: the server's database.
+            client: the client's name.
+            most: the most model tokens per day.
+        """
         self.most = most
         self._database = database
         self._client = client
-        self._kept = "", 0
-        self._counted = 0
-        """Tokens that are not saved yet."""
+        self._saved = "", 0
+        """A day, and the tokens that the database had for it when this process last read or wrote them."""
+        self._unsaved = 0
+        """Tokens that this process has spent but not saved yet."""
         self._lock = Lock()
 
     def check(self) -> None:
-        """See `Allowance.check`."""
+        """Check that the client has tokens left for today.
+
+        Raises:
+            AllowanceSpent: it has none; the message says until when.
+        """
         now, tokens = _now(), self.spent
         if tokens < self.most:
             return
         midnight = datetime.combine(now.date() + timedelta(days=1), time(), UTC)
         seconds = math.ceil((midnight - now).total_seconds())
-        hours, minutes = divmod(-(-seconds // 60), 60)
+        hours, minutes = divmod(math.ceil(seconds / 60), 60)
         raise AllowanceSpent(f"{self._client!r} has used {tokens:,} tokens today; the limit is {self.most:,} a day: "
                              f"try again after 00:00 UTC, in {hours} h {minutes} min", seconds)
 
     @property
     def spent(self) -> int:
-        """Today's spending, as far as this process knows."""
+        """The tokens that the client has spent today, as far as this process knows."""
         with self._lock:
-            day, tokens = self._kept
-            return self._counted + (tokens if day == _day(_now()) else 0)
+            day, tokens = self._saved
+            saved_today = tokens if day == _day(_now()) else 0
+            return self._unsaved + saved_today
 
     def read_spending(self) -> None:
-        """See `Allowance.read_spending`."""
+        """Read from the database what all processes have saved of today's spending; see `Allowance.read_spending`."""
         day = _day(_now())
         with self._database.reading() as connection:
             tokens = connection.execute(text("SELECT tokens FROM banyan_usage WHERE client = :client AND day = :day"),
                                         {"client": self._client, "day": day}).scalar()
         with self._lock:
-            self._kept = day, int(tokens or 0)
+            self._saved = day, int(tokens or 0)
 
     def spend(self, tokens: int) -> None:
         """See `Allowance.spend`."""
         with self._lock:
-            self._counted += tokens
+            self._unsaved += tokens
 
     def keep(self, tokens: int) -> None:
-        """See `Allowance.keep`."""
+        """Add tokens that `spend` counted to today's row in the database; see `Allowance.keep`.
+
+        With the first row of a client's day, rows older than `_KEPT_DAYS` are deleted.
+        """
         now = _now()
         with self._database.transaction() as connection:
             spent = connection.execute(text(
@@ -82,9 +97,9 @@ class DailyAllowance:
                 "ON CONFLICT (client, day) DO UPDATE SET tokens = banyan_usage.tokens + excluded.tokens "
                 "RETURNING tokens"), {"client": self._client, "day": _day(now), "tokens": tokens}).scalar_one()
             if spent == tokens:  # the first entry of the day, so clean up once
-                connection.execute(text("DELETE FROM banyan_usage WHERE day < :day"), {"day": _day(now - _KEPT)})
+                connection.execute(text("DELETE FROM banyan_usage WHERE day < :day"), {"day": _day(now - _KEPT_DAYS)})
         with self._lock:
-            self._kept, self._counted = (_day(now), int(spent)), self._counted - tokens
+            self._saved, self._unsaved = (_day(now), int(spent)), self._unsaved - tokens
 
 
 class Allowances:
@@ -94,11 +109,11 @@ class Allowances:
         """Load no client yet."""
         self._database = database
         self._clients = clients
-        self._known: LRUCache[str, DailyAllowance] = LRUCache(_CLIENTS)
+        self._known: LRUCache[str, DailyAllowance] = LRUCache(_MOST_CLIENTS)
         self._lock = Lock()
 
     async def refresh(self) -> None:
-        """Read new limits, before work that no request has begun."""
+        """Read changed limits. It is called before builds: they run outside of requests, which read the limits anew."""
         await self._clients.refresh()
 
     def of(self, client: str) -> DailyAllowance | None:
@@ -111,19 +126,22 @@ class Allowances:
         if most is None:
             return None
         with self._lock:
-            known = self._known.setdefault(client, DailyAllowance(self._database, client, most))
-        known.most = most
-        return known
+            allowance = self._known.setdefault(client, DailyAllowance(self._database, client, most))
+        allowance.most = most  # the limit may have changed since the allowance was created
+        return allowance
 
     @contextmanager
     def spending(self, client: str) -> Iterator[None]:
-        """Attribute the changes in the block to a client, and take its calls from its allowance; "": the current's."""
+        """Record a client as the author of changes in the block, and charge model calls there to its allowance.
+
+        An empty name leaves the current author and allowance as they are.
+        """
         with acting(client), charge_calls(allowance=self.of(client)):
             yield
 
 
 def spent_today(settings: Settings) -> dict[str, int]:
-    """Return the tokens that clients have spent today, by their names, as saved in the database.
+    """Return how many tokens each client has spent today, by its name, as saved in the database.
 
     Raises:
         DatabaseError: PostgreSQL cannot be reached.

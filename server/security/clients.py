@@ -20,7 +20,7 @@ from ...schemas.services import is_trustworthy
 from ...text.cleaning import clean_text
 from ..error_responses import UnauthorizedError, UnavailableError
 from ..server_database import ServerDatabase
-from .keys import NONE, SCOPES, Bases, Client, Keys
+from .keys import SCOPES, Bases, Client, Keys
 
 _LOG = logging.getLogger("banyan.server")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
@@ -37,7 +37,7 @@ _MOST_BYTES = 1_000_000
 _MOST_SUBJECT = 255
 SUBJECT = "oidc|"
 """The prefix of the names of clients with tokens; no key has such a name."""
-_ALL = "*"
+_ALL_BASES = "*"
 
 
 class TokenError(UnauthorizedError):
@@ -54,14 +54,14 @@ class Tokens:
     """Verifies tokens on one event loop; the issuer's keys are read in a thread, once at a time."""
 
     def __init__(self, settings: Settings) -> None:
-        """Take issuer and audience from the settings; nothing is read yet."""
+        """Prepare to verify tokens of the issuer in the settings for the audience there; no keys are read yet."""
         self._settings = settings
         self._claims = JWTClaimsRegistry(
             leeway=LEEWAY, iss={"essential": True, "value": settings.oidc_issuer},
             aud={"essential": True, "value": settings.oidc_audience}, exp={"essential": True}, sub={"essential": True})
         self._registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
         self._keys: KeySet | None = None
-        self._read_at = self._looked_at = float("-inf")
+        self._read_at = self._tried_at = float("-inf")
         self._failure = ""
         self._lock = asyncio.Lock()
 
@@ -86,30 +86,42 @@ class Tokens:
         return self._grant(claims)
 
     async def _verify(self, token: str) -> Claims:
-        """Return the claims of a token with a signature of the issuer."""
-        fresh = await self._current()
-        try:
-            return decode(token, fresh, registry=self._registry).claims
-        except InvalidKeyIdError:  # the issuer may have a new key
-            newer = await self._newer_than(fresh)
-            return decode(token, newer, registry=self._registry).claims
+        """Return a token's claims after checking that one of the issuer's keys has signed it.
 
-    async def _current(self) -> KeySet:
+        If no key has the id that the token names, the issuer may have a new key, so the keys are read again.
+        """
+        keys = await self._current_keys()
+        try:
+            return decode(token, keys, registry=self._registry).claims
+        except InvalidKeyIdError:
+            newer_keys = await self._read_newer_keys(keys)
+            return decode(token, newer_keys, registry=self._registry).claims
+
+    async def _current_keys(self) -> KeySet:
+        """Return the issuer's keys, read again if they are older than `KEPT` seconds."""
         if self._keys is not None and time.monotonic() < self._read_at + KEPT:
             return self._keys
-        return await self._newer_than(self._keys)
+        return await self._read_newer_keys(self._keys)
 
-    async def _newer_than(self, known: KeySet | None) -> KeySet:
-        """Read the issuer's keys again, unless another task did so meanwhile, or a moment ago."""
+    async def _read_newer_keys(self, known: KeySet | None) -> KeySet:
+        """Read the issuer's keys again, and return them; `known` are the keys that were not good enough.
+
+        They are not read again if another task has done so while this one waited, or if they were read less than
+        `BETWEEN` seconds ago.
+
+        Raises:
+            IssuerError: there are no keys, or only keys older than `KEPT` seconds, because reading them failed.
+        """
         async with self._lock:
-            if self._keys is known and time.monotonic() >= self._looked_at + BETWEEN:
-                await self._look()
+            if self._keys is known and time.monotonic() >= self._tried_at + BETWEEN:
+                await self._read_keys()
             if self._keys is None or time.monotonic() >= self._read_at + KEPT:
                 raise IssuerError("tokens cannot be checked now, because their issuer's keys cannot be read "
                                   f"({self._failure}): try again, or use a key")
             return self._keys
 
-    async def _look(self) -> None:
+    async def _read_keys(self) -> None:
+        """Read the issuer's keys; if that fails, keep the previous ones, and log why."""
         try:
             self._keys = await asyncio.to_thread(_keys_of, self._settings.oidc_issuer)
             self._read_at, self._failure = time.monotonic(), ""
@@ -118,59 +130,69 @@ class Tokens:
             _LOG.warning("the keys of the issuer %s cannot be read: %s: %s", self._settings.oidc_issuer,
                          self._failure, error)
         finally:
-            self._looked_at = time.monotonic()
+            self._tried_at = time.monotonic()
 
     def _grant(self, claims: Claims) -> Client:
+        """Return the client that a token's claims describe: its name, scopes and knowledge bases.
+
+        Raises:
+            TokenError: the token's subject cannot be part of a client's name.
+        """
         settings, subject = self._settings, claims["sub"]
         if not isinstance(subject, str) or not 0 < len(subject) <= _MOST_SUBJECT or clean_text(subject) != subject:
             raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode")
         prefix = settings.oidc_scope_prefix
         scopes = {value.removeprefix(prefix) for value in _values(claims, settings.oidc_scopes_claim)
                   if value.startswith(prefix)}
-        bases = Bases()
+        bases = Bases()  # all knowledge bases
         if settings.oidc_bases_claim:
             names = _values(claims, settings.oidc_bases_claim)
-            bases = Bases() if _ALL in names else Bases(frozenset(names)) if names else NONE
-        # Names appear in log lines, and before a colon (langgraph_auth.py).
+            if _ALL_BASES not in names:
+                bases = Bases(names)
+        # The subject is quoted because a client's name must not break a log line, nor contain a colon, which separates
+        # it from knowledge bases in langgraph_auth.py.
         return Client(SUBJECT + quote(subject, safe="@|"), frozenset(SCOPES) & scopes, bases)
 
 
 def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:
-    """Return the values of a claim: a list of texts, or one text with spaces between values; empty if missing.
+    """Return the values of a token's claim; empty if the token does not have the claim.
+
+    A claim is either a list of texts, or one text with spaces between its values.
 
     Args:
         claims: the claims of a token.
         name: the claim's name, or a path of nested claims with dots between: `realm_access.roles`.
     """
-    found: Any = claims
+    claim: Any = claims
     for part in [name] if name in claims else name.split("."):
-        found = found.get(part) if isinstance(found, dict) else None
-    values = found.split() if isinstance(found, str) else found if isinstance(found, list) else []
-    return frozenset(value for value in values if isinstance(value, str))
+        claim = claim.get(part) if isinstance(claim, dict) else None
+    values = claim.split() if isinstance(claim, str) else claim
+    return frozenset(value for value in values if isinstance(value, str)) if isinstance(values, list) else frozenset()
 
 
 def _keys_of(issuer: str) -> KeySet:
-    """Read the published keys of an issuer.
+    """Read the published keys of an issuer, whose address is in its discovery document.
 
     Raises:
         httpx.HTTPError, ValueError, JoseError: they cannot be read.
     """
-    # The address must be the issuer's, without an extra slash (OpenID Connect Discovery 1.0, section 4).
-    about = read_json(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
-    if about.get("issuer") != issuer:
-        raise ValueError(f"the discovery document is that of the issuer {str(about.get('issuer'))[:200]!r}")
-    address = str(about.get("jwks_uri"))
+    # The path is appended to the issuer's address without a second slash (OpenID Connect Discovery 1.0, section 4).
+    document = read_json(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    if document.get("issuer") != issuer:
+        raise ValueError(f"the discovery document is that of the issuer {str(document.get('issuer'))[:200]!r}")
+    address = str(document.get("jwks_uri"))
     if not is_trustworthy(address):
         raise ValueError(f"the address of the keys, {address[:200]!r}, is neither https nor on this machine")
-    given = read_json(address).get("keys")
-    keys = [key for data in (given if isinstance(given, list) else ()) if (key := _usable(data)) is not None]
+    published = read_json(address).get("keys")
+    imported = map(_import_key, published if isinstance(published, list) else ())
+    keys = [key for key in imported if key is not None]
     if not keys:
         raise ValueError(f"there is no key at {address[:200]!r} that a signature can be checked with")
     return KeySet(keys)
 
 
-def _usable(data: Any) -> Key | None:
-    """Import a published key, or return None for unknown kinds, which are to be ignored (RFC 7517, section 5)."""
+def _import_key(data: Any) -> Key | None:
+    """Return a published key; None for one of an unknown kind, which is to be ignored (RFC 7517, section 5)."""
     try:
         return JWKRegistry.import_key(data)
     except (JoseError, ValueError, TypeError, KeyError):
@@ -186,23 +208,28 @@ def read_json(url: str) -> dict[str, Any]:
     """
     deadline, data = time.monotonic() + _WITHIN, b""
     with httpx.Client(timeout=_WITHIN) as client, client.stream("GET", url) as response:
-        if response.status_code != httpx.codes.OK:  # a redirect may lead anywhere
+        if response.status_code != httpx.codes.OK:  # redirects are not followed, because they may lead anywhere
             raise ValueError(f"{url} answers with the status {response.status_code}")
         for part in response.iter_bytes():
             data += part
             if len(data) > _MOST_BYTES or time.monotonic() > deadline:
                 raise ValueError(f"the response of {url} is too large, or arrives too slowly")
-    found = json.loads(data)
-    if not isinstance(found, dict):
-        raise ValueError(f"the response of {url} is not a JSON object")  # noqa: TRY004  (of data, not of a caller)
-    return found
+    value = json.loads(data)
+    if not isinstance(value, dict):
+        raise ValueError(f"the response of {url} is not a JSON object")  # noqa: TRY004  (data is wrong, not a caller)
+    return value
 
 
 class Clients:
-    """All known clients."""
+    """The clients that may use the server: those with a key, and those with a token if the settings name an issuer."""
 
     def __init__(self, settings: Settings, database: ServerDatabase | None = None) -> None:
-        """Know the clients with a key, and an issuer's, if there is one; `database` is the server's, if it is open."""
+        """Take keys and issuer from the settings.
+
+        Args:
+            settings: the settings.
+            database: the server's database; None means that it is not open, and is opened if the keys are in it.
+        """
         self.keys = Keys.of(settings, database)
         self._tokens = Tokens(settings) if settings.oidc_issuer else None
         self._tokens_per_day = settings.oidc_tokens_per_day
@@ -234,7 +261,9 @@ class Clients:
         return next((key.tokens_per_day for key in self.keys.all() if key.name == client), None)
 
     async def find(self, secret: str) -> Client | None:
-        """Return the client of a key or token; None if it is not a key and tokens are not accepted.
+        """Return the client that a key or token belongs to.
+
+        Return None if no key is equal to the secret and it cannot be a token, or no issuer is set.
 
         Raises:
             TokenError: the token is not accepted; the message says why.
@@ -244,7 +273,8 @@ class Clients:
         key = self.keys.find(secret)
         if key is not None:
             return Client(key.name, frozenset(key.scopes), key.bases, key.requests_per_minute)
-        # A token has three parts. Anything else was meant as a key, so an error about tokens would confuse.
+        # A token has three parts, separated by dots. A client that sends anything else means a key, and would not
+        # understand an error about tokens.
         if self._tokens is None or secret.count(".") != 2:  # noqa: PLR2004
             return None
         return await self._tokens.check(secret)

@@ -41,7 +41,7 @@ _SAFE = {"GET", "HEAD", "OPTIONS"}
 _FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready|/ok")
 """Paths without a key: the page, which asks for one, and health checks, including those of LangGraph's server."""
 _UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
-_CLIENTS = 10_000
+_MOST_CLIENTS = 10_000
 """Clients whose rates are cached; the least recent ones are dropped, and then count as new."""
 _MINUTE = 60.0
 _POLICY = ("default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'")
@@ -57,17 +57,18 @@ class Envelope:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
+        """Give a request an id and a span, pass it on, and count and log it when its response has ended."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = Headers(scope=scope).get("x-request-id", "")
-        request_id = given if _ID.fullmatch(given) else uuid.uuid4().hex
+        sent_id = Headers(scope=scope).get("x-request-id", "")
+        request_id = sent_id if _ID.fullmatch(sent_id) else uuid.uuid4().hex
         state: dict[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id
         started, status = time.monotonic(), HTTPStatus.INTERNAL_SERVER_ERROR.value
 
         async def send_on(message: Message) -> None:
+            """Send a part of the response; note its status, and add headers that it does not have."""
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -78,11 +79,11 @@ class Envelope:
             await send(message)
 
         try:
-            with request_span(scope) as told:
+            with request_span(scope) as finish_span:
                 try:
                     await self._app(scope, receive, send_on)
                 finally:
-                    told(status)
+                    finish_span(status)
         finally:
             fields = {"method": scope["method"], "path": scope["path"][:200], "status": status, "request": request_id,
                       "milliseconds": round((time.monotonic() - started) * 1000), "client": state.get("client", "")}
@@ -122,10 +123,13 @@ class Gate:
         self._origins = origins
         self._json_only = json_only
         self._workers = workers
-        self._rates: LRUCache[str, AsyncLimiter] = LRUCache(_CLIENTS)
+        self._rates: LRUCache[str, AsyncLimiter] = LRUCache(_MOST_CLIENTS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
+        """Refuse a request, or pass it on with its client's name, scopes and knowledge bases in the state.
+
+        WebSockets are refused. Model calls of the request are charged to the client's allowance.
+        """
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -135,11 +139,11 @@ class Gate:
         scope.setdefault("state", {})
         try:
             self._check_address(scope)
-            await self._check_rate(*await self._client(scope))
+            await self._check_rate(*await self._identify_client(scope))
             receive = self._limit_body(scope, receive)
         except RefusedError as error:
             await self._refuse(error, error.headers, scope, receive, send)
-        except KeysError as error:  # without the keys, no client can be identified
+        except KeysError as error:  # the keys cannot be read, so no client can be identified
             _LOG.exception("request %s was refused", scope["state"].get("request_id", ""))
             await self._refuse(error, {}, scope, receive, send)
         else:
@@ -149,13 +153,20 @@ class Gate:
 
     async def _refuse(self, error: Exception, headers: dict[str, str], scope: Scope, receive: Receive, send: Send,
                       ) -> None:
+        """Answer a request with an error, and close the connection, because the rest of its body is not read."""
         detail = detail_of(error, self._settings, scope["state"].get("request_id", ""))
-        # The rest of the request's body is not read.
         response = error_response(status_of(error), detail, {**headers, "Connection": "close"})
         await response(scope, receive, send)
 
     def _check_address(self, scope: Scope) -> None:
-        """Refuse an address that files and databases do not support, another host, and a page of another origin."""
+        """Check a request's address, host, origin and content type.
+
+        Raises:
+            RefusedError: the address has a NUL character, which files and databases do not support; or the server does
+                not accept the host name.
+            ForbiddenError: the request may change something, and comes from a page of another origin.
+            NotJsonError: bodies must be declared as JSON, and this one is not.
+        """
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
             raise RefusedError("there is a NUL character in the path or the query: remove it")
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
@@ -167,24 +178,33 @@ class Gate:
         headers = Headers(scope=scope)
         if headers.get("origin") not in self._origins and not same_origin(scope["headers"], hosts[0]):
             raise ForbiddenError("pages of another origin may not make changes here")
-        kind = headers.get("content-type", "").partition(";")[0].strip().casefold()
-        if self._json_only and kind != "application/json" and (kind or headers.get("content-length", "0") != "0"
-                                                               or "transfer-encoding" in headers):
+        content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
+        has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+        if self._json_only and content_type != "application/json" and (content_type or has_body):
             raise NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
-    async def _client(self, scope: Scope) -> tuple[str, float]:
-        """Return the client for rate limiting, and its limit, after setting its name and permissions in the state."""
+    async def _identify_client(self, scope: Scope) -> tuple[str, float]:
+        """Identify a request's client, and write its name, scopes and knowledge bases to the request's state.
+
+        Returns:
+            The name under which the client's requests are counted, and how many it may send per minute. A client
+            without a key is counted by its network address.
+
+        Raises:
+            UnauthorizedError: the path needs a key, and the request has none that is valid.
+            UnavailableError: the client's token cannot be checked now.
+        """
         most: float = self._settings.requests_per_minute
         state = scope["state"]
         address = str(scope["client"][0]) if scope.get("client") else ""
         state["client"], state["scopes"], state["bases"] = "", frozenset(), NONE
         if scope["method"] == "OPTIONS" and Headers(scope=scope).get("origin") in self._origins:
-            return f"address {address}", most  # a preflight request of such a page
+            return f"address {address}", most  # a browser asks whether a page of that origin may send a request
         secret = key_in(Headers(scope=scope))
-        # `/docs` redirects to the page; before LangGraph's routes it is upstream's own page.
-        to_page = scope["path"] == "/docs" and not self._json_only
-        for_anybody = to_page or _FOR_ANYBODY.fullmatch(scope["path"]) is not None
-        if for_anybody and not secret:  # a health check must not depend on the database of keys
+        # In our app, `/docs` redirects to the page. Before LangGraph's routes (`_json_only`), it needs a key.
+        is_redirect = scope["path"] == "/docs" and not self._json_only
+        needs_no_key = is_redirect or _FOR_ANYBODY.fullmatch(scope["path"]) is not None
+        if needs_no_key and not secret:  # returned before keys are read: health checks must not depend on a database
             return f"address {address}", most
         await self._clients.refresh()
         if is_local(scope) and not self._needs_keys and not self._clients.needs_key():
@@ -192,13 +212,13 @@ class Gate:
             return f"address {address}", most
         try:
             client = await self._clients.find(secret)
-            if client is None and not for_anybody:
+            if client is None and not needs_no_key:
                 raise UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or `X-API-Key`")
         except RefusedError:
-            if not for_anybody:
-                await self._check_rate(f"address {address}", most)
+            if not needs_no_key:
+                await self._check_rate(f"address {address}", most)  # limits how fast somebody can try keys
                 raise
-            client = None
+            client = None  # a wrong key does no harm on a path that needs none
         if client is None:
             return f"address {address}", most
         state["client"], state["scopes"], state["bases"] = client.name, client.scopes, client.bases
@@ -207,6 +227,11 @@ class Gate:
         return f"client {client.name} {most}", most
 
     async def _check_rate(self, client: str, per_minute: float) -> None:
+        """Count a request of a client.
+
+        Raises:
+            TooManyRequestsError: the client has used up its requests for now.
+        """
         rate = self._rates.setdefault(client, AsyncLimiter(per_minute, _MINUTE))
         if not rate.has_capacity():
             raise TooManyRequestsError(f"more than {per_minute:g} requests a minute: wait",
@@ -214,23 +239,29 @@ class Gate:
         await rate.acquire()
 
     def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
-        """Limit the request's body, by its declared length and by the bytes that arrive."""
-        # A build through LangGraph's routes contains its documents.
-        upload = self._json_only or _UPLOAD.fullmatch(scope["path"]) is not None
-        name, most = (("BANYAN_MAX_UPLOAD_MB", self._settings.max_upload_mb * 1024 * 1024) if upload else
+        """Return a `receive` that raises an error once the body is larger than allowed.
+
+        Raises:
+            TooLargeError: the declared length of the body is already too large.
+        """
+        # Requests for LangGraph's routes (`_json_only`) may be as large as uploads: a build there has its documents in
+        # the body.
+        is_upload = self._json_only or _UPLOAD.fullmatch(scope["path"]) is not None
+        name, most = (("BANYAN_MAX_UPLOAD_MB", self._settings.max_upload_mb * 1024 * 1024) if is_upload else
                       ("BANYAN_MAX_REQUEST_KB", self._settings.max_request_kb * 1024))
         message = f"the request is larger than {most:,.0f} bytes ({name}): send less at once"
-        given = Headers(scope=scope).get("content-length", "0")
-        if given.isdecimal() and int(given[:20]) > most:
+        declared_length = Headers(scope=scope).get("content-length", "0")
+        if declared_length.isdecimal() and int(declared_length[:20]) > most:
             raise TooLargeError(message)
-        read = 0
+        received_bytes = 0
 
         async def receive_on() -> Message:
-            nonlocal read
+            """Receive a part of the body, and count its bytes."""
+            nonlocal received_bytes
             part = await receive()
-            read += len(part.get("body", b""))
-            if read > most:
-                # Body parsers pass on only this type of exception.
+            received_bytes += len(part.get("body", b""))
+            if received_bytes > most:
+                # Starlette's parsers of bodies pass on only this type of exception.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
             return part
 
@@ -238,6 +269,6 @@ class Gate:
 
 
 def key_in(headers: Headers) -> str:
-    """Return the key in a request's headers, or ""."""
+    """Return the key or token in a request's headers, `Authorization: Bearer` before `X-API-Key`; empty if none."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "")

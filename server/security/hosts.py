@@ -12,7 +12,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if only this machine can reach a server that listens on the address."""
+    """Return True if a server that listens on this address or name can be reached only from the same machine."""
     if host == "localhost":
         return True
     try:
@@ -27,7 +27,7 @@ def names_in(listed: str) -> frozenset[str]:
 
 
 def is_for_others(listed: str) -> bool:
-    """Return True if a list of host names contains one that is not a loopback name, as behind a proxy."""
+    """Return True if a comma-separated list of host names has one under which other machines reach this one."""
     return not all(map(is_loopback, names_in(listed)))
 
 
@@ -38,6 +38,7 @@ def is_local(scope: Scope) -> bool:
 
 
 def _is_address(name: str) -> bool:
+    """Return True if a host name is an IP address."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -50,19 +51,20 @@ class Hosts(NamedTuple):
 
     names: frozenset[str]
     addresses: bool = False
-    """Whether it accepts any IP address as well: a page's name cannot be one."""
+    """Whether it accepts any IP address as well. That is safe: an attacker's page has a domain name (DNS rebinding)."""
 
     @classmethod
     def bound(cls, host: str, further: str = "") -> "Hosts":
         """Return the host names of a server that listens on an address.
 
         Args:
-            host: the address or name; for all addresses of the machine, its own name and any address are accepted.
-            further: other names, separated by commas.
+            host: the address or name to listen on. If it means all addresses of the machine, as 0.0.0.0 does, the
+                machine's own name and any IP address are accepted.
+            further: other names to accept, separated by commas.
         """
-        everywhere = _is_address(host) and ipaddress.ip_address(host).is_unspecified
-        own = {socket.gethostname().casefold()} if everywhere else {host.strip("[]").casefold()}
-        return cls(LOOPBACK_NAMES | own | names_in(further), everywhere)
+        is_everywhere = _is_address(host) and ipaddress.ip_address(host).is_unspecified
+        name = socket.gethostname() if is_everywhere else host.strip("[]")
+        return cls(LOOPBACK_NAMES | {name.casefold()} | names_in(further), is_everywhere)
 
     def allow(self, header: str) -> bool:
         """Return True if a request's `Host` header is accepted."""
@@ -77,13 +79,14 @@ def host_of(header: str) -> str | None:
         parts.port  # noqa: B018  (raises if it is not a number)
     except ValueError:
         return None
-    if parts.path or parts.query or parts.fragment or parts.username is not None or not parts.hostname:
-        return None
-    return parts.hostname
+    is_more_than_host = parts.path or parts.query or parts.fragment or parts.username is not None
+    return None if is_more_than_host else parts.hostname or None
 
 
 def same_origin(headers: "Collection[tuple[bytes, bytes]]", host: str) -> bool:
-    """Return True if a request comes from a page of this server, or not from a page.
+    """Return True if a request comes from a page of this server, or from a program that is no browser.
+
+    Browsers say which page a request comes from, in `Sec-Fetch-Site` or `Origin`; other programs send neither header.
 
     Args:
         headers: the request's headers, in ASGI's form.
@@ -92,11 +95,14 @@ def same_origin(headers: "Collection[tuple[bytes, bytes]]", host: str) -> bool:
     sites = [value for name, value in headers if name == b"sec-fetch-site"]
     origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
     return (all(site in {b"same-origin", b"none"} for site in sites)
-            and all(_place(origin) == host.casefold() for origin in origins))
+            and all(_host_and_port(origin) == host.casefold() for origin in origins))
 
 
-def _place(origin: str) -> str | None:
-    """Return host and port of an origin; None if it has none, like the "null" of a sandboxed page."""
+def _host_and_port(origin: str) -> str | None:
+    """Return host and port of an origin such as `https://example.org:8000`.
+
+    Return None if the origin has no host, like the "null" of a sandboxed page.
+    """
     try:
         return urlsplit(origin).netloc.casefold() or None
     except ValueError:

@@ -49,10 +49,10 @@ class Bases(NamedTuple):
 
     @property
     def every(self) -> bool:
-        """Whether it contains all knowledge bases."""
+        """Whether the set contains all knowledge bases."""
         return self.names is None
 
-    def hold(self, name: object) -> bool:
+    def covers(self, name: object) -> bool:
         """Return True if the set contains a knowledge base, whether or not it exists."""
         return self.names is None or name in self.names
 
@@ -109,8 +109,8 @@ class Keys:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._read: tuple[tuple[int, int], tuple[Key, ...]] | None = None
-        self._needed = False
+        self._cached: tuple[tuple[int, int], tuple[Key, ...]] | None = None
+        self._is_needed = False
 
     @staticmethod
     def of(settings: Settings, database: ServerDatabase | None = None) -> "Keys":
@@ -126,17 +126,17 @@ class Keys:
         if settings.database is None or settings.server_keys is not None:
             return Keys(settings.server_keys or settings.home / KEYS_FILE)
         keys = SharedKeys(database or ServerDatabase.of(settings), settings.home)
-        if database is None:
+        if database is None:  # it was opened here, so it is closed when the keys are no longer used
             weakref.finalize(keys, keys.database.close)
         return keys
 
     @property
     def stale(self) -> bool:
-        """Whether there may be changes that only `refresh` reads."""
+        """Whether `refresh` is to be called; never for a file, because `all` reads a changed file itself."""
         return False
 
     def refresh(self) -> None:
-        """Read changes; may wait for a database."""
+        """Read changed keys; does nothing for a file. Keys in a database may have to wait for it."""
 
     def all(self) -> tuple[Key, ...]:
         """Return the keys; empty if there is no file.
@@ -147,27 +147,32 @@ class Keys:
         try:
             status = self._path.stat()
             state = (status.st_mtime_ns, status.st_size)
-            if self._read is None or self._read[0] != state:
-                self._read = state, _File.model_validate_json(self._path.read_bytes()).keys
+            if self._cached is None or self._cached[0] != state:
+                self._cached = state, _File.model_validate_json(self._path.read_bytes()).keys
         except FileNotFoundError:
-            self._read = None
+            self._cached = None
             return ()
         except (OSError, ValidationError) as error:
             raise KeysError(f"the keys in {self._path} cannot be read: fix the file, or make new keys with "
                             "`banyan key`") from error
-        return self._read[1]
+        return self._cached[1]
 
     def needs_key(self) -> bool:
-        """Return True if every request needs a key: once a key existed, even after the last one is revoked.
+        """Return True if every request needs a key.
+
+        That is so from the first key on, and remains so when the last key is revoked: the file then still exists.
 
         Raises:
             KeysError: the file cannot be read.
         """
-        self._needed = self._needed or bool(self.all()) or self._path.exists()
-        return self._needed
+        self._is_needed = self._is_needed or bool(self.all()) or self._path.exists()
+        return self._is_needed
 
     def find(self, secret: str) -> Key | None:
-        """Return the key with this secret, or None. Each key is compared in constant time."""
+        """Return the key with this secret, or None.
+
+        All keys are compared, each in constant time, so the time taken reveals nothing about them.
+        """
         digest = _digest(secret)
         matches = [key for key in self.all() if hmac.compare_digest(key.sha256, digest)]
         return matches[0] if matches else None
@@ -187,18 +192,18 @@ class Keys:
             KeysError: the name is not allowed, or the file cannot be read.
             KnowledgeBaseNameError: one of the names is not allowed for a knowledge base.
         """
-        only = tuple(sorted({check_name(one) for one in knowledge_bases})) or None
+        bases = tuple(sorted({check_name(base) for base in knowledge_bases})) or None  # None means all
         secret = _PREFIX + secrets.token_urlsafe(32)
         try:
             key = Key(name=name, sha256=_digest(secret), scopes=tuple(known for known in SCOPES if known in scopes),
-                      knowledge_bases=only, requests_per_minute=requests_per_minute,
+                      knowledge_bases=bases, requests_per_minute=requests_per_minute,
                       tokens_per_day=tokens_per_day, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
                             ) from error
-        self._change(name, key)
+        self._store(name, key)
         audit.record(self._path.parent, "make key", what=(
-            f"{name}: {', '.join(key.scopes)}" + (f" for {', '.join(only)}" if only else "")))
+            f"{name}: {', '.join(key.scopes)}" + (f" for {', '.join(bases)}" if bases else "")))
         return secret
 
     def revoke(self, name: str) -> None:
@@ -209,26 +214,30 @@ class Keys:
         """
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
-        self._change(name, None)
+        self._store(name, None)
         try:
             audit.record(self._path.parent, "revoke key", what=name)
-        except OSError as error:  # the key is revoked nevertheless
+        except OSError as error:  # not raised, because the key is revoked nevertheless
             _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
 
-    def _change(self, name: str, key: Key | None) -> None:
+    def _store(self, name: str, key: Key | None) -> None:
+        """Store a client's key in the file in place of its earlier one; None removes it.
+
+        The file is replaced as a whole. If the disk has no room for a second file, a key can still be revoked: the
+        shorter content is written over the old.
+        """
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
             others = [known for known in self.all() if known.name != name]
-            kept = [*others, *([key] if key else [])]
-            data = json.dumps({"keys": [known.model_dump(mode="json", exclude_none=True) for known in kept]}, indent=2)
+            keys = [*others, *([key] if key else [])]
+            data = json.dumps({"keys": [known.model_dump(mode="json", exclude_none=True) for known in keys]}, indent=2)
             try:
                 with whole_file(self._path) as whole:
                     whole.write(data.encode())
             except OSError:
                 if key is not None:
                     raise
-                # The disk may be full, but shorter content fits in place. If writing is interrupted, the file is
-                # invalid, and no request is accepted.
+                # If this writing is interrupted, the file is invalid, and the server accepts no request.
                 with self._path.open("r+", encoding="utf-8") as file:
                     file.write(data)
                     file.truncate()
@@ -239,7 +248,10 @@ def _digest(secret: str) -> str:
 
 
 class SharedKeys(Keys):
-    """The keys in the table. A revoked key's name remains there, so the server still requires a key."""
+    """The keys in a table of PostgreSQL.
+
+    A revoked key loses its record, but its name remains in the table, so the server still requires a key.
+    """
 
     def __init__(self, database: ServerDatabase, home: Path) -> None:
         """Read nothing yet; `home` contains the audit log."""
@@ -248,17 +260,17 @@ class SharedKeys(Keys):
         self._known: tuple[Key, ...] | None = None
         self._ever_made = False
         """Whether there has ever been a key."""
-        self._read_at = self._looked_at = float("-inf")
+        self._read_at = self._tried_at = float("-inf")
         self._failure: Exception | None = None
 
     @property
     def stale(self) -> bool:
-        """See `Keys.stale`."""
-        return time.monotonic() >= self._looked_at + EVERY
+        """Whether `EVERY` seconds have passed since the keys were last read, so they may have changed."""
+        return time.monotonic() >= self._tried_at + EVERY
 
     def refresh(self) -> None:
-        """See `Keys.refresh`. If that fails, the keys stay valid for a limited time."""
-        self._looked_at = time.monotonic()  # set first, so no other thread reads meanwhile
+        """Read the keys from the database. If that fails, the ones read before stay valid for `OLDEST` seconds."""
+        self._tried_at = time.monotonic()  # set first, so no other thread reads meanwhile
         try:
             with self.database.reading() as connection:
                 records = connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars().all()
@@ -267,13 +279,13 @@ class SharedKeys(Keys):
             self._failure = error
             _LOG.warning("the keys cannot be read: %s", getattr(error, "here", error))
         else:
-            self._ever_made, self._read_at = bool(records), self._looked_at
+            self._ever_made, self._read_at = bool(records), self._tried_at
 
     def all(self) -> tuple[Key, ...]:
-        """See `Keys.all`.
+        """Return the keys that were last read.
 
         Raises:
-            KeysError: the keys cannot be read, or could not be read for too long.
+            KeysError: no keys could be read yet, or none for more than `OLDEST` seconds.
         """
         if self._known is None:
             self.refresh()
@@ -283,11 +295,12 @@ class SharedKeys(Keys):
         return self._known
 
     def needs_key(self) -> bool:
-        """See `Keys.needs_key`."""
-        self._needed = self._needed or bool(self.all()) or self._ever_made
-        return self._needed
+        """Return True if every request needs a key, as it does once there has been any key in the table."""
+        self._is_needed = self._is_needed or bool(self.all()) or self._ever_made
+        return self._is_needed
 
-    def _change(self, name: str, key: Key | None) -> None:
+    def _store(self, name: str, key: Key | None) -> None:
+        """Store a client's key in the table in place of its earlier one; None leaves the name without a record."""
         record = None if key is None else json.dumps(key.model_dump(mode="json", exclude_none=True))
         with self.database.transaction() as connection:
             connection.execute(text("INSERT INTO banyan_keys (name, record) VALUES (:name, :record) "

@@ -30,9 +30,9 @@ from .keys import SCOPES, WORK, Bases
 auth = Auth()
 
 NEEDS_KEY = "an API key is needed: send it as `X-API-Key` or `Authorization: Bearer KEY`; `banyan key` makes one"
-_GRAPHS = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
+_GRAPH_NAMESPACE = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
 """The namespace in which LangGraph's server names the assistant of each graph."""
-_RETRIEVAL = {"retrieval", str(uuid5(_GRAPHS, "retrieval"))}
+_RETRIEVAL_ASSISTANTS = {"retrieval", str(uuid5(_GRAPH_NAMESPACE, "retrieval"))}
 _OWNED = {"threads", "crons"}
 
 
@@ -59,16 +59,20 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
         raise Auth.exceptions.HTTPException(status_code=error.status, detail=str(error)) from error
     if client is None:
         raise Auth.exceptions.HTTPException(status_code=401, detail=NEEDS_KEY)
-    # Part of the identity, so a key whose knowledge bases change loses its old threads. No name has a colon.
-    only = None if client.bases.names is None else sorted(client.bases.names)
-    identity = client.name if only is None else f"{client.name}:{','.join(only)}"
+    bases = None if client.bases.names is None else sorted(client.bases.names)  # None means all
+    # Threads belong to an identity. Knowledge bases are a part of it, so a key for which they change can no longer read
+    # its earlier threads, which may be about others. No name contains a colon.
+    identity = client.name if bases is None else f"{client.name}:{','.join(bases)}"
     scopes = [scope for scope in SCOPES if scope in client.scopes]
-    return {"identity": identity, "permissions": scopes, "bases": only}
+    return {"identity": identity, "permissions": scopes, "bases": bases}
 
 
 @auth.on
 async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any] | None:
-    """Check the permission for a request, and return a filter for what the client owns.
+    """Check that a client may do what it requests, and return a filter for what it may see.
+
+    The filter selects by metadata: a client sees only its own threads, and a key for some knowledge bases only their
+    assistants. None means no filter. New threads get the client as their owner.
 
     Raises:
         Auth.exceptions.HTTPException: 403 if the key lacks a scope, or a key for some knowledge bases is not enough;
@@ -79,15 +83,15 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     if not wanted & set(ctx.permissions):
         raise Auth.exceptions.HTTPException(
             status_code=403, detail=f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
-    only = ctx.user["bases"]
-    if only is not None:
-        _check_base(Bases(frozenset(only)), ctx.resource, ctx.action, value)
+    bases = ctx.user["bases"]  # None means all
+    if bases is not None:
+        _check_limited_key(Bases(frozenset(bases)), ctx.resource, ctx.action, value)
     if ctx.action == "create_run":
         if "resume" in _command(value):
             await _check_waiting(value.get("thread_id"), ctx.user.identity)
         await asyncio.to_thread(_check_allowance, ctx.user.identity.partition(":")[0])
-    if ctx.resource == "assistants" and only is not None:
-        return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in only or [""])]}
+    if ctx.resource == "assistants" and bases is not None:
+        return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in bases or [""])]}
     if ctx.resource not in _OWNED:
         return None
     owner = {"owner": ctx.user.identity}
@@ -100,28 +104,30 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
 
 
 def _command(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of the command that a run is created with."""
+    """Return the parts of the command that a run is created with, such as `resume`; empty if it has no command."""
     command = (value.get("kwargs") or {}).get("command") or {}
     return {name: content for name, content in command.items() if content is not None}
 
 
 async def _check_waiting(thread: UUID | None, owner: str) -> None:
-    """Check that a thread waits for a person; LangGraph would ignore the answer, and report that the run succeeded.
+    """Check that a thread waits for a person, before a run resumes it.
+
+    If it did not wait, LangGraph would ignore the person's answer, and report that the run succeeded. A thread that
+    does not exist or belongs to another client is not checked here: LangGraph itself says that there is none.
 
     Raises:
-        Auth.exceptions.HTTPException: 409 if it does not. Of a thread of another client the server says that there is
-            none.
+        Auth.exceptions.HTTPException: 409 if the thread does not wait.
     """
-    found: Any = {}
+    state: Any = {}
     if thread is not None:
         async with get_client() as client:  # within this process, so it needs no key
             try:
-                found = await client.threads.get(str(thread))
+                state = await client.threads.get(str(thread))
             except NotFoundError:
                 return
-        if found["metadata"].get("owner") != owner:
+        if state["metadata"].get("owner") != owner:
             return
-    if not found.get("interrupts"):
+    if not state.get("interrupts"):
         raise Auth.exceptions.HTTPException(
             status_code=409, detail="the thread waits for no decision, and nothing was changed: begin a run with "
                                     "an input")
@@ -144,11 +150,13 @@ def _check_allowance(client: str) -> None:
                                             headers={"Retry-After": str(spent.seconds)}) from None
 
 
-def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
-    """Check a request of a key for some knowledge bases.
+def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
+    """Check that a key that covers only some knowledge bases may make a request.
+
+    It may run graphs on these knowledge bases, resume runs, work with its own threads, and read assistants.
 
     Raises:
-        Auth.exceptions.HTTPException: see `permit`.
+        Auth.exceptions.HTTPException: 403 for any other request, 404 if a run names another knowledge base.
     """
     if action == "create_run":
         kwargs = value.get("kwargs") or {}
@@ -158,13 +166,15 @@ def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any])
                                         "other command")
         for given in (kwargs.get("input"), kwargs.get("context")):
             name = given.get("knowledge_base") if isinstance(given, dict) else None
-            if name and not bases.hold(str(name)):
+            if name and not bases.covers(str(name)):
                 raise Auth.exceptions.HTTPException(
                     status_code=404, detail=str(UnknownKnowledgeBaseError(
                         str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
         return
-    own = resource == "threads" and (action != "update" or "action" in value)
-    if not own and not (resource == "assistants" and action in {"read", "search"}):
+    # An `update` of a thread writes its state, unless it has an `action`, which cancels a run.
+    is_own_thread = resource == "threads" and (action != "update" or "action" in value)
+    reads_assistants = resource == "assistants" and action in {"read", "search"}
+    if not is_own_thread and not reads_assistants:
         raise Auth.exceptions.HTTPException(
             status_code=403,
             detail="the key covers some knowledge bases only, and this concerns all: ask for another key")
@@ -173,17 +183,18 @@ def _check_base(bases: Bases, resource: str, action: str, value: dict[str, Any])
 def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[str]:
     """Return the scopes of which a request needs at least one.
 
-    Changing a thread's state or metadata (`update`) decides where and with which graph its next run continues.
+    To change a thread's state or metadata (`update`) needs `write`, because it decides where and with which graph the
+    thread's next run continues.
     """
     if action == "create_run":
-        if str(value.get("assistant_id")) in _RETRIEVAL:
+        if str(value.get("assistant_id")) in _RETRIEVAL_ASSISTANTS:
             return {"ask"}
-        # A command may also change the state, or go to another node, which is more than a decision.
-        kwargs = value.get("kwargs") or {}
-        # So is an earlier checkpoint: later decisions and builds would be repeated.
-        configurable = (kwargs.get("config") or {}).get("configurable") or {}
-        earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
-        return {"review"} if _command(value).keys() == {"resume"} and not earlier else {"write"}
+        # Only a decision needs `review`: a command that resumes the run and does nothing else. Other commands may
+        # change the state or go to another node, and a run from an earlier checkpoint repeats later decisions.
+        configurable = ((value.get("kwargs") or {}).get("config") or {}).get("configurable") or {}
+        is_earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
+        is_decision = _command(value).keys() == {"resume"} and not is_earlier
+        return {"review"} if is_decision else {"write"}
     if resource == "threads" and (action != "update" or "action" in value):  # `action`: cancels a run
         return {"ask", "write", "review"}
     if resource == "assistants" and action in {"read", "search"}:

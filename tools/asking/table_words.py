@@ -87,9 +87,9 @@ WHICH_BEFORE = _form(r"\b(?:which|what|whose)\s+(?:\w+\s+)?$", "哪(?:一|几)?[
 ASKED = _form(r"\b(?:how many(?: different| distinct)?|which|what|of the|list(?: all| every)?|name(?: all| every)?|all|"
               r"every|each|are there more)\s+(?:of the |the )?(?=\w)")
 """What stands before the noun that a question calls the rows."""
-HAN_ASKED = re.compile("(?:哪|几|多少)[一几些]?[个位名家部本件种项条份只张篇台款座所次期道间]?"
+HAN_ASKED = re.compile("哪[一几些]?[个位名家部本件种项条份只张篇台款座所次期道间]?"
                        r"(?P<noun>[\u4e00-\u9fff]{1,2}?)(?=[的最是有在，,、？?\s]|$)")
-"""The same in Chinese, with the noun: 哪道菜."""
+"""The same in Chinese, with the noun: 哪道菜. What 多少 counts may be a number that a thing has: 有多少会员."""
 IN_TURN = _form(r"\bdirectly or (?:indirectly|through)\b", r"\bindirectly\b", r"\bin turn\b", r"\bchain\b",
                 r"\ball that (?:follow|depend)", r"\b(?:followed|came|resulted) from\b", "间接|依次|由此")
 

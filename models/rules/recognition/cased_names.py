@@ -13,11 +13,11 @@ from .name_cues import Cues, cues_of, occurrences
 from .typed_span import Span, without_overlaps
 
 _WORD = re.compile(r"[dlDL]['’](?=[^\W\d_])|[^\W\d_]+(?:[-’'][^\W\d_]+)*+")
-_APART = re.compile(r"[,;:()\n»]")
+_SEPARATING_MARK = re.compile(r"[,;:()\n»]")
 _QUOTES = frozenset("«„“\"")
-_ADJECTIVE = re.compile(r".*e[nrsm]?")
+_GERMAN_ADJECTIVE = re.compile(r".*e[nrsm]?")
 """German words with these endings begin a sentence as adjectives do: "Jeden Dienstag"."""
-_BETWEEN = 4
+_MOST_WORDS_BETWEEN = 4
 """The most words in lower case between a noun and the name that it introduces: "fábrica de sombreros Aznarte"."""
 
 _Words = Sequence[re.Match[str]]
@@ -27,67 +27,75 @@ def find_cased_names(text: str, language: str, title: str) -> list[Span]:
     """Find the names of a text in a script with capitals.
 
     Returns:
-        The names, ascending and without overlaps; those that nothing gives a kind are of the kind "name".
+        The names, ascending and without overlaps. A name whose kind is not known is of the kind "name".
     """
     cues = cues_of(language)
     runs = ((words, first, stop) for start, end in split_sentences(text)
             for words in [list(_WORD.finditer(text, start, end))] for first, stop in _runs(words, text, language, cues))
-    found = filter(None, (_give_kind(*run, text, language, cues) for run in runs))
+    found = filter(None, (_name_with_kind(*run, text, language, cues) for run in runs))
     return without_overlaps(occurrences(text, title, cues), list(found))
 
 
 def _runs(words: _Words, text: str, language: str, cues: Cues) -> Iterator[tuple[int, int]]:
-    """Yield the runs of capitalised words, as indices of words, with links such as 'de la' inside.
+    """Yield the runs of capitalised words of a sentence, with links such as 'de la' inside.
 
-    A word that opens a sentence has a capital for that: alone it is a name only as a noun for names.
+    Each is (first, stop): the index of its first word, and the index after its last word. The word that opens the
+    sentence has a capital for that reason. Alone it is a run only if it is a cue such as "Monte".
     """
-    def is_cased(word: str) -> bool:
+    def is_capitalised(word: str) -> bool:
         return word[0].isupper() and word.casefold() not in function_words(language)
 
-    at = 0
-    while at < len(words):
-        opens, stop, ahead = at == 0, at + 1, at + 1
-        if not is_cased(words[at][0]) or (opens and language == "de" and _ADJECTIVE.fullmatch(words[at][0])):
-            at += 1
+    first = 0
+    while first < len(words):
+        opens_sentence, stop, ahead = first == 0, first + 1, first + 1
+        is_adjective = opens_sentence and language == "de" and _GERMAN_ADJECTIVE.fullmatch(words[first][0])
+        if is_adjective or not is_capitalised(words[first][0]):
+            first += 1
             continue
-        is_linked = language != "de" or bool(cues.kind_of(words[at][0]))
+        may_have_links = language != "de" or bool(cues.kind_of(words[first][0]))
         while ahead < len(words) and text[words[ahead - 1].end() : words[ahead].start()] in {" ", "\n", ""}:
             following = words[ahead][0]
-            if is_cased(following):
+            if is_capitalised(following):
                 stop = ahead + 1
-            elif not is_linked or not (cues.has("of", following) or cues.has("link", following)):
+            elif not may_have_links or not (cues.has("of", following) or cues.has("link", following)):
                 break
             ahead += 1
-        if stop - at > 1 or not opens or cues.kind_of(words[at][0]):
-            yield at, stop
-        at = stop
+        if stop - first > 1 or not opens_sentence or cues.kind_of(words[first][0]):
+            yield first, stop
+        first = stop
 
 
-def _give_kind(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
-    """Return the name of a run with its kind, without a title and with the noun before it; None if it is none."""
+def _name_with_kind(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
+    """Return the name in a run of capitalised words with its kind, or None if the run is no name.
+
+    A title before the name is left out. A noun before it ("río") belongs to the name and gives its kind, but the noun
+    for a town does not belong to it.
+    """
     while stop - first > 1 and cues.kind_of(words[first][0]) in {"person", "town"}:
         first += 1
     begin, end = words[first].start(), words[stop - 1].end()
-    own, single = cues.kind_of(words[first][0]), stop - first == 1
-    if own and own not in {"person", "town"}:
-        compound = words[first][0].casefold() not in cues.nouns and not (first and cues.has("a", words[first - 1][0]))
-        return None if single and not compound else Span(begin, end, own)
-    for back in range(1, min(first, _BETWEEN) + 1):
-        before = words[first - back]
-        between = text[before.end() : begin]
-        kind = cues.kind_of(before[0])
-        if _APART.search(between) or (before[0][0].isupper() and not kind):
+    first_word_kind, is_single = cues.kind_of(words[first][0]), stop - first == 1
+    word_before = words[first - 1][0] if first else ""
+    if first_word_kind and first_word_kind not in {"person", "town"}:
+        is_compound = words[first][0].casefold() not in cues.nouns and not (first and cues.has("a", word_before))
+        return None if is_single and not is_compound else Span(begin, end, first_word_kind)
+    for distance in range(1, min(first, _MOST_WORDS_BETWEEN) + 1):
+        noun = words[first - distance]
+        between = text[noun.end() : begin]
+        kind = cues.kind_of(noun[0])
+        is_other_name = noun[0][0].isupper() and not kind
+        if _SEPARATING_MARK.search(between) or is_other_name:
             break
-        if kind == "person" and back == 1:
+        if kind == "person" and distance == 1:
             return Span(begin, end, "person")
-        linked = back == 1 or any(cues.has("of", word) or cues.has("link", word) for word in between.split())
-        a_kind = first > back and cues.has("a", words[first - back - 1][0])
-        if kind and kind != "person" and linked and not a_kind:
-            named_alone = kind == "town" or between.strip() in _QUOTES  # the plant «Lebed»
-            return Span(begin if named_alone else before.start(), end, "location" if kind == "town" else kind)
-    before_it = words[first - 1][0] if first else ""
-    if language == "de" and single and not (cues.has("at", before_it) and not cues.has("common", words[first][0])):
+        is_linked = distance == 1 or any(cues.has("of", word) or cues.has("link", word) for word in between.split())
+        is_indefinite = first > distance and cues.has("a", words[first - distance - 1][0])
+        if kind and kind != "person" and is_linked and not is_indefinite:
+            excludes_noun = kind == "town" or between.strip() in _QUOTES  # the plant «Lebed»
+            return Span(begin if excludes_noun else noun.start(), end, "location" if kind == "town" else kind)
+    follows_place_word = cues.has("at", word_before)
+    if language == "de" and is_single and (not follows_place_word or cues.has("common", words[first][0])):
         return None  # German nouns have capitals
-    if cues.has("at", before_it) or (single and (cues.has("to", before_it) or cues.has("of", before_it))):
+    if follows_place_word or (is_single and (cues.has("to", word_before) or cues.has("of", word_before))):
         return Span(begin, end, "location")
-    return Span(begin, end, "name" if single else "person")
+    return Span(begin, end, "name" if is_single else "person")

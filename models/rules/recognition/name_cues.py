@@ -25,10 +25,13 @@ _QUOTED = re.compile("「([^「」]{2,20})」")
 class Cues:
     """The cues of a language.
 
-    `nouns` are the kinds by noun or title, `endings` those by the end of a word (German compounds). `others` are the
-    remaining words by their part in `name_cues.json`: "of" and "link" occur inside names, "at" before places, "to"
-    before places of one word and before persons, "a" before a noun that is no name; "common" words never
-    begin a name, a "surname" ends one, titles "after" follow one, and "made" has what founders do.
+    `nouns` maps nouns and titles to kinds, and `endings` the ends of words (German compounds). `others` has the words
+    of the remaining parts of `name_cues.json`:
+    - "of" and "link" occur inside names.
+    - "at" stands before places, and "to" before places of one word and before persons.
+    - "a" stands before a noun that is no name.
+    - "common" words never begin a name, a "surname" ends one, and titles "after" follow one.
+    - "made" has verbs of founders.
     """
 
     nouns: dict[str, str]
@@ -52,12 +55,12 @@ class Cues:
 @cache
 def cues_of(language: str) -> Cues:
     """Return the cues of a language; empty ones if there are none."""
-    listed = load_cues().get(language, {})
-    nouns = {word: kind for kind in _KINDS for word in listed.get(kind, "").split()}
+    parts = load_cues().get(language, {})
+    nouns = {word: kind for kind in _KINDS for word in parts.get(kind, "").split()}
     return Cues(nouns={word: kind for word, kind in nouns.items() if not word.startswith("-")},
                 endings={word[1:]: kind for word, kind in nouns.items() if word.startswith("-")},
-                others={part: words(text) for part, text in listed.items() if part not in _KINDS},
-                cases=tuple(listed.get("ending", "").split()))
+                others={part: words(text) for part, text in parts.items() if part not in _KINDS},
+                cases=tuple(parts.get("ending", "").split()))
 
 
 @cache
@@ -68,12 +71,14 @@ def load_cues() -> dict[str, dict[str, str]]:
 
 
 def _fold(word: str) -> str:
-    """Return a word in lower case, with letters such as Bengali's য় in one of their two encodings."""
+    """Return a word in lower case, with letters that have two encodings (Bengali's য়) in one of them."""
     return word.lower() if word.isascii() else unicodedata.normalize("NFC", word.casefold())
 
 
 def occurrences(text: str, title: str, cues: Cues) -> list[Span]:
-    """Return the places of a text's title, without its article, with the kind that a noun in it gives.
+    """Return the places in a text of its title, and of names that the title has in 「」.
+
+    The title is searched without its article. Its kind is that of a noun in it, or "name".
 
     Args:
         text: the text.
@@ -83,13 +88,15 @@ def occurrences(text: str, title: str, cues: Cues) -> list[Span]:
     name = _ARTICLE.sub("", title.strip())
     if len(name.split()) > _LONGEST_TITLE:
         return []
-    nouns = [kind for word in name.split() if (kind := cues.kind_of(word)) not in {"", "person", "town"}]
-    called = {name: nouns[0] if nouns else "name", **dict.fromkeys(_QUOTED.findall(name), "name")}
-    return [Span(*match.span(), kind) for name, kind in called.items() if name
-            for match in re.finditer(_name_pattern(name), text, re.IGNORECASE)]
+    noun_kinds = [kind for word in name.split() if (kind := cues.kind_of(word)) not in {"", "person", "town"}]
+    title_kind = noun_kinds[0] if noun_kinds else "name"
+    kinds = {name: title_kind, **dict.fromkeys(_QUOTED.findall(name), "name")}
+    return [Span(*match.span(), kind) for searched, kind in kinds.items() if searched
+            for match in re.finditer(_name_pattern(searched), text, re.IGNORECASE)]
 
 
 def _name_pattern(name: str) -> str:
     """Return a pattern for a name as whole words; Japanese has no word boundaries."""
-    boundary = "" if is_han(name[0]) else r"(?<!\w)", "" if is_han(name[-1]) else r"(?!\w)"
-    return f"{boundary[0]}{re.escape(name)}{boundary[1]}"
+    start = "" if is_han(name[0]) else r"(?<!\w)"
+    end = "" if is_han(name[-1]) else r"(?!\w)"
+    return f"{start}{re.escape(name)}{end}"

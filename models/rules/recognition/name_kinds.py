@@ -20,25 +20,26 @@ if TYPE_CHECKING:
 
 _KINDS = {"Person": "person", "Organization": "organization", "Location": "location", "Event": "event", "Work": "work",
           "Product": "product", "Award": "award"}
-_IS = re.compile(
+_DEFINITION = re.compile(
     r"(?:(?:\s*\([^()\n]{0,150}\)|,[^,.\n]{1,80},)?\s+(?:is|was|are|were)\s+(?:(?:both|also|once|originally)\s+)?"
     r"(?:an?|the|one of the)|,\s+an?)\s+(?P<phrase>[^.;\n]{1,160})")
-_END_OF_NOUN = re.compile(
+_END_OF_NOUN_PHRASE = re.compile(
     r"\s{1,3}(?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|near|located|based|published|written|"
     r"directed|produced|released|founded|known|set|starring|created|about|between|as|featuring|born|developed|"
     r"designed|built|owned|made|held|used|currently|covering|devoted|dedicated)\b|[(:]|$")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_BORN = re.compile(r" ?\((?:[^()]{0,60}?\b(?:born|née)\b"
-                   rf"|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
-_BEFORE = re.compile(r"(?<![a-z-])(?P<noun>(?:[a-z]{1,30} )?[a-z]{1,30}(?:-[a-z]{1,30})?) [\"“]?$")
+_LIFE_DATES = re.compile(r" ?\((?:[^()]{0,60}?\b(?:born|née)\b"
+                         rf"|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
+_NOUN_BEFORE = re.compile(r"(?<![a-z-])(?P<noun>(?:[a-z]{1,30} )?[a-z]{1,30}(?:-[a-z]{1,30})?) [\"“]?$")
 _WORD = re.compile(r"[\w’'-]+")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
-_STANDARDS = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})
+_STANDARD_BODIES = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})
 """The bodies that a standard is called by: ISO 9001."""
-_SURNAMES = frozenset({"hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
-                       "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
+_NOUN_SURNAMES = frozenset({
+    "hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
+    "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
 """Nouns for places and bodies that are also surnames, such as in Jack Hill."""
-_RELATIONAL = {
+_RELATIONAL_NOUNS = {
     "person": words("aunt chair child cofounder co-founder creator developer discoverer grandfather grandmother owner "
                     "parent performer predecessor recipient screenwriter sibling spouse astronomer participant "
                     "representative maintainer contributor chairperson treasurer liaison staff user customer presenter "
@@ -66,35 +67,39 @@ class TypeNouns:
                 elif word[:1].isalpha():
                     self._types.setdefault(word, entity.name)
         self._endings = sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))
-        people = next((t.name for t in schema.entity_types if "person" in {n.lower() for n in t.all_names()}), "")
-        self._person = people
+        self._person = next(
+            (t.name for t in schema.entity_types if "person" in {n.lower() for n in t.all_names()}), "")
 
     def type_of(self, text: str, span: "Span") -> str:
         """Return the type of a name by the words in and around it, or ""."""
         return next(filter(None, self._types_by_words(text, span)), "")
 
     def _types_by_words(self, text: str, span: "Span") -> Iterator[str]:
+        """Yield the types, most certain first, that a definition, the name's own words and the noun before it give.
+
+        A "" among them means that the words give no type.
+        """
         name = text[span.start : span.end]
         if has_han(name):
-            yield self._of_han(name) if span.kind not in {"person", "work"} else ""
+            yield self._type_of_han_name(name) if span.kind not in {"person", "work"} else ""
             return
         yield self.defined_type(text, span)
-        before = _BEFORE.search(text[max(0, span.start - 30) : span.start])
+        before = _NOUN_BEFORE.search(text[max(0, span.start - 30) : span.start])
         phrase = before["noun"] if before else ""  # "the publishing house", "the opera"
-        noun = self._types.get(phrase, "") or self._types.get(phrase.rpartition(" ")[2], "")
-        surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _SURNAMES
-        if span.kind != "work" and not surname and infer_type(name):
+        type_of_noun_before = self._types.get(phrase, "") or self._types.get(phrase.rpartition(" ")[2], "")
+        ends_in_surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _NOUN_SURNAMES
+        if span.kind != "work" and not ends_in_surname and infer_type(name):
             yield self.type_of_name(name)
-        yield noun
+        yield type_of_noun_before
 
     def defined_type(self, text: str, span: "Span") -> str:
         """Return the type in a sentence that defines a name ("Oslo is a city", "Ada Blum (born 1901)"), or ""."""
-        if _BORN.match(text, span.end):
+        if _LIFE_DATES.match(text, span.end):
             return self._person
-        match = _IS.match(text, span.end)
+        match = _DEFINITION.match(text, span.end)
         if match is None:
             return ""
-        end = _END_OF_NOUN.search(match["phrase"])
+        end = _END_OF_NOUN_PHRASE.search(match["phrase"])
         # "a mountainous, landlocked country": the first part that ends in a known noun.
         phrase = match["phrase"][: end.start() if end else None]
         if phrase.rpartition(" ")[2].lower() in OF_ANY_KIND:
@@ -104,70 +109,77 @@ class TypeNouns:
 
     def type_of_name(self, name: str) -> str:
         """Return the type by a name's own words ("University of Oslo", "北方泵业公司"), or ""."""
-        return self._of_han(name) if has_han(name) else self._of_name([w.lower() for w in _WORD.findall(name)])
+        if has_han(name):
+            return self._type_of_han_name(name)
+        return self._type_of_words([word.lower() for word in _WORD.findall(name)])
 
     def of_phrase(self, phrase: str) -> str:
         """Return the type of a noun phrase by its last words ("a 2004 comedy film"), or ""."""
         words = [word.lower() for word in _WORD.findall(phrase)]
-        return self._types.get(" ".join(words[-2:]), "") or (self._of_word(words[-1]) if words else "")
+        return self._types.get(" ".join(words[-2:]), "") or (self._type_of_noun(words[-1]) if words else "")
 
-    def _of_name(self, words: list[str]) -> str:
+    def _type_of_words(self, words: list[str]) -> str:
         """Return the type by a name's own head noun: "University of Oslo", "Lake Geneva", "World War I"."""
         while len(words) > 2 and _NUMERAL.fullmatch(words[-1]):  # noqa: PLR2004
             words = words[:-1]
         if len(words) < 2:  # noqa: PLR2004 - a single word has no head noun
             return ""
-        if not _STANDARDS.isdisjoint(words):
+        if not _STANDARD_BODIES.isdisjoint(words):
             return self._types.get("specification", "")
         if "house of" in " ".join(words):  # of Commons, of Representatives
             return self._types.get("parliament", "")
-        link = next((word for word in words[1:] if word in {"of", "in"}), "")
-        if link:
-            kind = self._types.get(words[words.index(link) - 1], "")
+        preposition = next((word for word in words[1:] if word in {"of", "in"}), "")
+        if preposition:
+            type_name = self._types.get(words[words.index(preposition) - 1], "")
             # A general is a person; the Consulate General of Norway is not.
-            return kind if kind != self._person else ""
+            return type_name if type_name != self._person else ""
         noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]
-        kind = self._types.get(" ".join(words[-2:]), "") or self._types.get(noun, "")
-        if not kind and self._of_word(noun) == self._types.get("event"):
-            return self._types["event"]  # Oslo Riots; but Oslo Rockets are a team
-        return kind if kind != self._person else ""
+        type_name = self._types.get(" ".join(words[-2:]), "") or self._types.get(noun, "")
+        # A plural names an event, as in Oslo Riots, but no other type: the Oslo Rockets are a team.
+        if not type_name and self._type_of_noun(noun) == self._types.get("event"):
+            return self._types["event"]
+        return type_name if type_name != self._person else ""
 
-    def _of_han(self, name: str) -> str:
+    def _type_of_han_name(self, name: str) -> str:
+        """Return the type by the longest noun at the end of a Chinese name, or ""."""
         longest = min(len(name) - 1, _LONGEST_HAN_NOUN)
         return next((self._types[name[-n:]] for n in range(longest, 1, -1) if name[-n:] in self._types), "")
 
-    def _of_word(self, word: str) -> str:
-        forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
-        return next((self._types[form] for form in forms if form in self._types), "") or next(
-            (kind for ending, kind in self._endings
-             if word.endswith(ending) and len(word) > len(ending) + _SHORTEST_STEM), "")
+    def _type_of_noun(self, word: str) -> str:
+        """Return the type of a noun in the singular or plural, else the type that its ending gives, else ""."""
+        singular_forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
+        if listed := next((self._types[form] for form in singular_forms if form in self._types), ""):
+            return listed
+        return next((type_name for ending, type_name in self._endings
+                     if word.endswith(ending) and len(word) > len(ending) + _SHORTEST_STEM), "")
 
 
 def infer_kind(text: str, span: "Span") -> str:
     """Return the kind of a name by the words in and around it, or ""."""
-    return _KINDS.get(_general().type_of(text, span), "")
+    return _KINDS.get(_general_nouns().type_of(text, span), "")
 
 
 @lru_cache(4096)
 def infer_type(name: str) -> str:
     """Return the general seed's type for a name's own words ("University of Oslo"), or ""."""
-    return _general().type_of_name(name)
+    return _general_nouns().type_of_name(name)
 
 
 def type_of_noun(noun: str) -> str:
     """Return the general seed's type for a noun in lower case, or ""."""
-    return _general().of_phrase(noun)
+    return _general_nouns().of_phrase(noun)
 
 
 def kind_of_noun(noun: str) -> str:
     """Return the kind of what a noun in lower case refers to, or "".
 
-    The seed has nouns that define an entity ("a city"); those of relations, as in "the performer of", are added.
+    The nouns are those of the general seed, which define an entity ("a city"), and nouns of relations ("the performer
+    of").
     """
-    return next((kind for kind, nouns in _RELATIONAL.items() if noun in nouns), "") or _KINDS.get(
-        type_of_noun(noun), "")
+    relational_kind = next((kind for kind, nouns in _RELATIONAL_NOUNS.items() if noun in nouns), "")
+    return relational_kind or _KINDS.get(type_of_noun(noun), "")
 
 
 @cache
-def _general() -> TypeNouns:
+def _general_nouns() -> TypeNouns:
     return TypeNouns(load_schema("general"))

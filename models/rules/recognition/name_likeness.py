@@ -1,7 +1,7 @@
-"""Whether words can be the name of a person, a place or a body, by what they are used like.
+"""Tells whether words can be the name of a person, a place or a body, by how similarly to such names they are used.
 
-Recognisers guess "Hard Copy" a person and "Word Marks" a place. In the bundled model's space of words, names of a kind
-are together, and far from the words for things.
+Recognisers take "Hard Copy" for a person and "Word Marks" for a place. In the bundled model's space of word vectors the
+names of a kind are near each other, and far from words for things.
 """
 
 from functools import cache, lru_cache
@@ -12,15 +12,16 @@ from ....text.lexicon import words
 from ...embedding.embedder import Vectors
 from ...embedding.onnx_export import bundled_tokenizer, word_vectors
 
-_LIKE = {
+_TYPICAL_NAMES = {
     "person": words("john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan"),
     "location": words("london paris germany texas tokyo india oslo chicago brazil vienna madrid canada egypt ohio"),
     "organization": words("google microsoft toyota ibm siemens sony intel nokia honda nasa unesco fiat boeing samsung"),
 }
-_THINGS = words("project policy group system service price network general product data software market office public")
-_LEAST = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
-"""How much closer a common word, and a rare one, must be to names than to things."""
-_LEAST_OF_KNOWN = 0.1
+_TYPICAL_THINGS = words(
+    "project policy group system service price network general product data software market office public")
+_LEAST_CLOSENESS = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
+"""How much closer a common word, and a rare one, must be to names than to things, as a difference of cosines."""
+_LEAST_OF_ACRONYM = 0.1
 """How much closer an acronym must be."""
 _LEAST_OF_PERSON = -0.045
 """The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
@@ -36,11 +37,12 @@ def may_be(kind: str, name: str) -> bool:
     """
     parts = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
     if kind == "person":
-        ends = [max(near, 0.0) if rare else near
-                for near, rare in (_closeness(word, kind) for word in (*parts[:1], *parts[-1:]))]
+        # A rare word, which the model hardly knows, does not speak against a person.
+        ends = [max(closeness, 0.0) if is_rare_word else closeness
+                for closeness, is_rare_word in (_closeness(word, kind) for word in (*parts[:1], *parts[-1:]))]
         return bool(ends) and sum(ends) / len(ends) > _LEAST_OF_PERSON
-    return any(_is_spelled(word) or near > _LEAST[kind][rare]
-               for word in parts for near, rare in [_closeness(word, kind)])
+    return any(_is_spelled_like_name(word) or closeness > _LEAST_CLOSENESS[kind][is_rare_word]
+               for word in parts for closeness, is_rare_word in [_closeness(word, kind)])
 
 
 def is_nearer(kind: str, other: str, name: str) -> bool:
@@ -51,15 +53,15 @@ def is_nearer(kind: str, other: str, name: str) -> bool:
 
 def is_known(name: str) -> bool:
     """Return True if a word is used like the names of organizations more than like the words for things."""
-    return _closeness(name, "organization")[0] > _LEAST_OF_KNOWN
+    return _closeness(name, "organization")[0] > _LEAST_OF_ACRONYM
 
 
 def is_rare(name: str) -> bool:
-    """Return True if the last word of a name is no common word, so that it is hardly the word for a thing."""
+    """Return True if the last word of a name is rare, so that it is probably no word for a thing."""
     return _closeness(name.rpartition(" ")[2], "location")[1]
 
 
-def _is_spelled(word: str) -> bool:
+def _is_spelled_like_name(word: str) -> bool:
     """Return True for words such as OpenChain, 3M and U.S."""
     return (any(map(str.isupper, word[1:])) and not word.isupper()) or (
         any(map(str.isdigit, word)) and any(map(str.isalpha, word))) or "." in word[:-1]
@@ -67,12 +69,16 @@ def _is_spelled(word: str) -> bool:
 
 @lru_cache(8192)
 def _closeness(word: str, kind: str) -> tuple[float, bool]:
-    """Return how much closer a word is to names of a kind than to things, and whether it is rare."""
-    rare = len(bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids) > 1
-    return float(word_vectors([word.lower()])[0] @ _direction(kind)), rare
+    """Return how much closer a word is to names of a kind than to things, and whether it is rare.
+
+    A word is rare if the bundled model's vocabulary has it only in pieces.
+    """
+    is_in_pieces = len(bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids) > 1
+    return float(word_vectors([word.lower()])[0] @ _names_minus_things(kind)), is_in_pieces
 
 
 @cache
-def _direction(kind: str) -> Vectors:
-    names, things = (word_vectors(sorted(one)).mean(axis=0) for one in (_LIKE[kind], _THINGS))
+def _names_minus_things(kind: str) -> Vectors:
+    """Return the difference of the unit vectors of typical names of a kind and of typical things."""
+    names, things = (word_vectors(sorted(one)).mean(axis=0) for one in (_TYPICAL_NAMES[kind], _TYPICAL_THINGS))
     return np.asarray(names / np.linalg.norm(names) - things / np.linalg.norm(things), np.float32)

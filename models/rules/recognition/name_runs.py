@@ -11,20 +11,20 @@ _CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if
 _PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"
          rf"(?:\.(?=[{_CAPITALS}]))?)")
 _LONGEST_RUN = 15
-"""The most words of a run after the first; a fragment is extended by looking at its whole run."""
+"""The most words of a run after the first one."""
 _RUN = re.compile(rf"{_PART}(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
 _WORD = re.compile(r"[\w’'.&-]+")
 _OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
-_OPENING = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
-_ITEM = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
-_ITEM_ENDS = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
-"""What stands before and after a name that is an item or a line of its own."""
-_SPELLED = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
-_NO_NAME = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
+_ITEM_START = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
+_ITEM_END = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
+"""What stands before and after a name that is an item of a list or a line of its own."""
+_MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
+_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
     "the a an this that these those and or but if when while where as so yet then there here who "
     "which what how why both born died see also most many some all each every no not former current "
     "new first second third since until although though because however")
-_NO_HEAD = _NO_NAME | ROLES | words(
+_NOT_AT_START = _NOT_IN_NAMES | ROLES | words(
     "member members bachelor master doctor deputy minister leader winner author founder owner "
     "article section chapter part clause one two most some many order officer commander "
     "knight provost rector opposition")
@@ -39,77 +39,99 @@ class NameRuns:
         Args:
             text: the text.
             barriers: (start, end) of words that are not part of names, such as peoples and dates.
-            title: the subject of the text; its words have their capitals not from the sentence that they open.
+            title: the subject of the text. Its words are names even at the beginning of a sentence, where any word has
+                a capital.
         """
         self._text = text
-        self._titled = frozenset(title.split())
-        self._shut = {at for start, end in barriers for at in range(start, end)}
+        self._title_words = frozenset(title.split())
+        self._barred = {at for start, end in barriers for at in range(start, end)}
         self._run_of = {at: match.span() for match in _RUN.finditer(text) for at in range(*match.span())}
 
     def several(self) -> Iterator[tuple[int, int]]:
-        """Yield the runs of at least two words, without the first word of a sentence."""
+        """Yield the (start, end) of runs of at least two words.
+
+        The first word of a sentence is cut off, and so are words that do not begin or end names, such as roles.
+        """
         for start, end in sorted(set(self._run_of.values())):
             parts = list(_WORD.finditer(self._text, start, end))
-            while parts and (self._opens(parts[0].start()) or parts[0][0].lower().rstrip(".") in _NO_HEAD):
+            while parts and (parts[0][0].lower().rstrip(".") in _NOT_AT_START
+                             or self._has_position_capital(parts[0].start())):
                 del parts[0]
-            while parts and parts[-1][0].lower() in _NO_NAME:
+            while parts and parts[-1][0].lower() in _NOT_IN_NAMES:
                 del parts[-1]
-            if len(parts) > 1 and not any(part.start() in self._shut for part in parts):
+            if len(parts) > 1 and not any(part.start() in self._barred for part in parts):
                 yield parts[0].start(), parts[-1].end()
 
-    def _opens(self, at: int) -> bool:
-        """Return True for a word whose capital may be that of its sentence: not of an item's name, or "OpenChain"."""
+    def _has_position_capital(self, at: int) -> bool:
+        """Return True if a word may have its capital only because it opens a sentence.
+
+        This is not so for words of the title, words such as "OpenChain", and names that are an item or a line alone.
+        """
         word = _WORD.match(self._text, at)
-        if (at and _OPENING.search(self._text[max(0, at - 4) : at]) is None) or (word and word[0] in self._titled):
+        opens_sentence = at == 0 or _SENTENCE_START.search(self._text[max(0, at - 4) : at]) is not None
+        if not opens_sentence or (word and word[0] in self._title_words):
             return False
         start, end = self._run_of.get(at, (at, at))
-        line = self._text.rfind("\n", 0, at) + 1
-        begins = start == at and "\n" in self._text and _ITEM.fullmatch(self._text[line:at].lstrip())
-        return not ((begins and _ITEM_ENDS.match(self._text, end)) or _SPELLED.match(self._text, at))
+        line_start = self._text.rfind("\n", 0, at) + 1
+        opens_line = start == at and "\n" in self._text and _ITEM_START.fullmatch(self._text[line_start:at].lstrip())
+        is_whole_line = opens_line and _ITEM_END.match(self._text, end)
+        return not (is_whole_line or _MIXED_CASE.match(self._text, at))
 
     def extend(self, start: int, end: int, *, of: bool = True) -> tuple[int, int]:
-        """Return the complete name around a fragment, or the fragment.
+        """Return the complete name around a fragment, or the fragment itself if it is in no run.
 
-        Adjacent words join it if only a space separates them, and `of` a noun before "of": "Diocese of La Ceiba".
+        The name takes adjacent words of the run. With `of`, it also takes a noun before "of": "Diocese of La Ceiba".
         """
-        first, last = self._run_of.get(start), self._run_of.get(end - 1)
-        if first is None or last is None or self._text[start - 1 : start] == "-":
+        first_run, last_run = self._run_of.get(start), self._run_of.get(end - 1)
+        if first_run is None or last_run is None or self._text[start - 1 : start] == "-":
             return start, end
-        begin = self._extend_left(first[0], start)
-        return self._before_of(begin) if of else begin, self._extend_right(end, last[1])
+        name_start = self._extend_left(first_run[0], start)
+        name_end = self._extend_right(end, last_run[1])
+        return self._extend_before_of(name_start) if of else name_start, name_end
 
-    def _extend_left(self, begin: int, start: int) -> int:
-        for word in reversed(list(_WORD.finditer(self._text, begin, start))):
-            role = word[0].lower().rstrip(".") in ROLES and word[0] != "General"  # GNU General Public License
-            if word.start() in self._shut or word[0].lower() in _NO_NAME or role or (
-                    self._opens(word.start()) or word[0].endswith(("'s", "’s"))):
+    def _extend_left(self, run_start: int, start: int) -> int:
+        """Return where a name begins that includes `start`, with the words from `run_start` on that may belong to it.
+
+        A role, a possessive and the first word of a sentence do not belong to it.
+        """
+        for word in reversed(list(_WORD.finditer(self._text, run_start, start))):
+            is_role = word[0].lower().rstrip(".") in ROLES and word[0] != "General"  # GNU General Public License
+            is_barred = word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES
+            is_possessive = word[0].endswith(("'s", "’s"))
+            if is_role or is_barred or is_possessive or self._has_position_capital(word.start()):
                 return start
             start = word.start()
         return start
 
     def _extend_right(self, end: int, stop: int) -> int:
-        """Return where a name ends that begins before `end`, with the words up to `stop` that may be of it.
+        """Return where a name ends that includes the words before `end`, with those up to `stop` that may belong to it.
 
-        A possessive is its last word: the mark is cut off later.
+        A word with "'s" is its last word; the mark is cut off later.
         """
         for word in _WORD.finditer(self._text, end, stop):
-            if word.start() in self._shut or word[0].lower() in _NO_NAME or not word[0][0].isalnum():
+            if word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES or not word[0][0].isalnum():
                 return end
             end = word.end()
             if word[0].endswith(("'s", "’s")):
                 return end
         return end
 
-    def _before_of(self, start: int) -> int:
-        """Return the start of "Diocese" if "of" precedes a name that begins at `start`."""
-        link = next((m for m in _OF.finditer(self._text, max(0, start - 9), start) if m.end() == start), None)
-        run = self._run_of.get(link.start() - 1) if link else None
-        if link is None or run is None:
+    def _extend_before_of(self, start: int) -> int:
+        """Return the start of "Diocese" for the "La Ceiba" of "Diocese of La Ceiba", where `start` is that of "La".
+
+        Without such a capitalised noun before "of" it is `start`. Several words before "of" count only if the last one
+        is a noun for a type.
+        """
+        of_match = next((m for m in _OF.finditer(self._text, max(0, start - 9), start) if m.end() == start), None)
+        run = self._run_of.get(of_match.start() - 1) if of_match else None
+        if of_match is None or run is None:
             return start
-        first = link.start()
-        for word in reversed(list(_WORD.finditer(self._text, run[0], link.start()))):
-            if word[0].lower() in _NO_HEAD or (self._opens(word.start()) and first == link.start()):
+        head_end = head_start = of_match.start()
+        for word in reversed(list(_WORD.finditer(self._text, run[0], head_end))):
+            is_next_to_of = head_start == head_end
+            if word[0].lower() in _NOT_AT_START or (is_next_to_of and self._has_position_capital(word.start())):
                 break
-            first = word.start()
-        head = self._text[first : link.start()].split()
-        return first if len(head) == 1 or (head and type_of_noun(head[-1].lower())) else start
+            head_start = word.start()
+        head = self._text[head_start:head_end].split()
+        is_head = len(head) == 1 or (head and type_of_noun(head[-1].lower()))
+        return head_start if is_head else start

@@ -18,7 +18,7 @@ Place = tuple[int, int]
 
 _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|\"([^\"]+)\"|『([^『』]+)』")
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
-_LINKS = words("of the de la le du des von van der den da di del y bin al ibn")
+_LINK_WORDS = words("of the de la le du des von van der den da di del y bin al ibn")
 _NOT_NAMES = ENGLISH_STOP | CALENDAR | words(
     "together after before during since until while although though because however between among both either each "
     "all some most many several such other another no yes one two three four five six seven eight nine ten "
@@ -26,7 +26,7 @@ _NOT_NAMES = ENGLISH_STOP | CALENDAR | words(
     "today later earlier born according under over through when whether "
     "its his her their our my ceo cfo cto coo"
 )
-_FULL_STOP = 2
+_SHORTEST_WITH_STOP = 2
 """The fewest letters of a word whose full stop ends a sentence; the full stop of an initial does not."""
 
 
@@ -39,15 +39,15 @@ def find_names(text: str) -> list[Place]:
     places = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]
     if language_of(text) == "zh":
         places.extend((start, end) for start, end, _ in find_chinese_names(text, [(0, len(text))], []))
-    spoken = any_language_of(text)
-    runs = _capital_runs(text, frozenset() if spoken == "en" else function_words(spoken))
-    # Every German noun has a capital.
-    places.extend(place for place in runs if spoken != "de" or " " in text[slice(*place)])
-    found: list[Place] = []
+    language = any_language_of(text)
+    runs = _capital_runs(text, frozenset() if language == "en" else function_words(language))
+    # Every German noun has a capital, so a single word is no name there.
+    places.extend(place for place in runs if language != "de" or " " in text[slice(*place)])
+    names: list[Place] = []
     for start, end in places:
-        if all(end <= a or start >= b for a, b in found):
-            found.append((start, end))
-    return sorted(found)
+        if all(end <= other_start or start >= other_end for other_start, other_end in names):
+            names.append((start, end))
+    return sorted(names)
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -59,22 +59,28 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def _capital_runs(text: str, functions: frozenset[str]) -> Iterator[Place]:
-    """Yield runs of capitalised words but function words, with 'of', 'de' and similar words between two of them."""
+    """Yield the (start, end) of runs of capitalised words, which may contain 'of', 'de' and similar words.
+
+    Args:
+        text: the text.
+        functions: function words of its language, which belong to no name.
+    """
     run: list[re.Match[str]] = []
-    links: list[re.Match[str]] = []
+    links: list[re.Match[str]] = []  # link words after the run, which belong to it if a capitalised word follows
     for match in _WORD.finditer(text):
-        adjacent = bool(run) and text[(links or run)[-1].end() : match.start()].isspace()
-        if adjacent and match.group() in _LINKS:
+        is_adjacent = bool(run) and text[(links or run)[-1].end() : match.start()].isspace()
+        is_function_word = match[0].casefold() in functions
+        if is_adjacent and match.group() in _LINK_WORDS:
             links.append(match)
-        elif match[0].casefold() not in functions and adjacent and _may_be_name(match, opens=False):
+        elif is_adjacent and not is_function_word and _may_be_name(match, opens=False):
             run, links = [*run, *links, match], []
         else:
             if run:
-                yield run[0].start(), _end(run[-1])
-            begins = match[0].casefold() not in functions and _may_be_name(match, opens=True)
-            run, links = ([match] if begins else []), []
+                yield run[0].start(), _end_of_name(run[-1])
+            begins_run = not is_function_word and _may_be_name(match, opens=True)
+            run, links = ([match] if begins_run else []), []
     if run:
-        yield run[0].start(), _end(run[-1])
+        yield run[0].start(), _end_of_name(run[-1])
 
 
 def _may_be_name(match: re.Match[str], *, opens: bool) -> bool:
@@ -85,9 +91,9 @@ def _may_be_name(match: re.Match[str], *, opens: bool) -> bool:
     return any(letter.isupper() for letter in word[:2]) and word.rstrip(".").casefold() not in _NOT_NAMES
 
 
-def _end(last: re.Match[str]) -> int:
-    """Return the end of a name, before a genitive and before the full stop of its sentence."""
+def _end_of_name(last: re.Match[str]) -> int:
+    """Return the end of a name by its last word, without a genitive and without the full stop of the sentence."""
     word, end = last.group(), last.end()
     if word.endswith(("'s", "’s")):
         return end - 2
-    return end - 1 if word.endswith(".") and len(word) > _FULL_STOP else end
+    return end - 1 if word.endswith(".") and len(word) > _SHORTEST_WITH_STOP else end

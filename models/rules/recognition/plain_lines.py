@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from ....text.lexicon import words
 
 _LINE = re.compile(r"^[^\n]+$", re.MULTILINE)
-_ROW = re.compile(r"[ \t]{0,20}\|")
-_CELLS = re.compile(r"Column \d{1,4}: ")
+_TABLE_ROW = re.compile(r"[ \t]{0,20}\|")
+_UNNAMED_CELLS = re.compile(r"Column \d{1,4}: ")
 """Cells of a sheet without headers."""
 _FENCED = re.compile(r"^ {0,3}(?P<fence>```|~~~).*?(?:^ {0,3}(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)(?P<marks>`{1,2})(?!`)[^`\n]{1,200}(?P=marks)(?!`)")
@@ -15,19 +15,20 @@ _INLINE = re.compile(r"(?<!`)(?P<marks>`{1,2})(?!`)[^`\n]{1,200}(?P=marks)(?!`)"
 _CODE = re.compile(r"[;{}]\s*$|[=!<>:+-]=|=>|->|&&|[a-z_]\((?!e?s\))[\w, ]*\)|^\s*[\w.\[\]]{1,60}(?:: ?\w{1,40})? = |"
                    r"^\s*(?:def|class|return|import|const|let|var|function|fn|struct|#include|//|/\*)(?!\w)")
 """What a line of a program has, and a sentence has not."""
-_SYMBOL = re.compile(r"[A-Z]+|[^\W\d]*\d\w*")
+_SYMBOL_WORD = re.compile(r"[A-Z]+|[^\W\d]*\d\w*")
 """A word of assembler, a constant or a number."""
-_SYMBOLS = 0.8
-"""The share of such words of a line that is no sentence."""
+_SYMBOL_SHARE = 0.8
+"""A line with a larger share of such words is no sentence."""
 _HEADING = re.compile(r"[ \t]{0,20}(?:#{1,6}[ \t]|[=~_*-]{3,80}[ \t]{0,20}$|</?\w{1,20}[^>\n]{0,300}>)")
 _GREETING = re.compile(
     r"[ \t]{0,20}(?:(?:dear|hi|hello|hey)\b[^.\n]{0,60}[,!:]?$|(?:good (?:morning|afternoon|evening))\b[^.\n]{0,60}$"
     r"|(?:(?:with )?(?:best|kind|warm|kindest|warmest)(?: regards| wishes)?|regards|sincerely|yours (?:\w{1,12})|"
     r"cheers|thanks|thank you|many thanks|all the best|respectfully|cordially|see you)\b[^.\n]{0,40}[,!]?$)",
     re.IGNORECASE)
-_BARS = re.compile(r" [|»›•·>] ")
-_MENU = words("home login logout contact contacts about products services imprint privacy search menu sitemap careers "
-              "blog news help support faq skip back next previous")
+_BAR_SEPARATOR = re.compile(r" [|»›•·>] ")
+_MENU_WORDS = words(
+    "home login logout contact contacts about products services imprint privacy search menu sitemap careers "
+    "blog news help support faq skip back next previous")
 _ADDRESS = re.compile(r"https?://\S{1,500}|www\.\S{1,500}|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}")
 _TAG = re.compile(r"<[^<>\n]{1,300}>")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
@@ -38,31 +39,36 @@ _LONGEST_BAR = 12
 def masked_parts(text: str) -> list[tuple[int, int]]:
     """Return the parts of a text, as (start, end), that are not searched for names."""
     forms = (_ADDRESS, _TAG, _FENCED, _INLINE)
-    return [*_lines(text), *(match.span() for form in forms for match in form.finditer(text))]
+    return [*_plain_lines(text), *(match.span() for form in forms for match in form.finditer(text))]
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def _plain_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of lines that are no sentences."""
     for match in _LINE.finditer(text):
-        followed = text.startswith("\n\n", match.end())
-        alone = followed and (match.start() == 0 or text.endswith("\n\n", 0, match.start()))
-        if _is_no_sentence(match[0], alone=alone):
+        is_followed_by_blank = text.startswith("\n\n", match.end())
+        is_paragraph = is_followed_by_blank and (match.start() == 0 or text.endswith("\n\n", 0, match.start()))
+        if _is_no_sentence(match[0], alone=is_paragraph):
             yield match.span()
 
 
 def _is_no_sentence(line: str, *, alone: bool) -> bool:
-    """Return True for a heading, a table row, a line of code, a greeting, a closing or a navigation bar."""
-    if (_ROW.match(line) or _CELLS.match(line) or _HEADING.match(line) or _GREETING.match(line)
-            or len(_BARS.findall(line)) > 1):
+    """Return True for a heading, a table row, a line of code, a greeting, a closing or a navigation bar.
+
+    `alone` says whether the line is a paragraph of its own, as a heading without marks is.
+    """
+    if (_TABLE_ROW.match(line) or _UNNAMED_CELLS.match(line) or _HEADING.match(line) or _GREETING.match(line)
+            or len(_BAR_SEPARATOR.findall(line)) > 1):
         return True
-    found = _WORD.findall(line)
-    letters = [word for word in found if word[0].isalpha()]
-    ends = line.rstrip().endswith((".", "!", "?", "\"", "”", "。", "！", "？"))
-    symbols = sum(_SYMBOL.fullmatch(word) is not None for word in found)
-    if len(letters) > 1 and (line.isupper() or symbols > _SYMBOLS * len(found)):
+    line_words = _WORD.findall(line)
+    letter_words = [word for word in line_words if word[0].isalpha()]
+    has_end_mark = line.rstrip().endswith((".", "!", "?", "\"", "”", "。", "！", "？"))
+    symbols = sum(_SYMBOL_WORD.fullmatch(word) is not None for word in line_words)
+    if len(letter_words) > 1 and (line.isupper() or symbols > _SYMBOL_SHARE * len(line_words)):
         return True
-    if not ends and _CODE.search(line):
+    if has_end_mark:
+        return False
+    menu_words = sum(word.lower() in _MENU_WORDS for word in letter_words)
+    if _CODE.search(line) or (len(line_words) <= _LONGEST_BAR and menu_words > 1):
         return True
-    if len(found) <= _LONGEST_BAR and sum(word.lower() in _MENU for word in letters) > 1 and not ends:
-        return True
-    listed = ":" in line or line.lstrip().startswith(("-", "*", "•"))
-    return alone and 1 < len(found) <= _LONGEST_HEADING and not ends and not listed
+    is_list_item = ":" in line or line.lstrip().startswith(("-", "*", "•"))
+    return alone and 1 < len(line_words) <= _LONGEST_HEADING and not is_list_item

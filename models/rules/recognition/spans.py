@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["VALUES", "Span", "cue_language", "find_spans", "name_of"]
 
 _HAN = re.compile(f"[{CJK}]")
-_LONGEST_CALLED = 12
-"""The most characters of a Chinese title that the text repeats as a name."""
+_LONGEST_REPEATED_TITLE = 12
+"""The most characters of a Chinese title whose repetitions in the text are names."""
 _HAN_SHARE = 0.15
 """The share of Han characters above which a sentence is read as Chinese."""
 
@@ -37,12 +37,12 @@ _HAN_SHARE = 0.15
 def cue_language(text: str, parser: Parser) -> str:
     """Return the language of a text whose names are found by the words of `name_cues.json`.
 
-    It is "" for a text in English, in Chinese, in a language for which the parser has a recogniser, or in none that is
-    known.
+    It is "" for all other texts: in English, in Chinese, in a language for which the parser has a recogniser, and in
+    an unknown language.
     """
     language = language_of(text)
-    known = language in load_cues() and language not in parser.languages()
-    return language if known and is_english(text) is False else ""
+    needs_cues = language in load_cues() and language not in parser.languages()
+    return language if needs_cues and is_english(text) is False else ""
 
 
 def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = (),
@@ -50,12 +50,12 @@ def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = (),
     """Find the names, dates and quantities of texts.
 
     Args:
-        texts: any texts; each is read separately, so its spans do not depend on the others. Several are recognised
-            together, which is faster.
+        texts: any texts. They go through the recogniser in one batch, which is faster, but the spans of a text do not
+            depend on the others.
         parser: loads the pipelines of the texts' languages.
         titles: the subject of each text, if known; its occurrences in the text are names.
-        languages: what `cue_language` returns for each, or for a longer text of which it is a part; by default each is
-            asked.
+        languages: what `cue_language` returns for each text, or for a longer text that it is a part of. By default it
+            is called for each text.
 
     Returns:
         The spans of each text, ascending and without overlaps. A name may contain a line break only if a sentence is
@@ -63,40 +63,50 @@ def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = (),
     """
     if languages is None:
         languages = [cue_language(text, parser) for text in texts]
-    chinese = {text: _han_sentences(text) for text, own in zip(texts, languages, strict=True) if not own}
-    spelled = [text for text, (_, others) in chinese.items() if others]
-    docs = dict(zip(spelled, parser.entities(list(map(without_emphasis, spelled))), strict=True))
-    return [_find_by_cues(text, title, own) if own else _find(text, docs.get(text), title, chinese[text][0])
-            for text, title, own in zip(texts, titles or [""] * len(texts), languages, strict=True)]
+    chinese = {text: _han_sentences(text) for text, language in zip(texts, languages, strict=True) if not language}
+    for_recogniser = [text for text, (_, has_other_sentences) in chinese.items() if has_other_sentences]
+    docs = dict(zip(for_recogniser, parser.entities(list(map(without_emphasis, for_recogniser))), strict=True))
+    return [_find_by_cues(text, title, language) if language
+            else _find_by_recogniser(text, docs.get(text), title, chinese[text][0])
+            for text, title, language in zip(texts, titles or [""] * len(texts), languages, strict=True)]
 
 
 def _han_sentences(text: str) -> tuple[list[tuple[int, int]], bool]:
-    """Return the places of Chinese sentences, and whether there are others."""
+    """Return the places of the Chinese sentences of a text, and whether it has other sentences."""
     sentences = split_sentences(text)
     han = [(start, end) for start, end in sentences
            if len(_HAN.findall(text, start, end)) > _HAN_SHARE * (end - start)]
     return han, len(han) < len(sentences)
 
 
-def _values(text: str) -> list[Span]:
+def _dates_and_numbers(text: str) -> list[Span]:
     return [Span(value.start, value.end, value.kind) for value in find_values(text)]
 
 
 def _find_by_cues(text: str, title: str, language: str) -> list[Span]:
+    """Return the spans of a text whose names are found by the words of `name_cues.json`."""
     masked = masked_parts(text)
     names = (find_uncased_names if language in UNCASED else find_cased_names)(text, language, title)
     return without_overlaps([span for span in names if all(
-        span.end <= start or span.start >= end for start, end in masked)], _values(text))
+        span.end <= start or span.start >= end for start, end in masked)], _dates_and_numbers(text))
 
 
-def _find(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:
-    """Return the spans of a text; `doc`: with its entities, None where all of its sentences are Chinese."""
+def _find_by_recogniser(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:
+    """Return the spans of a text in English, in Chinese, or in another language with a recogniser.
+
+    Args:
+        text: the text.
+        doc: the recogniser's result; None if all sentences are Chinese.
+        title: the subject of the text, or "".
+        han: (start, end) of the Chinese sentences.
+    """
     masked = masked_parts(text)
     spelled: list[Span] = []
     if doc is not None:
         spelled = [span for span in find_spelled_names(text, doc, [*han, *masked], title)
                    if not _HAN.search(text, span.start, span.end)]  # no name: "SIG组内成员讨论确定"
     chinese = [Span(*place) for place in find_chinese_names(text, han, masked)]
-    called = [Span(found.start(), found.end(), "name") for found in re.finditer(re.escape(title), text)
-              ] if _HAN.fullmatch(title[:1]) and len(title) <= _LONGEST_CALLED else []
-    return without_overlaps(spelled, chinese, _values(text), called)
+    title_places: list[Span] = []
+    if _HAN.fullmatch(title[:1]) and len(title) <= _LONGEST_REPEATED_TITLE:
+        title_places = [Span(match.start(), match.end(), "name") for match in re.finditer(re.escape(title), text)]
+    return without_overlaps(spelled, chinese, _dates_and_numbers(text), title_places)

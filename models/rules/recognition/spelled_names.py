@@ -24,16 +24,17 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
 
 _HONORIFICS = words("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
-_NO_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
+_NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
 _DETERMINERS = words("this that these those here there it what who our my your his her its their one each every")
-_OTHERS = words("own your our other another such certain any each some 3rd")
-"""Words that begin what a text says of somebody's things, not their names."""
+_INDEFINITE_WORDS = words("own your our other another such certain any each some 3rd")
+"""Words before a common noun with capitals, which is then no name: "Your Software"."""
 _PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
-"""Lower-case parts of persons' names, in addition to those in `_SMALL`."""
-_SMALL = words("a an the of in on at by for from with to into and or but nor as de la le du des der von und y el vs is")
-_SINGLE = frozenset({"organization", "work", "product", "person", "event"})
-"""The kinds for which a recogniser mistakes single words."""
-_TOLD_WORK = re.compile(
+"""Parts of persons' names in lower case, in addition to those in `_LOWER_CASE_WORDS`."""
+_LOWER_CASE_WORDS = words(
+    "a an the of in on at by for from with to into and or but nor as de la le du des der von und y el vs is")
+_UNSURE_SINGLE_WORD_KINDS = frozenset({"organization", "work", "product", "person", "event"})
+"""The kinds that a recogniser often gives to single words that are no names."""
+_WORK_CONTEXT = re.compile(
     r"\b(?:songs?|singles?|albums?|films?|movies?|novels?|novellas?|books?|poems?|plays?|operas?|musicals?|episodes?|series|"
     r"shows?|tracks?|paintings?|sculptures?|articles?|essays?|papers?|reports?|guides?|handbooks?|magazines?|stor(?:y|ies)|"
     r"newspapers?|soundtracks?|lyrics?|games?|titled|entitled|wrote|written|writes|authors?|published|recorded|premiered|"
@@ -45,30 +46,31 @@ _QUOTES = frozenset("\"“”")
 _CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}|[A-Za-z]{1,20}\d{1,6}|[a-z]{2,20}[A-Z]\w*")
 """A code or an identifier: EIP-20, R27, gasPrice."""
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
-_IN_BRACKETS = re.compile(r" \((?:the )?[\"“]?")
-_ONE_OF = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
-_THE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
-_FOLLOWS = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
-_COUNTRIES = words("US USA UK UAE UN EU USSR GDR DRC PRC")
-_DEFINING = re.compile(r"\([^()]{0,30}\Z")
+_OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
+_INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
+_DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
+_NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
+_COUNTRY_ACRONYMS = words("US USA UK UAE UN EU USSR GDR DRC PRC")
+_OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
 _KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
 """What stands before the name of a kind of thing: (each, a “Gold Member”)."""
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
-_LIST = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
-_PICTURE = "\u2600-\u27bf\U0001f000-\U0001faff"
-_EMPHASIS = re.compile(rf"\*{{1,3}}|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTURE}][{_PICTURE}\ufe0f\u200d]*")
+_END_OF_FIRST_ITEM = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
+_PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
+_EMPHASIS = re.compile(
+    rf"\*{{1,3}}|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*")
 """Marks of emphasis, and pictures among the letters."""
 _SYMBOL = re.compile("[=+×−%$€£]")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
-_OWNER = re.compile(r"['’]s?$")
+_POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
                            r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
-_SENIOR = words("managing executive deputy vice assistant associate senior acting interim founding")
+_RANK_WORDS = words("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
-_AROUND, _AROUND_WORK = 40, 120
+_CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
 _LONGEST_NAME = 9
 """The most words of a name; only titles of works and names of events are longer."""
 
@@ -81,6 +83,9 @@ def without_emphasis(text: str) -> str:
 def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
     """Find the names of the sentences in scripts with spaces.
 
+    The candidates are the recogniser's entities, extended to complete names, runs of capitalised words, the title, and
+    titles in quotation marks. Their kinds are corrected by the words around them, and common words are removed.
+
     Args:
         text: the text.
         doc: the text `without_emphasis` with its entities.
@@ -88,191 +93,232 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
         title: the subject of the text, or "".
     """
     marked, text = text, without_emphasis(text)
-    shut = bytearray(len(text))
+    is_hidden = bytearray(len(text))
     for start, end in hidden:
-        shut[start:end] = b"\1" * (end - start)
+        is_hidden[start:end] = b"\1" * (end - start)
     runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS], title)
     recognised = []
     for ent in doc.ents:
         kind = _KINDS.get(ent.label_)
         if kind and _has_honorific(text, ent.start_char, ent.end_char):
             kind = "person"
-        place = _clean(text, ent.start_char, ent.end_char, kind) if kind else None
+        place = _trim(text, ent.start_char, ent.end_char, kind) if kind else None
         if kind and place:
-            start, end = _clean(text, *runs.extend(*place, of=kind != "person"), kind) or place
+            start, end = _trim(text, *runs.extend(*place, of=kind != "person"), kind) or place
             recognised.append(Span(start, end, kind))
     unknown = [Span(*place, kind) for run in runs.several()
-               for kind in ("person" if _has_honorific(text, *run) else "name",) if (place := _clean(text, *run, kind))]
-    # The longest of the pieces of one name counts.
+               for kind in ("person" if _has_honorific(text, *run) else "name",) if (place := _trim(text, *run, kind))]
+    # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = [span for span in (*recognised, *unknown)
               if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
     pieces.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
     certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised)])
-    spans = without_overlaps(*([s for s in layer if not any(shut[s.start : s.end])] for layer in (certain, pieces)))
-    told = dict[str, str]()
+    spans = without_overlaps(*([span for span in layer if not any(is_hidden[span.start : span.end])]
+                               for layer in (certain, pieces)))
+    # The kinds that words give are certain, by name; other kinds are the recogniser's guesses.
+    kinds_by_words = dict[str, str]()
     for number, span in enumerate(spans):
+        is_certain_work = span.kind == "work" and span in certain
         as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
-        if not (span.kind == "work" and span in certain) and (kind := infer_kind(text, as_name)):
+        if not is_certain_work and (kind := infer_kind(text, as_name)):
             spans[number] = replace(span, kind=kind)
-            told.setdefault(name_of(text, span), kind)
-    told |= _expanded(text, spans)
-    spans = [replace(span, kind="name") if name_of(text, span) not in told and not _may_be(text, span) else span
-             for span in spans]
-    terms = _terms(text, spans)
-    return _agree(text, [_with_article(text, span) for span in spans
-                         if span in certain or (name_of(text, span) not in terms and (
-                             text[span.start : span.end] in title.split() or not _is_junk(text, doc, span)))], told)
+            kinds_by_words.setdefault(name_of(text, span), kind)
+    kinds_by_words |= _kinds_of_acronyms(text, spans)
+    spans = [span if name_of(text, span) in kinds_by_words or _may_be_of_kind(text, span)
+             else replace(span, kind="name") for span in spans]
+    terms = _common_terms(text, spans)
+    names = [_with_article(text, span) for span in spans
+             if span in certain or (name_of(text, span) not in terms and (
+                 text[span.start : span.end] in title.split() or not _is_junk(text, doc, span)))]
+    return _unify_kinds(text, names, kinds_by_words)
 
 
-def _may_be(text: str, span: Span) -> bool:
-    """Return True unless the words of a name are those of things, or an article stands before a person."""
-    before = text[max(0, span.start - _AROUND) : span.start].split()
-    last, name = before[-1].lower() if before else "", text[span.start : span.end]
+def _may_be_of_kind(text: str, span: Span) -> bool:
+    """Return True if a name can be of the kind that the recogniser gives it.
+
+    It can not if it is a code, an acronym or the word for a thing, if it is called a person but has an article before
+    it, and if it is called a work but no word around it is one for works. After a role ("Mayor") any name is believed.
+    """
+    words_before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].split()
+    word_before, name = words_before[-1].lower() if words_before else "", text[span.start : span.end]
     if span.kind == "work":
-        return _is_told_work(text, span.start, span.end)
+        return _is_called_work(text, span.start, span.end)
     kind = "organization" if span.kind == "product" else span.kind
-    if span.kind in {"person", "location", "organization", "product"} and (
-            _CODE.fullmatch(name) or (_ACRONYM.fullmatch(name) and not _is_known_acronym(name, span.kind))):
-        return False
-    if kind not in {"person", "location", "organization"} or last.rstrip(".") in ROLES | _HONORIFICS:
+    if kind not in {"person", "location", "organization"}:
         return True
-    first, _, noun = name.rpartition(" ")
-    if kind in {"person", "organization"} and (noun.lower() in THINGS or noun.lower().rpartition("-")[2] in THINGS):
+    if _CODE.fullmatch(name) or (_ACRONYM.fullmatch(name) and not _is_known_acronym(name, span.kind)):
+        return False
+    if word_before.rstrip(".") in ROLES | _HONORIFICS:
+        return True
+    first_words, _, last_word = name.rpartition(" ")
+    noun = last_word.lower()
+    if kind in {"person", "organization"} and (noun in THINGS or noun.rpartition("-")[2] in THINGS):
         return False  # "Delta Valves Projects"
-    if kind != "person" and kind_of_noun(noun.lower().removesuffix("s")) == "person":
-        return may_be("location", first)  # Ottawa Senators, but not Gold Members
-    if kind == "person" and re.search(rf"\b{re.escape(noun.lower())}s?\b", text):
+    if kind != "person" and kind_of_noun(noun.removesuffix("s")) == "person":
+        return may_be("location", first_words)  # Ottawa Senators, but not Gold Members
+    if kind == "person" and re.search(rf"\b{re.escape(noun)}s?\b", text):
         return False  # "DAO Fork" beside "fork"
-    return may_be(kind, name) and not (kind == "person" and last in {"a", "an", "the", "any", "each"})
+    return may_be(kind, name) and not (kind == "person" and word_before in {"a", "an", "the", "any", "each"})
 
 
 def _is_known_acronym(name: str, kind: str) -> bool:
-    """Return True for the few acronyms that are a name without a full form; a recogniser calls CPU an organization."""
-    return name in _COUNTRIES if kind == "location" else kind == "organization" and is_known(name)
+    """Return True for acronyms of countries and of well-known organizations.
+
+    Other acronyms are not trusted, since a recogniser takes CPU for an organization.
+    """
+    return name in _COUNTRY_ACRONYMS if kind == "location" else kind == "organization" and is_known(name)
 
 
-def _expanded(text: str, spans: Sequence[Span]) -> dict[str, str]:
-    """Return the kinds of acronyms in brackets after their full names: "Oslo Pump Alliance (OPA)"."""
+def _kinds_of_acronyms(text: str, spans: Sequence[Span]) -> dict[str, str]:
+    """Return the kinds of acronyms in brackets, which are those of the full names before them.
+
+    "Oslo Pump Alliance (OPA)" gives OPA the kind of the alliance.
+    """
     return {name_of(text, short): full.kind for full, short in pairwise(spans)
-            if full.kind not in {"name", "person", "location"} and (
-                _ACRONYM.fullmatch(text, short.start, short.end)) and (
-                _IN_BRACKETS.fullmatch(text, full.end, short.start))}
+            if full.kind not in {"name", "person", "location"}
+            and _ACRONYM.fullmatch(text, short.start, short.end)
+            and _OPENING_BRACKET.fullmatch(text, full.end, short.start)}
 
 
-def _terms(text: str, spans: Sequence[Span]) -> set[str]:
+def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
     """Return the capitalised words that are not names: "a Purchase Order is", "the Foundation"."""
-    found = set()
+    terms = set()
     for span in spans:
-        name, before = text[span.start : span.end], text[max(0, span.start - _AROUND) : span.start]
+        name, before = text[span.start : span.end], text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
         if " " not in name:
-            several = name[-1] == "s" and name.title() == name  # "Subsidiaries"
-            term = (several or _THE.search(before) is not None) and bool(kind_of_noun(name.lower()))
+            is_plural = name[-1] == "s" and name.title() == name  # "Subsidiaries"
+            follows_the = _DEFINITE_ARTICLE.search(before) is not None
+            is_term = (is_plural or follows_the) and bool(kind_of_noun(name.lower()))
         else:
-            follows = _FOLLOWS.match(text, span.end)
-            word = follows["word"].lower() if follows else ""  # "a Delta Valves pump" is of a name
-            term = _ONE_OF.search(before) is not None and (not word or word in ENGLISH_STOP)
-        if term or _KIND_DEFINED.search(before):
-            found.add(name_of(text, span))
-    return found
+            match = _NEXT_WORD.match(text, span.end)
+            next_word = match["word"].lower() if match else ""
+            # In "a Delta Valves pump" the article belongs to the pump.
+            takes_article = not next_word or next_word in ENGLISH_STOP
+            is_term = takes_article and _INDEFINITE_ARTICLE.search(before) is not None
+        if is_term or _KIND_DEFINED.search(before):
+            terms.add(name_of(text, span))
+    return terms
 
 
 def _has_honorific(text: str, start: int, end: int) -> bool:
-    """Return True for a name after or with an honorific: "Dr Blum"."""
-    before = text[max(0, start - _AROUND) : start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
+    """Return True if an honorific stands before a name or begins it ("Dr Blum")."""
+    word_before = text[max(0, start - _CONTEXT_LENGTH) : start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
     first, _, rest = text[start:end].partition(" ")
-    honorific = before.lower().rstrip(".") in _HONORIFICS or (rest and first.lower().rstrip(".") in _HONORIFICS)
-    return bool(honorific) and not infer_type(text[start:end])  # Lady Margaret Hall
+    follows_honorific = word_before.lower().rstrip(".") in _HONORIFICS
+    begins_with_honorific = bool(rest) and first.lower().rstrip(".") in _HONORIFICS
+    return (follows_honorific or begins_with_honorific) and not infer_type(text[start:end])  # Lady Margaret Hall
 
 
 def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
-    """Yield the places of a text's title: capitalised, or defined ("An aircraft carrier is a warship")."""
+    """Yield the places in a text where its title is a name.
+
+    The title is a name where it is written with capitals, and where it is defined: "An aircraft carrier is a warship".
+    Its kind is that of an entity which makes up at least half of it, as "Norway" does not in "Education in Norway".
+    """
     if not title:
         return
     for match in re.finditer(rf"(?<!\w){re.escape(title)}(?!\w)", text, re.IGNORECASE):
-        half = len(title) / 2  # a piece of the title may be of another kind: "Education in Norway"
         kind = next((span.kind for span in recognised if match.start() <= span.start and span.end <= match.end()
-                     and span.end - span.start >= half), "")
-        defined = _IS_A.match(text, match.end()) is not None
-        several = " " in title and match[0] == title and any(part[0].isupper() for part in title.split()[1:])
-        quoted = text[match.start() - 1 : match.start()] in _QUOTES and text[match.end() : match.end() + 1] in _QUOTES
-        if quoted and _is_told_work(text, *match.span()):
+                     and span.end - span.start >= len(title) / 2), "")
+        is_defined = _IS_A.match(text, match.end()) is not None
+        is_as_in_title = match[0] == title
+        has_inner_capital = " " in title and any(part[0].isupper() for part in title.split()[1:])
+        is_quoted = (text[match.start() - 1 : match.start()] in _QUOTES
+                     and text[match.end() : match.end() + 1] in _QUOTES)
+        if is_quoted and _is_called_work(text, *match.span()):
             kind = "work"
-        if defined or several or (kind and match[0] == title):
+        if is_defined or (is_as_in_title and (has_inner_capital or kind)):
             yield Span(*match.span(), kind or "name")
 
 
 def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
-    """Yield titles in quotation marks: longer words have capitals, and no sentence ends inside."""
-    covering = {at: span for span in recognised for at in range(span.start, span.end)}
+    """Yield titles in quotation marks: all longer words have capitals, and the quotation does not end a sentence.
+
+    Terms that are defined (the "Fund"), acronyms, and parts of a recognised name are no titles.
+    """
+    span_at = {at: span for span in recognised for at in range(span.start, span.end)}
     for match in _QUOTED.finditer(text):
         parts = _WORD.findall(match[1])
         name = match[1].rstrip(",")
-        titled = all(part[0].isupper() or part[0].isdigit() or part.lower() in _SMALL for part in parts)
+        has_title_case = bool(parts) and all(
+            part[0].isupper() or part[0].isdigit() or part.lower() in _LOWER_CASE_WORDS for part in parts)
         start, end = match.start(1), match.start(1) + len(name)
-        around = covering.get(start - 1)
-        inside = around is not None and around.end > end
-        defined = _DEFINING.search(text, max(0, match.start() - _AROUND), match.start()) or text.startswith(
-            " means", match.end())  # (the "Fund")
-        if titled and parts and len(parts) <= _LONGEST_NAME and not (inside or defined or name.isupper()) and (
-                not name.endswith((".", "!", "?"))):
-            yield Span(start, end, "work" if _is_told_work(text, start, end) else "name")
+        around = span_at.get(start - 1)
+        is_in_name = around is not None and around.end > end
+        context_start = max(0, match.start() - _CONTEXT_LENGTH)
+        is_defined = _OPEN_BRACKET.search(text, context_start, match.start()) or text.startswith(" means", match.end())
+        is_sentence = name.endswith((".", "!", "?"))
+        is_other = is_in_name or is_defined or is_sentence or name.isupper()
+        if has_title_case and len(parts) <= _LONGEST_NAME and not is_other:
+            yield Span(start, end, "work" if _is_called_work(text, start, end) else "name")
 
 
-def _is_told_work(text: str, start: int, end: int) -> bool:
-    """Return True if the words around a name, or its own, are those for works."""
-    around = f"{text[max(0, start - _AROUND_WORK) : start]} {text[end : end + _AROUND_WORK]}"
-    return _TOLD_WORK.search(around) is not None or infer_type(text[start:end]) == "Work"
+def _is_called_work(text: str, start: int, end: int) -> bool:
+    """Return True if a word near a name, or the name's own noun, is one for works such as "novel"."""
+    around = f"{text[max(0, start - _WORK_CONTEXT_LENGTH) : start]} {text[end : end + _WORK_CONTEXT_LENGTH]}"
+    return _WORK_CONTEXT.search(around) is not None or infer_type(text[start:end]) == "Work"
 
 
 def _with_article(text: str, span: Span) -> Span:
-    """Return the span with the article of a title, or without the article of another name."""
+    """Return the span with the article of a work ("The Salt Road"), or without the article of another name."""
     if span.kind == "work":
-        before = text[max(0, span.start - 4) : span.start]
-        return replace(span, start=span.start - len(before)) if before == "The " else span
+        has_article = text[max(0, span.start - 4) : span.start] == "The "
+        return replace(span, start=span.start - len("The ")) if has_article else span
     article = _ARTICLE.match(text, span.start, span.end)
     return replace(span, start=article.end()) if article else span
 
 
-def _clean(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
-    """Return the name without articles, possessives and marks at its ends; None if nothing is left."""
+def _trim(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
+    """Return the start and end of a name without articles, possessives and marks at its ends.
+
+    None means that nothing is left, or that the name contains markup or a blank line. A name ends at a bracket that
+    is not closed, and unless it is a work at a comma or dash.
+    """
     name = text[start:end]
     for opening, closing in ("()", "[]", "“”"):
         if name.count(opening) != name.count(closing):
-            cut = min((at for mark in (opening, closing) if (at := name.find(mark)) >= 0), default=len(name))
-            name = name[:cut]
+            first_mark = min((at for mark in (opening, closing) if (at := name.find(mark)) >= 0), default=len(name))
+            name = name[:first_mark]
     if kind != "work":
-        name = _LIST.split(name, maxsplit=1)[0]
+        name = _END_OF_FIRST_ITEM.split(name, maxsplit=1)[0]
     if _MARKUP.search(name.strip(_EDGES)) or "\n\n" in name:
         return None
-    trimmed, before = name, ""
-    while trimmed != before:
-        before = trimmed
+    # Each cut may uncover something else to cut, so they are repeated until nothing changes.
+    trimmed, previous = name, ""
+    while trimmed != previous:
+        previous = trimmed
         start, trimmed = start + len(trimmed) - len(trimmed.lstrip(_EDGES)), trimmed.strip(_EDGES)
-        cut = _cut_at_start(trimmed, kind)
-        start, trimmed = start + cut, _OWNER.sub("", trimmed[cut:])
-        head, _, last = trimmed.rpartition(" ")
-        honour = head and kind == "person" and last.isupper() and last.lower() in HONOURS
-        trimmed = head if honour or last in _SMALL else trimmed
+        leading = _cut_at_start(trimmed, kind)
+        start, trimmed = start + leading, _POSSESSIVE.sub("", trimmed[leading:])
+        other_words, _, last = trimmed.rpartition(" ")
+        is_honour = other_words and kind == "person" and last.isupper() and last.lower() in HONOURS
+        trimmed = other_words if is_honour or last in _LOWER_CASE_WORDS else trimmed
+    # The stop of an abbreviation at the end belongs to the name: "Acme Inc."
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
         trimmed += "."
     return (start, start + len(trimmed)) if trimmed else None
 
 
 def _cut_at_start(name: str, kind: str) -> int:
-    """Return the number of characters of a leading article, preposition or person's role."""
-    article = _ARTICLE.match(name) if kind != "work" or name.startswith(("the ", "a ")) else None
+    """Return the length of what does not belong to a name at its start: an article, a preposition or a role.
+
+    It is 0 if there is none, and for a single word.
+    """
+    may_have_article = kind != "work" or name.startswith(("the ", "a "))  # the article of a work has a capital
+    article = _ARTICLE.match(name) if may_have_article else None
     if article:
         return article.end()
     first = _WORD.match(name)
     if first is None or first.end() == len(name):
         return 0
-    title = first[0].rstrip(".").lower()
-    role = kind == "person" and title in (ROLES | _HONORIFICS) - {"dean"}  # Dean Blum
-    post = _WORD.match(name, first.end() + 1) if title in _SENIOR else None
+    word = first[0].rstrip(".").lower()
+    post = _WORD.match(name, first.end() + 1) if word in _RANK_WORDS else None
     if post and post.end() < len(name) and post[0].lower() in ROLES:  # Managing Director Olaf Grimsby
         return post.end()
-    small = first[0] in PREPOSITIONS or first[0] in _SMALL or (kind != "work" and title in {"each", "every", "any"})
-    return first.end() if role or small else 0
+    is_role = kind == "person" and word in (ROLES | _HONORIFICS) - {"dean"}  # Dean Blum
+    is_function_word = first[0] in PREPOSITIONS or first[0] in _LOWER_CASE_WORDS
+    is_determiner = kind != "work" and word in {"each", "every", "any"}
+    return first.end() if is_role or is_function_word or is_determiner else 0
 
 
 def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
@@ -283,44 +329,61 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
         return True
     if (span.kind == "person" and parts[-1].lower() in POSTS) or re.search(r"\b[A-Z]{2,}s\b", name):  # "Core EIPs"
         return True
-    cased = name.upper() != name.lower()
-    if (cased and not (any(c.isupper() for c in parts[0]) or parts[0][0].isdigit())) or (
-            span.kind == "person" and any(c.isdigit() for c in name)):
+    has_letter_case = name.upper() != name.lower()
+    begins_like_name = any(c.isupper() for c in parts[0]) or parts[0][0].isdigit()
+    if (has_letter_case and not begins_like_name) or (span.kind == "person" and any(c.isdigit() for c in name)):
         return True
-    goods = span.kind == "product" and infer_type(name) and not may_be("organization", name.rpartition(" ")[0])
-    if goods or _PART_OF_TEXT.fullmatch(name):  # "Open Source Software"
+    is_generic_product = span.kind == "product" and infer_type(name) and not may_be(
+        "organization", name.rpartition(" ")[0])  # "Open Source Software"
+    if is_generic_product or _PART_OF_TEXT.fullmatch(name):
         return True
-    number = parts[0].isdigit() and span.kind not in {"event", "work"}
-    small = span.kind == "person" and any(part.islower() and part not in _SMALL | _PARTICLES for part in parts)
-    if number or small or parts[0] in {"Best", "Most", "Men's", "Women's"} or _SYMBOL.search(name):
+    begins_with_number = parts[0].isdigit() and span.kind not in {"event", "work"}
+    has_common_word = span.kind == "person" and any(
+        part.islower() and part not in _LOWER_CASE_WORDS | _PARTICLES for part in parts)
+    is_superlative = parts[0] in {"Best", "Most", "Men's", "Women's"}
+    if begins_with_number or has_common_word or is_superlative or _SYMBOL.search(name):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
-    several = " or " in name or ", and " in name or "3rd" in lowered
-    if span.kind != "work" and (lowered[0] in _OTHERS or several or not PRONOUNS.keys().isdisjoint(lowered)):
-        return True  # "Your Software", "Board or Committee", "Acme 3rd Party"
-    common = name not in {"US", "IT"} and all(
-        part in _NO_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
-    too_long = len(parts) > _LONGEST_NAME and span.kind not in {"work", "event"}
-    return common or too_long or (len(parts) == 1 and _is_common_word(text, span))
+    is_composed = " or " in name or ", and " in name or "3rd" in lowered  # "Board or Committee", "Acme 3rd Party"
+    is_indefinite = lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.keys().isdisjoint(lowered)  # "Your Software"
+    if span.kind != "work" and (is_composed or is_indefinite):
+        return True
+    has_common_words_only = name not in {"US", "IT"} and all(
+        part in _NOT_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
+    is_too_long = len(parts) > _LONGEST_NAME and span.kind not in {"work", "event"}
+    return has_common_words_only or is_too_long or (len(parts) == 1 and _is_common_word(text, span))
 
 
 def _is_common_word(text: str, span: Span) -> bool:
-    """Return True for a single word that is capitalised by its position only, or that a recogniser guessed."""
+    """Return True for a single word that is probably a common word, which a recogniser took for a name.
+
+    It follows an article, or it occurs only once and follows no role ("Mayor"). Words with an inner capital, and kinds
+    that recognisers rarely mistake, are believed.
+    """
     name = text[span.start : span.end]
-    before = text[max(0, span.start - _AROUND) : span.start].rstrip(" \t\"“'(*-•")
-    if any(c.isupper() for c in name[1:]) or span.kind not in _SINGLE:
+    before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].rstrip(" \t\"“'(*-•")
+    if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_SINGLE_WORD_KINDS:
         return False
-    last = before.rpartition(" ")[2].lower().rstrip(".")
-    once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
-    return last in {"the", "a", "an", "this"} or (once and last not in ROLES | _HONORIFICS)
+    word_before = before.rpartition(" ")[2].lower().rstrip(".")
+    occurs_once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
+    return word_before in {"the", "a", "an", "this"} or (occurs_once and word_before not in ROLES | _HONORIFICS)
 
 
-def _agree(text: str, spans: Sequence[Span], told: Mapping[str, str]) -> list[Span]:
-    """Give all places of a name the kind that words tell or its most common one, and a surname that of the person."""
+def _unify_kinds(text: str, spans: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
+    """Give all places of a name the same kind.
+
+    A surname of a person in the text is a person. Other names have the kind that words give them, or else their most
+    common one.
+
+    Args:
+        text: the text.
+        spans: the places of names.
+        kinds_by_words: the kinds of names that words in the text give.
+    """
     counts: dict[str, Counter[str]] = {}
     for span in spans:
         counts.setdefault(name_of(text, span), Counter())[span.kind] += 1
     surnames = {name.rpartition(" ")[2] for name, kinds in counts.items() if kinds["person"] and " " in name}
-    agreed = {name: "person" if name in surnames else told.get(name) or kinds.most_common(1)[0][0]
-              for name, kinds in counts.items()}
-    return [replace(span, kind=agreed[name_of(text, span)]) for span in spans]
+    kind_of_name = {name: "person" if name in surnames else kinds_by_words.get(name) or kinds.most_common(1)[0][0]
+                    for name, kinds in counts.items()}
+    return [replace(span, kind=kind_of_name[name_of(text, span)]) for span in spans]

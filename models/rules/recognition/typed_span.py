@@ -23,13 +23,13 @@ class Span:
 
 
 def name_of(text: str, span: Span) -> str:
-    """Return the words of a span with white space collapsed, as names are stored."""
+    """Return the words of a span as a name is stored: with white space collapsed, or in Chinese without line breaks."""
     words = text[span.start : span.end]
     return " ".join(words.split()) if not has_han(words) else "".join(words.split("\n"))
 
 
 def without_overlaps(*layers: Sequence[Span]) -> list[Span]:
-    """Return the spans of all layers, ascending; of overlapping spans the one in the earlier layer counts."""
+    """Return the spans of all layers, ascending; of overlapping spans only the first of the earliest layer is kept."""
     spans: list[Span] = []
     taken = bytearray(max((span.end for layer in layers for span in layer), default=0))
     for span in (span for layer in layers for span in layer):

@@ -20,10 +20,10 @@ _WORD = re.compile(r"[^\s\d।॥,.;:!?؟،؛\"“”‘’«»()\[\]{}|—–/*
 _QUOTED = re.compile(r"[«“‘\"「『]([^«»“”‘’\"「」『』\n।.؟!?。]{2,30})[»”’\"」』]")
 _HAN = r"[\u3400-\u9fff々ヶ]"
 _KATAKANA = r"[\u30a1-\u30fa\u30fc]"
-_SAID = re.compile(r"[^A-Z\u30a1-\u30fa]*\Z|.*(?:ます|です|ました|でした|ません)\Z")
+_JAPANESE_NON_NAME = re.compile(r"[^A-Z\u30a1-\u30fa]*\Z|.*(?:ます|です|ました|でした|ません)\Z")
 """What Japanese quotation marks hold that is no name: common words and sentences."""
-_ARTICLE = "ال"
-_VERBAL = ("ي", "ت", "و")
+_ARABIC_ARTICLE = "ال"
+_ARABIC_VERB_LETTERS = ("ي", "ت", "و")
 """The first letters of Arabic verbs and of words joined by 'and'."""
 
 _Words = Sequence[re.Match[str]]
@@ -37,27 +37,40 @@ def find_uncased_names(text: str, language: str, title: str) -> list[Span]:
     """
     cues = cues_of(language)
     certain = [*occurrences(text, title, cues), *(Span(*match.span(1), "name") for match in _QUOTED.finditer(text)
-                                                  if language != "ja" or not _SAID.match(match[1]))]
+                                                  if language != "ja" or not _JAPANESE_NON_NAME.match(match[1]))]
     if language == "ja":
-        return without_overlaps(certain, list(_japanese(text, cues)))
-    find = _arabic if language == "ar" else _following
+        return without_overlaps(certain, list(_japanese_names(text, cues)))
+    find = _arabic_names if language == "ar" else _names_by_following_nouns
     found = [span for start, end in split_sentences(text)
              for span in find(list(_WORD.finditer(text, start, end)), text, cues, function_words(language))]
     return without_overlaps(certain, [span for span in found if span.kind == "person"], found)
 
 
-def _after(words: _Words, at: int, most: int, text: str, common: Callable[[str], bool]) -> list[re.Match[str]]:
-    """Return the words behind one that may be of a name: only a space or the full stop of a title is between them."""
-    found = list[re.Match[str]]()
+def _words_after(words: _Words, at: int, most: int, text: str, common: Callable[[str], bool]) -> list[re.Match[str]]:
+    """Return the words after the word at index `at` that may belong to one name.
+
+    They end at the first common word, at a mark other than the full stop of a title, and after `most` words.
+
+    Args:
+        words: the words of the sentence.
+        at: the index of a word before the name.
+        most: the most words to return.
+        text: the text.
+        common: returns True for words that belong to no name.
+    """
+    name_words = list[re.Match[str]]()
     for before, word in pairwise(words[at : at + most + 1]):
         if text[before.end() : word.start()] not in {" ", ". ", "."} or common(word[0]):
             break
-        found.append(word)
-    return found
+        name_words.append(word)
+    return name_words
 
 
-def _following(words: _Words, text: str, cues: Cues, functions: frozenset[str]) -> Iterator[Span]:
-    """Yield the names of a language whose nouns follow the name: "रामनगर शहर", "Ramnagar town"."""
+def _names_by_following_nouns(words: _Words, text: str, cues: Cues, functions: frozenset[str]) -> Iterator[Span]:
+    """Yield the names of a sentence in a language whose nouns follow the name: "रामनगर शहर", "Ramnagar town".
+
+    Titles stand before a person. A surname ends a person's name, and some titles follow one.
+    """
     def is_common(word: str) -> bool:
         return word in functions or cues.has("common", word) or bool(cues.kind_of(_without_case(word, cues)))
 
@@ -65,7 +78,7 @@ def _following(words: _Words, text: str, cues: Cues, functions: frozenset[str]) 
         noun = _without_case(match[0], cues)
         kind = cues.kind_of(noun)
         before = words[at - 1] if at and not is_common(words[at - 1][0]) else None
-        if kind == "person" and (named := _after(words, at, 2, text, is_common)):
+        if kind == "person" and (named := _words_after(words, at, 2, text, is_common)):
             yield Span(named[0].start(), named[-1].start() + len(_without_case(named[-1][0], cues)), "person")
         elif kind == "town" and before:
             yield Span(before.start(), before.end(), "location")
@@ -76,32 +89,42 @@ def _following(words: _Words, text: str, cues: Cues, functions: frozenset[str]) 
 
 
 def _without_case(word: str, cues: Cues) -> str:
-    """Return a cue without its case ending ("নদীর" is নদী), any other word unchanged."""
+    """Return a noun or surname of the cues without its case ending (নদী for "নদীর"), and any other word unchanged."""
     forms = (word, *(word.removesuffix(ending) for ending in cues.cases))
     return next((form for form in forms if cues.kind_of(form) or cues.has("surname", form)), word)
 
 
-def _arabic(words: _Words, text: str, cues: Cues, functions: frozenset[str]) -> Iterator[Span]:
-    """Yield Arabic names, which follow their nouns: "نهر السلسال"; a definite noun is followed by persons only."""
+def _arabic_names(words: _Words, text: str, cues: Cues, functions: frozenset[str]) -> Iterator[Span]:
+    """Yield Arabic names, which follow their nouns ("نهر السلسال").
+
+    A person's name has three words with a link such as بن in the middle, and otherwise two, unless the second word
+    may be a verb. Other names have one word, or two if the second one has the article.
+    """
     for at, match in enumerate(words):
         kind = cues.kind_of(match[0])
-        named = _after(words, at, 3, text, functions.__contains__) if kind else []
-        first, second = (named[n][0] if n < len(named) else "" for n in (0, 1))
-        is_definite = first.startswith(_ARTICLE)
-        if not named or (kind == "person" and is_definite):
+        name_words = _words_after(words, at, 3, text, functions.__contains__) if kind else []
+        first, second = (name_words[n][0] if n < len(name_words) else "" for n in (0, 1))
+        is_definite = first.startswith(_ARABIC_ARTICLE)
+        if not name_words or (kind == "person" and is_definite):
             continue
+        may_be_verb = second.startswith(_ARABIC_VERB_LETTERS)
         if kind == "person":
-            last = 2 if second in {"بن", "بنت", "ابن", "أبو", "عبد"} else not second.startswith(_VERBAL)
+            last = 2 if second in {"بن", "بنت", "ابن", "أبو", "عبد"} else int(not may_be_verb)
         else:
-            last = not is_definite and (second.startswith(_ARTICLE) or (
-                kind == "town" and not second.startswith(_VERBAL)))
-        end = named[min(last, len(named) - 1)].end()
-        yield (Span(named[0].start(), end, "location" if kind == "town" else "person")
-               if kind in {"person", "town"} else Span(match.start(), end, kind))
+            continues = second.startswith(_ARABIC_ARTICLE) or (kind == "town" and not may_be_verb)
+            last = int(continues and not is_definite)
+        end = name_words[min(last, len(name_words) - 1)].end()
+        if kind in {"person", "town"}:  # the noun does not belong to the name
+            yield Span(name_words[0].start(), end, "location" if kind == "town" else "person")
+        else:
+            yield Span(match.start(), end, kind)
 
 
-def _japanese(text: str, cues: Cues) -> Iterator[Span]:
-    """Yield Japanese names: what follows a role, what precedes a title, compounds with a noun, and foreign persons."""
+def _japanese_names(text: str, cues: Cues) -> Iterator[Span]:
+    """Yield Japanese names: persons after a role or before a title, and compounds that end in a noun.
+
+    Foreign persons are found by the dots between the parts of their names.
+    """
     persons, compounds = _japanese_forms()
     for form in persons:
         yield from (Span(*match.span("name"), "person") for match in form.finditer(text)
@@ -115,7 +138,7 @@ def _japanese(text: str, cues: Cues) -> Iterator[Span]:
 
 @cache
 def _japanese_forms() -> tuple[list[re.Pattern[str]], re.Pattern[str]]:
-    """Return the forms of persons' names, and that of the compounds that end in a noun for a place or body."""
+    """Return the regular expressions of persons' names, and that of compounds with a noun for a place or body."""
     cues = cues_of("ja")
 
     def alternatives(words: Iterable[str]) -> str:

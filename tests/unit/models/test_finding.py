@@ -98,6 +98,8 @@ def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
     ("Who runs the mill?", "Ann Lee and Bob Ray argued when Carl Berg ran the mill."),
     ("When was the mill sold?", "The mill was not sold in 1921."),
     ("When did the mill first open?", "The second opening of the mill was in 1957."),
+    ("How many people work at the mill?", "23 metres above the people the mill works."),
+    ("How much does the mill cost?", "The mill costs 12 days of work."),
     ("Who is the warden?", "Leonhard Abegg is the warden's first contact."),
     ("Who could deliver sooner, Linnert or Vasteel?", "Linnert could deliver sooner, says Ann Lee."),
     ("Which boats sail to Ulm?", "The Heron Line is the firm whose boats sail to Ulm."),

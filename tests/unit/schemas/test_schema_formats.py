@@ -144,6 +144,7 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
      "entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
     ('{"name": "x",\n"open": 3}', "open: Input should be a valid boolean"),
     ('{"name": "x", "name": "y"}', "'name' occurs twice in one mapping: keep one of them"),
+    ('{"name": "x", "": 1, "": 2}', "'' occurs twice in one mapping: keep one of them"),
     ("", "line 1, column 1: not JSON: Expecting value"),
     ('{"name": ' + "1" * 5000 + "}", "not JSON: Exceeds the limit"),
     ('{"Nodes": ["a",\n["b"]]}', "Nodes.1: text is needed, not ['b']")])

@@ -233,7 +233,7 @@ class TestQuestionsAboutRows:
 @pytest.mark.parametrize("question", [
     "How many active lighthouses were painted red?", "Which lighthouses are Active and haunted?",
     "Which Active lighthouse has the oldest lamp?", "Why is Birch Rock Active?", "Tell me about Birch Rock",
-    "在售的书有几本是红色的？"])
+    "在售的书有几本是红色的？", "林小雨的书有多少读者？"])
 def test_a_question_with_a_word_unaccounted_for_is_not_read(resources, question):
     assert read(resources, question) is None
 
