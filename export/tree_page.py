@@ -25,6 +25,7 @@ _TREE_BYTES = 8_000_000
 # More than a person looks through; each community then still has at least 2,000 bytes.
 _MOST_COMMUNITIES = 4_000
 _MOST_MEMBERS, _MOST_TRIPLES, _MOST_SOURCES = 60, 20, 2
+_MOST_ATTRIBUTES, _MOST_VALUES = _MOST_TRIPLES, _MOST_SOURCES
 # Longer texts are cut, in characters: a quote is usually a sentence, a summary a paragraph.
 _QUOTE, _SUMMARY, _NAME = 300, 800, 200
 # If there are many communities, a summary gets one character for this many bytes of its community's share: about a
@@ -278,11 +279,11 @@ class _Tree:
         times = self._graph.nodes[node].get("times", {})
         lines = [f'<li><span class="r">{_safe(name)}</span>: '
                  + ", ".join(f"<bdi>{_safe(value)}</bdi>{_time(times.get(name, {}).get(value))}"
-                             for value in list(values)[:_MOST_SOURCES])
-                 + (f" {_more(len(values) - _MOST_SOURCES)}" if len(values) > _MOST_SOURCES else "") + "</li>"
-                 for name, values in list(attributes)[:_MOST_TRIPLES]]
-        if len(attributes) > _MOST_TRIPLES:
-            lines.append(f"<li>{_more(len(attributes) - _MOST_TRIPLES)}</li>")
+                             for value in list(values)[:_MOST_VALUES])
+                 + (f" {_more(len(values) - _MOST_VALUES)}" if len(values) > _MOST_VALUES else "") + "</li>"
+                 for name, values in list(attributes)[:_MOST_ATTRIBUTES]]
+        if len(attributes) > _MOST_ATTRIBUTES:
+            lines.append(f"<li>{_more(len(attributes) - _MOST_ATTRIBUTES)}</li>")
         return f"<ul>{''.join(lines)}</ul>" if lines else ""
 
     def _triple(self, seen_from: str, edge: tuple[str, str, str]) -> str:

@@ -352,7 +352,7 @@ def _list_lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactR
 
 
 def places_beside(index: RetrievalIndex, schema: GraphSchema, row: FactRow, fields: Sequence[str]) -> list[Place]:
-    """Return the places that state a row's head's values of some fields, except those within the row's own place."""
+    """Return where the values that a row's head has in some fields are stated, except within the row's own place."""
     row_place, places = row.places[0], list[Place]()
     for field in fields:
         column = index.column(find_field(index, schema, field))

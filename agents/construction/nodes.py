@@ -229,6 +229,7 @@ class ConstructionNodes(BuildNodes):
             writer = self._resources.schema_writer(state["knowledge_base"]) if decides_now else None
             if decides_now:
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
+            # A build from recorded triples asks no model.
             if writer and policy != "off" and not state.get("recorded") and not state["stopped"]:
                 stopped = self._group_labels(kb, writer, state)
             if policy == "review":

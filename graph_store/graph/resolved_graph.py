@@ -124,6 +124,7 @@ class ResolvedGraph(KnowledgeGraph):
         for alias in sorted(entity for entity in self._aliases if entity in mentions):
             self._members.setdefault(self._aliases[alias].canonical, []).append(alias)
         self._edited = edits.on(self.canonical, mentions.__contains__)
+        # Each alias row has the type of its canonical entity.
         types = {node: self._aliases[names[0]].type for node, names in self._members.items()}
         columns = resolve_columns(mentions.columns, self.nodes_of_aliases(), types, self._edited, edits.schema)
         super().__init__(columns, supersede(columns, edits.schema) if edits.schema else None)

@@ -60,6 +60,7 @@ def _objects(database: Database) -> set[tuple[str, str, str]]:
     """Return the tables, columns, indexes, views and triggers of a ledger as (kind, name, definition).
 
     The definition of a column is its type, whether it must not be null, and its place in the key; others have none.
+    Databases differ in whether a column of a key is declared NOT NULL, which changes nothing.
     """
     is_own = "m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"  # not one of SQLite's internal tables
     return {(row[0], row[1], row[2]) for row in database.rows(

@@ -230,6 +230,7 @@ class Documents:
         ids = json.dumps(sorted(document for document, is_new in parents if not is_new))
         documents = {(str(row.id), False): document_of(row)
                      for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}", among=ids)}
+        # Content that is no revision any more was put in service meanwhile.
         documents |= {(document, True): self.revisions.get(document) or self.get(document)
                       for document, is_new in parents if is_new}
         if len(documents) == 1:

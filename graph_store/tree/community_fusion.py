@@ -103,10 +103,12 @@ def _sums(rows: Vectors, labels: Labels) -> Vectors:
 
 
 def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
-    """Move entities to the community that most of their links lead to; every other entity in each sweep.
+    """Move entities to the community that most of their links lead to.
 
-    It precedes fusion, because K-means clusters entities with similar names. Fusion that starts from communities of
-    linked entities needs fewer rounds and ends with a higher phi. A sweep by links costs much less than one by phi.
+    A sweep moves only every other entity, so that two linked entities do not swap communities for ever. The sweeps
+    precede fusion: K-means, which the communities come from, joins entities with similar names, not linked ones.
+    Fusion that starts from communities of linked entities needs fewer rounds and ends with a higher phi. A sweep by
+    links costs much less than one by phi.
 
     Args:
         data: n entities.

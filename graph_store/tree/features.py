@@ -121,10 +121,11 @@ def features(vectors: Vectors, relation_vectors: Vectors,
     neighbours = _counts(entities, others, (n, n))
     rows, passages = np.array(mentions, np.int64).reshape(-1, 2).T
     mentioned = _counts(rows, passages, (n, int(passages.max(initial=-1)) + 1))
+    # A column for each pair of a relation and an other end.
     pairs, column = np.unique(relation * n + others, return_inverse=True)
     relations_with_ends = _counts(entities, column, (n, len(pairs)))
     if n > EXACT_UP_TO:
-        # Nothing else may refer to the input, a decorator for instance, so that its memory is freed here.
+        # Rebinding the names frees the full vectors, provided that the caller keeps no reference to them.
         vectors, relation_vectors = _principal(vectors), _principal(relation_vectors)
     d, relation_d = vectors.shape[1], relation_vectors.shape[1]
     representations = np.empty((n, 2 * d + relation_d), np.float32)

@@ -9,7 +9,7 @@ import openai
 
 from ...config import Settings
 from ..reasoner import ReasonerError
-from .endpoint import name_of, token_count
+from .endpoint import name_of, reported_count
 from .failures import NOT_OPENAI, NOT_SET_UP, failure, status_of
 from .http_client import MAX_BODY, open_openai
 
@@ -99,7 +99,7 @@ class BatchEndpoint:
         counts, errors = as_object(answer.get("request_counts")), as_list(as_object(answer.get("errors")).get("data"))
         return BatchState(
             status=str(answer.get("status")),
-            done=sum(token_count(counts.get(name)) or 0 for name in ("completed", "failed")),
+            done=sum(reported_count(counts.get(name)) or 0 for name in ("completed", "failed")),
             files=[str(answer[name]) for name in ("output_file_id", "error_file_id") if answer.get(name)],
             problem="; ".join(str(as_object(error).get("message")) for error in errors[:_SHOWN_PROBLEMS]))
 

@@ -119,9 +119,9 @@ class Capability:
     def record(self, sent: Form, answered: Form, *, usable: bool) -> None:
         """Record how a call went.
 
-        A form that is refused several times in a row, while one below it is answered, is never tried again. A form
-        that never gave a usable answer is left for the next one, as the endpoint accepts but ignores it. If no form
-        gives any, the first that is not refused is tried again.
+        A form that is refused several times in a row, while a lower one is answered, is never tried again. A form
+        that is accepted several times without a usable answer is skipped, as the endpoint ignores it; after the last
+        form the first one starts again.
 
         Args:
             sent: the form it was first sent in.
@@ -130,7 +130,7 @@ class Capability:
         """
         if usable:
             self.answered = answered
-        if self._open[self._current] != sent:
+        if self._open[self._current] != sent:  # sent before the form changed
             return
         if answered == sent and (usable or self._is_proven):
             self._is_proven = True

@@ -16,7 +16,7 @@ from ...config import OPENAI, Settings
 from ...text.tokens import estimate_tokens
 from .capability import SYSTEM_ROLE, Form, Refusals, leave_out, may_mean_the_form, merge_system, refused_parameter
 from .completions_chat import CompletionsChat, read_completion
-from .endpoint import Messages, Reply, chosen_parameters, name_of, token_count
+from .endpoint import Messages, Reply, chosen_parameters, name_of, reported_count
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
 
@@ -217,9 +217,9 @@ def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
     cached = (usage.get("input_token_details") or {}).get("cache_read")
     finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or ""
     return Reply(text,
-                 token_count(usage.get("input_tokens")) or sum(estimate_tokens(content) for _, content in messages),
-                 token_count(usage.get("output_tokens")) or estimate_tokens(text or refusal),
-                 token_count(cached) or 0,
+                 reported_count(usage.get("input_tokens")) or sum(estimate_tokens(content) for _, content in messages),
+                 reported_count(usage.get("output_tokens")) or estimate_tokens(text or refusal),
+                 reported_count(cached) or 0,
                  refusal,
                  _FINISH_REASONS.get(finish.casefold(), finish or "stop"),
                  form)

@@ -88,7 +88,7 @@ def name_of(settings: Settings) -> str:
     return f"model {settings.llm_model!r} at {host_of(settings)}"
 
 
-def token_count(reported: object) -> int | None:
+def reported_count(reported: object) -> int | None:
     """Return a count of tokens as a whole number, a fraction rounded up; None if it can be no count."""
     if isinstance(reported, bool) or not isinstance(reported, int | float) or not 0 <= reported <= _MOST_TOKENS:
         return None
@@ -100,9 +100,9 @@ def read_usage(reported: object) -> dict[str, Any]:
     if not isinstance(reported, Mapping):
         return {}
     details = reported.get("prompt_tokens_details")
-    cached = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+    cached = reported_count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
     counts = {name: count for name in ("prompt_tokens", "completion_tokens", "total_tokens")
-              if (count := token_count(reported.get(name))) is not None}
+              if (count := reported_count(reported.get(name))) is not None}
     return {**counts, **({"prompt_tokens_details": {"cached_tokens": cached}} if cached is not None else {})}
 
 

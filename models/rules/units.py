@@ -100,7 +100,8 @@ class Unit:
     def quote(self) -> tuple[int, int]:
         """The start and end in the passage of the quote to show for the unit.
 
-        A row is shown alone, and a short list as a whole. Any other unit is extended by adjacent sentences up to
+        A row is shown alone, and a short list as a whole. A unit that answers a question of the text begins with the
+        question. Any other unit is extended by adjacent sentences up to
         `LONGEST_QUOTE`, first within its paragraph and then within its section.
         """
         start, end, listed = self.start, self.end, self._list()

@@ -156,6 +156,7 @@ class _Asked:
 
     def _has_unread_limit(self) -> bool:
         """Return True if a negation, a bound or "both" did not become a condition; the rows would be the wrong ones."""
+        # Blanks take the place of what became a condition, so offsets stay those of the question.
         unread = self._mentions.unread(fields=False)
         with_figures = [mention for mention in self._mentions.of_kinds("date", "number", "value")
                         if any(map(str.isdigit, mention.value))]
