@@ -134,7 +134,8 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
         page = f", page {citation['page']}" if citation["page"] else ""
         place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
         # A line of the answer may itself be the quote, as in “...” — document [1]. It is then not printed again.
-        is_quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{citation['id']}\]$", answer["answer"], re.MULTILINE)
+        citation_id = citation["id"]
+        is_quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{citation_id}\]$", answer["answer"], re.MULTILINE)
         quote = on_a_line(" ".join(citation["quote"].split()))
         source = f"[dim]{place}[/dim]" if is_quoted else f"[dim]{place}:[/dim] {quote}"
         if out.is_terminal:
