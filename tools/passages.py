@@ -19,7 +19,7 @@ from .retriever import Retriever
 AT_LEAST = 3
 """How many passages a lookup shows even if they are long: one alone rarely answers, and another lookup costs a call."""
 _LEAST_WEIGHT = 3 / 20
-"""The least share of the best passage's weight: readers used no passage below it (benchmarks/README.md)."""
+"""The least share of the best passage's weight: 3 of 102 passages that readers used were below it."""
 _RANKED = 60
 """How many passages are ranked: several times what a budget shows, because some were shown before."""
 _WORD = re.compile(r"[^\W_]+")
