@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Literal
 
 from ...schemas.naming import normalise
-from ...text.content_words import content_words
+from ...text.content_words import content_words, spoken_words
 from ...text.content_words import language_of as english_or_chinese
 from ...text.dates import spell_dates
 from ...text.languages import language_of
 from ...text.lexicon import DATE_NOUNS, NUMBER_NOUNS, words
+from ...text.quantities import measure, parse_number
 from ...text.scripts import MARKS
 from ...text.sentences import split_sentences
+from .likeness import likeness
 from .recognition.name_kinds import kind_of_noun
 from .recognition.names import names_in
 
@@ -79,6 +81,23 @@ _TIME_WITHOUT_DATE = re.compile(
     r"\d{1,2}[.:]\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)|[上下中]午|(?:周|星期|礼拜)[一二三四五六日天末]|"
     r"\d{1,2}[:：点]\d{0,2}")
 """Times without a date, which may also answer 'when'."""
+_SIMILAR = 0.45
+"""The cosine of two words with a similar meaning."""
+AFTER_NUMBER = 40
+"""The number of characters after a number that may name the counted things."""
+_COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
+_ASKED_MEASURES = (
+    (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
+     words("time years weeks months days hours minutes length")),
+    (re.compile(r"\bhow (?:far|tall|high|wide|deep|big)\b|\b(?:length|height|depth|width|distance)\b", re.IGNORECASE),
+     words("length area")),
+    (re.compile(r"\b(?:weighs?|weight|heavy)\b|重量|多重", re.IGNORECASE), words("mass")),
+    (re.compile(r"\b(?:costs?|prices?|fees?|pay|charges?|charged|expensive|budget|revenue|turnover|salary|rent|donation)\b|"
+                r"多少钱|价格|售价|费用|多少[元镑]", re.IGNORECASE), words("money")),
+    (re.compile("(?:多少|几倍)的?(?:工资|报酬|补偿|赔偿|罚款|税|利息)"), words("money %")),
+    (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), words("%")),
+)
+"""The measures that answer a question of a form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +138,23 @@ class Question:
         """The word that says how many things are asked for; "" if there is none."""
         match = _COUNT_OF_THINGS.search(self.asking) if self.lists else None
         return (match[1] or match[2]).lower() if match else ""
+
+    def is_answered_by(self, number: str, text_after: str = "") -> bool:
+        """Return True if a number is of the measure that is asked for, or is followed by the noun that is counted."""
+        size = measure(parse_number(number))
+        unit = size[0] if size else ""
+        is_money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
+        for asks_for_measure, units in _ASKED_MEASURES:
+            if asks_for_measure.search(self.asking):
+                return unit in units or (is_money and "money" in units)
+        counted_noun = _COUNTED.search(self.text)
+        if counted_noun and text_after:
+            if unit and not set(self.words_of(counted_noun[1])).intersection(self.words_of(unit)):
+                return False
+            cosines = likeness(spoken_words(counted_noun[1]), [f"{number} {text_after}"])
+            return float(cosines.max(initial=0.0)) >= _SIMILAR
+        asks_for_count = re.search(r"\bhow many\b|几|多少", self.asking, re.IGNORECASE)
+        return not (asks_for_count and (is_money or unit == "%"))
 
     @property
     def has_form(self) -> bool:

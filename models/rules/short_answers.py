@@ -5,13 +5,10 @@ from collections.abc import Sequence
 
 from ...schemas.naming import canonical_name, has_name
 from ...schemas.retrieval import Passage
-from ...text.content_words import spoken_words
-from ...text.lexicon import words
-from ...text.quantities import kind_of, measure, parse_number
+from ...text.quantities import kind_of
 from ...text.table_rows import DOCUMENT, Cell, Row
 from .finder import Finder, Found
-from .likeness import likeness
-from .question import Question, foreign_forms, tells_time
+from .question import AFTER_NUMBER, Question, foreign_forms, tells_time
 from .recognition.spans import VALUES
 from .stated_lists import counted, listed, verdict
 from .units import Unit
@@ -49,24 +46,6 @@ _DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were)
 _CHOOSING_VERB = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _QUESTION_PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
                                    re.IGNORECASE)
-
-_SIMILAR = 0.45
-"""The cosine of two words with a similar meaning."""
-_AFTER = 40
-"""The number of characters after a number that may name the counted things."""
-_COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
-_ASKED_MEASURES = (
-    (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
-     words("time years weeks months days hours minutes length")),
-    (re.compile(r"\bhow (?:far|tall|high|wide|deep|big)\b|\b(?:length|height|depth|width|distance)\b", re.IGNORECASE),
-     words("length area")),
-    (re.compile(r"\b(?:weighs?|weight|heavy)\b|重量|多重", re.IGNORECASE), words("mass")),
-    (re.compile(r"\b(?:costs?|prices?|fees?|pay|charges?|charged|expensive|budget|revenue|turnover|salary|rent|donation)\b|"
-                r"多少钱|价格|售价|费用|多少[元镑]", re.IGNORECASE), words("money")),
-    (re.compile("(?:多少|几倍)的?(?:工资|报酬|补偿|赔偿|罚款|税|利息)"), words("money %")),
-    (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), words("%")),
-)
-"""The measures that answer a question of a form."""
 
 
 def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
@@ -134,7 +113,7 @@ def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> 
     (value,) = values
     start = unit.text.index(value)
     end = start + len(value)
-    is_answer = (_is_measured(question, value, unit.text[end:end + _AFTER]) if question.expected == "number"
+    is_answer = (question.is_answered_by(value, unit.text[end:end + AFTER_NUMBER]) if question.expected == "number"
                  else _is_same_clause(question, unit, start, len(value)))
     return (" ".join(value.split()), unit) if is_answer else None
 
@@ -292,23 +271,6 @@ def _is_same_clause(question: Question, unit: Unit, at: int, length: int) -> boo
     clause_end = next(end for start, end in _clauses(unit.text, [(at, at + length)]) if start <= at < end)
     names = [name for name in question.names if name in unit.text]
     return question.language != "zh" or not names or any(name in unit.text[:clause_end] for name in names)
-
-
-def _is_measured(question: Question, value: str, text_after: str = "") -> bool:
-    """Return True if a number is of the measure that is asked for, or is followed by the noun that is counted."""
-    size = measure(parse_number(value))
-    unit = size[0] if size else ""
-    is_money = len(unit) == 3 and unit.isupper()  # noqa: PLR2004 - currencies are ISO codes
-    for asks_for_measure, units in _ASKED_MEASURES:
-        if asks_for_measure.search(question.asking):
-            return unit in units or (is_money and "money" in units)
-    counted_noun = _COUNTED.search(question.text)
-    if counted_noun and text_after:
-        if unit and not set(question.words_of(counted_noun[1])).intersection(question.words_of(unit)):
-            return False
-        return float(likeness(spoken_words(counted_noun[1]), [f"{value} {text_after}"]).max(initial=0.0)) >= _SIMILAR
-    asks_for_count = re.search(r"\bhow many\b|几|多少", question.asking, re.IGNORECASE)
-    return not (asks_for_count and (is_money or unit == "%"))
 
 
 def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
