@@ -117,7 +117,7 @@ class SourceText:
         - The words do not follow each other (see `_is_composed`).
         """
         tokens = words(canonical_name(name))
-        if not tokens:
+        if not tokens:  # the name has only signs
             return self._in_its_words(name, self.verbatim(name))
         without_article = tokens[1:] if tokens[0] in _ARTICLES else []
         without_parenthesis = words(without_aside(name)) if ASIDE.search(name) else []
@@ -142,9 +142,7 @@ class SourceText:
     def _ground_by_meaning(self, name: str, tokens: Sequence[str]) -> Grounded | None:
         """Return where the source has a country's people, a date in another spelling, or a name's scattered words.
 
-        Args:
-            name: a name whose words do not follow each other in the source.
-            tokens: its words.
+        `tokens` are the words of the name, which do not follow each other in the source.
         """
         people = next(filter(None, map(self.verbatim, peoples_of(name.strip()))), None)
         if people is not None:
@@ -197,12 +195,12 @@ class SourceText:
         """
         normal = parse_value(value, kind, unit)
         exact = self.verbatim(value)
-        literal = exact or self.find(value)
+        place = exact or self.find(value)
         if not normal:
-            return self._in_its_words(value, literal) or self._ground_text(value)
+            return self._in_its_words(value, place) or self._ground_text(value)
         equal_values = [(span, other) for span in self._values
                         if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
-        if equal_values:
+        if equal_values:  # prefer the same spelling, then the same normal form, then the first
             wanted = canonical_name(value)
             best = min(equal_values, key=lambda item: (canonical_name(item[0].quote) != wanted, item[1] != normal,
                                                        item[0].start))[0]
@@ -210,9 +208,9 @@ class SourceText:
                 return Grounded(value.strip(), exact)  # with its sign, as in "~68"
             return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
         # The 5 of "5 million" is not five.
-        is_part_of_number = literal and kind == "number" and any(
-            span.start <= literal.start and literal.end <= span.end for span in self._values)
-        return None if is_part_of_number else self._in_its_words(value, literal)
+        is_part_of_number = place and kind == "number" and any(
+            span.start <= place.start and place.end <= span.end for span in self._values)
+        return None if is_part_of_number else self._in_its_words(value, place)
 
     def _ground_text(self, value: str) -> Grounded | None:
         """Return where the source has a textual value, or None.
@@ -271,7 +269,8 @@ class SourceText:
 
         The text has either the extracted words, or a stretch that contains these among others and states the same
         time: "is planned to open in 2027" for "planned for 2027". The shortest such stretch is returned.
-        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ".
+        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ". A value that consists
+        of headings ("A > B") is looked for heading by heading.
         """
         when, qualifiers = split_qualifiers(extracted_time)
         grounded_qualifiers = [one_line(qualifier) for qualifier in qualifiers
@@ -292,7 +291,7 @@ class SourceText:
             return ""
         place = self.find(when)
         stretches = [place.quote] if place else self._stretches([w for w in words(when) if w not in _BETWEEN_WORDS])
-        equal_times = (one_line(stretch) for stretch in stretches
+        equal_times = (one_line(stretch) for stretch in stretches  # equal but for their first field, the words
                        if (read := read_time(stretch)) and read[1:] == time[1:])
         shortest = min(equal_times, key=len, default="")
         # Whole sentences say that something is planned ("will be"), so the text need not have the word "planned".
@@ -302,8 +301,7 @@ class SourceText:
     def _has_with_year(self, date: str) -> bool:
         """Return True if the text has a date without its year, and a title above the text has the year.
 
-        Args:
-            date: the extracted date: "3 August 2024" for "3 August" in a log titled 2024.
+        The date "3 August 2024" may be extracted from "3 August" in a log titled 2024.
         """
         words_above = {word for title in self._titles for word in words(title)}
         years = {word for word in words(date) if len(word) == _YEAR_DIGITS and word.isdecimal() and word in words_above}

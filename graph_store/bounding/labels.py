@@ -198,7 +198,7 @@ class Bounds:
         if kind == "name":
             return self.is_type_name(label)
         known = self.find(kind, label)
-        if known is None:
+        if known is None:  # the type of last resort is in the asks for a relation or attribute
             return None if kind == "entity_type" else self.last_resort
         if kind == "entity_type":
             return known, self._type_meaning(known.name)
