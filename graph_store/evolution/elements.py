@@ -173,7 +173,9 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
 
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
-    """Return the schema without an element, whose names are no aliases of another; a type's parent takes its place.
+    """Return the schema without an element; what refers to a type with a parent then refers to the parent.
+
+    The names of such a type do not become aliases of the parent, unlike those of one removed by `remove`.
 
     Raises:
         DecisionError: there is no such element, or a relation or attribute would lose all its types.

@@ -46,9 +46,9 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
     """
     schema, decided = base, list[Decided]()
     asks = unify((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
-    for kinds in (ELEMENT_KINDS[:1], ELEMENT_KINDS[1:]):
+    for kinds in (("entity_type",), ("relation", "attribute")):
         counts = [count for count in asks if count.kind in kinds]
-        if "relation" in kinds:
+        if "relation" in kinds:  # leave out asks with a type that the schema lacks, whose name is then ""
             counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
         for candidate in _select_accepted(counts, base, grounds, thresholds):
@@ -174,8 +174,7 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
     outcome = SchemaOutcome(base=schema, schema=schema)  # a proposal: nothing has grown
     for decision in sorted(decisions, key=_order):
         outcome = _carry_out(outcome, decision, candidate=None)
-    outcome = _validate(outcome)
-    return outcome.schema, outcome.decided
+    return _validate(outcome).schema, outcome.decided
 
 
 def _validate(outcome: SchemaOutcome) -> SchemaOutcome:
@@ -189,7 +188,8 @@ def _validate(outcome: SchemaOutcome) -> SchemaOutcome:
 
 
 def _order(decision: Decision) -> tuple[int, int, str]:
-    kind = ELEMENT_KINDS.index(decision.kind)
+    """Return a decision's sort key: types come before what refers to them, but are rejected after it."""
+    kind = ELEMENT_KINDS.index(decision.kind)  # types are first
     return _ORDER.index(decision.verdict), -kind if decision.verdict == "reject" else kind, label_key(decision.name)
 
 

@@ -134,8 +134,10 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
             widens = next((element_names[label] for label in duplicates if label in element_names), "")
             if supported:
                 observed_pairs = group.pairs(support)
-                group = group.between(observed_pairs) if observed_pairs else group
-                if not observed_pairs or (widens and group.occurrences < _OFTEN):
+                if not observed_pairs:
+                    continue
+                group = group.between(observed_pairs)
+                if widens and group.occurrences < _OFTEN:
                     continue
             candidates.append(_candidate(kind, group, widens, support))
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
