@@ -46,15 +46,15 @@ def adjacent(data: EntityFeatures, now: Perception, *, by_region: bool = False) 
     members = membership(labels)
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
-    order = np.lexsort((column, -strength, row))
-    order = order[row[order] != column[order]]
+    order = np.lexsort((column, -strength, row))  # by community, those with most links to it first
+    order = order[row[order] != column[order]]  # without the links inside a community
     order = order[places(row[order]) < _NEAR]
     return _deduplicate(np.concatenate([near, np.stack([row[order], column[order]], axis=1)]), k)
 
 
 def _deduplicate(pairs: Pairs, k: int) -> Pairs:
     """Return each pair of k communities once, sorted."""
-    keys = np.unique(pairs[:, 0] * k + pairs[:, 1])
+    keys = np.unique(pairs[:, 0] * k + pairs[:, 1])  # one number for each pair
     return np.stack([keys // k, keys % k], axis=1)
 
 
@@ -73,16 +73,17 @@ def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
     ones, others, cosines = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0, np.float32)]
     for region in np.unique(regions[:, 0]):
         inside = np.flatnonzero(regions[:, 0] == region)
-        comparing = np.flatnonzero((regions == region).any(axis=1))
+        comparing = np.flatnonzero((regions == region).any(axis=1))  # those that have it among their nearest regions
         for start in range(0, len(comparing), _BLOCK):
             rows = comparing[start:start + _BLOCK]
             cosine = np.round(centroids[rows] @ centroids[inside].T, DECIMALS)
-            cosine[rows[:, np.newaxis] == inside] = -np.inf
+            cosine[rows[:, np.newaxis] == inside] = -np.inf  # no centroid is its own neighbour
             nearest = _best(cosine.copy(), min(most, len(inside)))
             ones.append(np.repeat(rows, nearest.shape[1]))
             others.append(inside[nearest].ravel())
             cosines.append(np.take_along_axis(cosine, nearest, axis=1).ravel())
     one, other, cosine = np.concatenate(ones), np.concatenate(others), np.concatenate(cosines)
+    # A centroid was compared with several regions: of all these, take the best.
     order = np.lexsort((other, -cosine, one))
     order = order[places(one[order]) < most]
     order = order[one[order] != other[order]]
