@@ -44,7 +44,7 @@ def note(folder: Path, before: dict[str, _Entry]) -> None:
         OSError: a file cannot be read or written.
     """
     for header in folder.glob("*/header.bin"):
-        if _stamp(header) != before.get(str(header.relative_to(folder)), [])[:2]:
+        if _stamp(header) != before.get(str(header.relative_to(folder)), [])[:2]:  # the index has changed
             _blank_unused(header)
     entries = {name: _entry(folder / name, before.get(name)) for name in _files(folder)}
     temporary = folder / f".{_CHECKSUMS}"
@@ -111,6 +111,7 @@ def _entry(file: Path, before: _Entry | None) -> _Entry:
 
 
 def _stamp(file: Path) -> list[int]:
+    """Return the first two parts of an entry: a file's size and the time of its last change."""
     stat = file.stat()
     return [stat.st_size, stat.st_mtime_ns]
 
