@@ -34,7 +34,7 @@ class LedgerGraph:
         self._edits = edits
         self._schemas = schemas
         self._loading = threading.RLock()
-        self._made_of: tuple[GraphState, int] | None = None
+        self._made_of: tuple[GraphState, int] | None = None  # the state shown, and the schema's version
         self._mentions: KnowledgeGraph | None = None
         self._graph: ResolvedGraph | None = None
 
