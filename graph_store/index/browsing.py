@@ -160,7 +160,7 @@ class Browsing:
         if not text:  # every name begins with it
             return np.ones(len(self.ranked), np.int8)
         # Compare one byte position at a time over all names, which avoids decoding every name.
-        places = np.flatnonzero(letters[:max(len(letters) - len(text), 0)] == text[0])
+        places = np.flatnonzero(letters[:max(len(letters) - len(text), 0)] == text[0])  # `_END` follows every name
         for offset, letter in enumerate(text[1:], 1):
             places = places[letters[places + offset] == letter]
         end = ord(_END)
