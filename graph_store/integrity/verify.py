@@ -43,7 +43,7 @@ def file(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def tables(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that tables and indexes are those of the format, and that no view or trigger was added."""
+    """Check that SQLite's tables and indexes are those of the format, and that no view or trigger was added."""
     for line in foreign_objects(kb.database) if kb.layout.database is None else ():
         yield f"the ledger: {line}"
 
