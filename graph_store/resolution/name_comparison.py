@@ -96,10 +96,12 @@ def fold(name: str) -> FoldedName:
     first_word, _, rest = text.partition(" ")
     article = bool(words and rest) and first_word in _ARTICLES
     key = " ".join(words)
-    return FoldedName(name, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
-                      qualifier, key.replace(" ", ""), _spell_numerals(words), _legal_form(key, words, name),
-                      _without_title(words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
-                      _OPPOSITE_SIGNS.intersection(key))
+    return FoldedName(
+        name=name, exact=" ".join(exact), key=key, article=article, words=words, numbers=_numbers(words, text),
+        date=parse_date(name), base=base, qualifier=qualifier, unspaced=key.replace(" ", ""),
+        numerals=_spell_numerals(words), company=_legal_form(key, words, name), titled=_without_title(words),
+        acronym=_is_acronym(key, words, name), opposed=_OPPOSITE_WORDS.intersection(words),
+        signs=_OPPOSITE_SIGNS.intersection(key))
 
 
 def _words(text: str) -> list[str]:
@@ -262,7 +264,7 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
     if not first.key or not second.key or contradict(first, second):
         return None
     if first.date:  # the second's date is the same, or they would contradict
-        return None if _is_inexact_date(first) or _is_inexact_date(second) else NameMatch("date", 0.97)
+        return None if _is_inexact_date(first) or _is_inexact_date(second) else NameMatch("date", prior=0.97)
     return (_match_key(first, second) or _match_plural(first, second) or _match_qualifier(first, second)
             or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
             or _match_rearranged(first, second) or _match_persons(first, second, person=person))
@@ -280,16 +282,16 @@ def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
     """
     if first.key != second.key:
         return None
-    is_one_word = len(first.words) == 1 and " " not in first.key and first.key.isascii()
+    is_one_word = len(first.words) == 1 and first.key.isascii()  # a Chinese name of several words has no spaces
     if first.article != second.article and (is_one_word or _is_capitalised(first) != _is_capitalised(second)):
         # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
-        return NameMatch("article", 0.6, loose=True)
+        return NameMatch("article", prior=0.6, loose=True)
     if is_one_word and first.acronym != second.acronym:
-        return NameMatch("spelling", 0.6)
+        return NameMatch("spelling", prior=0.6)
     if first.exact != second.exact:
         # The accent may change the meaning of a short word: Rosé and rose, Côté and Cote.
-        return NameMatch("accents", 0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
-    return NameMatch("spelling", 0.97)
+        return NameMatch("accents", prior=0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
+    return NameMatch("spelling", prior=0.97)
 
 
 def _match_plural(first: FoldedName, second: FoldedName) -> NameMatch | None:
@@ -301,8 +303,8 @@ def _match_plural(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if len(short.words) < _FEWEST_OF_PLURAL or long.key != f"{short.key}s" or long.name[-1] != "s":
         return None
     last_word = long.name.split()[-1]
-    is_common_noun = last_word.islower() or last_word[:-1].isupper()
-    return NameMatch("plural", 0.92 if is_common_noun else 0.6)
+    is_common_noun = last_word.islower() or last_word[:-1].isupper()  # "pumps" or "EIPs"
+    return NameMatch("plural", prior=0.92 if is_common_noun else 0.6)
 
 
 def _is_capitalised(folded: FoldedName) -> bool:
@@ -317,10 +319,10 @@ def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
     long, short = (first, second) if first.qualifier else (second, first)
     inside = fold(long.qualifier).key
     if _is_initials(inside, fold(long.base)) and short.key in {long.base, inside}:
-        return NameMatch("acronym", 0.95)
+        return NameMatch("acronym", prior=0.95)
     if long.base == short.key:
         # "(film)" says what kind of thing it is; "(season 2)" or "(east)" names a part of it.
-        return NameMatch("qualifier", 0.5 if word_lists.KINDS.search(long.qualifier) else 0.2, loose=True)
+        return NameMatch("qualifier", prior=0.5 if word_lists.KINDS.search(long.qualifier) else 0.2, loose=True)
     return None
 
 
@@ -334,11 +336,11 @@ def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation:
     (base, form), (other_base, other_form) = first.company, second.company
     if base == other_base and not (form and other_form and form != other_form):
         # Unless both are known to be organisations, "Apple" may be something else than "Apple Inc".
-        return NameMatch("legal_form", 0.93 if organisation else 0.7, loose=not organisation)
+        return NameMatch("legal_form", prior=0.93 if organisation else 0.7, loose=not organisation)
     (base, title), (other_base, other_title) = first.titled, second.titled
     are_capitalised = first.name[0].isupper() and second.name[0].isupper()  # as names of people are
     if base == other_base and not (title and other_title) and are_capitalised:
-        return NameMatch("title", 0.6, loose=True)
+        return NameMatch("title", prior=0.6, loose=True)
     return None
 
 
@@ -358,7 +360,7 @@ def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
     is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS
                          for word in word_lists.WRITTEN.findall(long))
     is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _LEAST_ACRONYM
-    return NameMatch("acronym", 0.45 if is_distinctive else 0.2, loose=True)
+    return NameMatch("acronym", prior=0.45 if is_distinctive else 0.2, loose=True)
 
 
 def _is_initials(short: str, long: FoldedName) -> bool:
@@ -368,15 +370,15 @@ def _is_initials(short: str, long: FoldedName) -> bool:
 def _match_rearranged(first: FoldedName, second: FoldedName) -> NameMatch | None:
     """Match two names that differ in spaces, in the order of words, in how a number is written, or by a place added."""
     if first.unspaced == second.unspaced:
-        return NameMatch("spacing", 0.8)
+        return NameMatch("spacing", prior=0.8)
     if first.numerals == second.numerals:
         if sorted(first.words) != sorted(second.words):
             is_long = len(first.words) > 2  # noqa: PLR2004  (more than the number and one other word)
-            return NameMatch("numeral", 0.85 if is_long else 0.6)
+            return NameMatch("numeral", prior=0.85 if is_long else 0.6)
         is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
-        return NameMatch("inverted", 0.92) if is_inverted else NameMatch("order", 0.6)
+        return NameMatch("inverted", prior=0.92) if is_inverted else NameMatch("order", prior=0.6)
     if _adds_place(second, first.name) or _adds_place(first, second.name):
-        return NameMatch("place", 0.5, loose=True)
+        return NameMatch("place", prior=0.5, loose=True)
     return None
 
 
@@ -389,7 +391,7 @@ def _adds_place(short: FoldedName, name: str) -> bool:
     # A university or bank has branches in several places, so its name with a place is another thing's.
     if not place_words or fold(base).key != short.key or word_lists.BRANCHED.search(base):
         return False
-    # A place's name is capitalised, does not begin with a small word, and has no digits.
+    # A place's name is capitalised, does not begin with a small word, and has neither "and" nor digits.
     is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS - {"and"} for word in place_words)
     return is_capitalised and not place_words[0].islower() and not any(sign.isdigit() for sign in added)
 
@@ -414,12 +416,12 @@ def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> Na
         # If these may not be persons, a full word tells them apart: the Royal Australian Navy is not the Royal Navy.
         if not _occur_in_order(short_given[1:], long_given[1:]) or (omits_words and spells_more and not person):
             return None
-        return NameMatch("middle_name", 0.6, loose=True)
+        return NameMatch("middle_name", prior=0.6, loose=True)
     # "J Smith" or "JR Smith" for "John Ronald Smith". If both have one given name, either may be the initial.
     for given, other_given in ((long_given, short_given), (short_given, long_given)):
         initials = "".join(word[0] for word in given)
         if len(other_given) == 1 and other_given[0] in {initials, initials[0]} and other_given[0] != given[0]:
-            return NameMatch("initials", 0.45, loose=True)
+            return NameMatch("initials", prior=0.45, loose=True)
     return None
 
 

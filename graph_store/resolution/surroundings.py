@@ -274,7 +274,7 @@ class Surroundings:
         """Return True if the documents of two entities have at least three other names in common."""
         names, other_names = ({name for document in self.documents(self.support(entity))
                                for name in self._names_in_document.get(document, ())} for entity in (first, second))
-        return len(names & other_names - {self.names[first], self.names[second]}) >= _SHARED_NAMES
+        return len((names & other_names) - {self.names[first], self.names[second]}) >= _SHARED_NAMES
 
     @cached_property
     def _names_in_document(self) -> dict[str, set[str]]:
@@ -318,7 +318,7 @@ class Surroundings:
         for label, value in labelled:
             event = _event_of(label)
             if event is not None:
-                date = parse_date(value).rstrip("~")
+                date = parse_date(value).rstrip("~")  # "~" marks a date as approximate
                 if date[:1].isdigit() and "X" not in date:
                     dates.setdefault(event, set()).add(date)
         return dates
