@@ -261,7 +261,8 @@ class SourceText:
         place = self.find(evidence) if evidence else None
         if place is None:
             return self.sentence(*hints)
-        quoted_sentences = [item for item in self._sentences if item[0].start < place.end and place.start < item[0].end]
+        quoted_sentences = [(span, its_words) for span, its_words in self._sentences
+                            if span.start < place.end and place.start < span.end]
         return self._closest(quoted_sentences, hints) or place
 
     def ground_time(self, extracted_time: str) -> str:
@@ -385,14 +386,14 @@ class SourceText:
     @cached_property
     def _plain_words(self) -> JoinedWords:
         """The text's words without articles and asides."""
-        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)
+        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)  # spaces, so that offsets stay
         places = self._places if bare == self.text else word_places(bare)
         return JoinedWords([place for place in places if place[0] not in _ARTICLES])
 
     @cached_property
     def _singular_words(self) -> JoinedWords:
         """The text's words without articles, asides and plurals."""
-        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)
+        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)  # spaces, so that offsets stay
         return JoinedWords([(singular(word), start, end) for word, start, end in word_places(bare)
                        if word not in _ARTICLES])
 

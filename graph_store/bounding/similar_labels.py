@@ -121,7 +121,7 @@ class SimilarLabels:
         script = script_of(label)
         known = self._known.get((kind, script), [])
         threshold = self.threshold(kind, script)
-        if not known or threshold >= 1:
+        if not known or threshold >= 1:  # no cosine exceeds 1
             return None
         cosines = self._similarities([label_key(label)], [key for key, _ in known])[0]
         duplicates = {name for (key, name), cosine in zip(known, cosines, strict=True)
