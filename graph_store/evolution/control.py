@@ -223,7 +223,7 @@ class SchemaControl:
                 opposite of the candidate's label (`are_opposed`).
         """
         known = known_labels(self._history.current())
-        labels_by_name = {label: label[1] for label in known} | {
+        labels_by_name = {(kind, label): label for kind, label in known} | {
             (c.kind, label_key(name)): c.name for c in compared for name in c.names()}
         row_by_number = {row.number: row for row in same}
         verdicts: dict[Label, SameAs] = {}

@@ -288,7 +288,7 @@ def _repoint(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> Gr
         old: the element's name.
         new: the name to refer to instead; empty to remove the references.
     """
-    new_name = next(iter(new), None)
+    new_name = next(iter(new), None)  # an element that would refer to itself loses the reference, too
     if kind == "relation":
         relations = tuple(r.model_copy(update={"inverse": new_name if new_name != r.name else None})
                           if r.inverse == old else r for r in schema.relation_types)

@@ -114,7 +114,7 @@ def still_asked(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCoun
 def _is_met(schema: GraphSchema, count: AskCount) -> bool:
     """Return True if the schema's element with an ask's label admits the types that the ask is about.
 
-    A relation may fit in either direction.
+    A relation may fit in either direction. An attribute of the kind "text" admits values of all kinds.
     """
     element = elements.find_element(schema, count.kind, count.label)
     if isinstance(element, RelationType):
@@ -250,12 +250,12 @@ def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decisi
     known = elements.find_element(in_force, kind, name)
     if decision.verdict == "merge":
         target = elements.find_element(in_force, kind, decision.into)
-        if target is not None:
+        if target is not None:  # it may have grown, so that only the schema in force has it
             schema = _with(schema, in_force, kind, target)
     new_name = decision.new_name if decision.verdict == "rename" else ""
     if decision.verdict == "rename" and not new_name.strip():
         raise DecisionError(f"the decision to rename {name!r} gives no new name")
-    if candidate is not None and candidate.widens:
+    if candidate is not None and candidate.widens:  # its labels and types are added to the element that it widens
         widened = elements.find_element(in_force, kind, candidate.widens)
         schema = _with(schema, in_force, kind, widened) if widened else schema
         element = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)

@@ -44,7 +44,7 @@ class _Group:
         self.documents = {count.document for count in counts}
         self.occurrences = sum(count.occurrences for count in counts)
         self.rows = sum(count.rows for count in counts)
-        self.confidence = sum(count.confidence for count in counts) / self.occurrences
+        self.confidence = sum(count.confidence for count in counts) / self.occurrences  # a mean of sums
 
     def name(self) -> str:
         """Return the label with most documents, then most occurrences."""
