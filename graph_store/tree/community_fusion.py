@@ -86,7 +86,7 @@ def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
     # A centroid was compared with several regions: of all these, take the best.
     order = np.lexsort((other, -cosine, one))
     order = order[places(one[order]) < most]
-    order = order[one[order] != other[order]]
+    order = order[one[order] != other[order]]  # a centroid alone in its region was paired with itself
     return np.stack([one[order], other[order]], axis=1)
 
 

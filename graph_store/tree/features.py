@@ -203,7 +203,8 @@ def _principal(rows: Vectors) -> Vectors:
     for block in _blocks(len(rows)):
         centred = rows[block] - mean
         covariance += centred.T @ centred
-    components = np.linalg.eigh(covariance)[1][:, -_COMPONENTS:].astype(np.float32)
+    _, axes = np.linalg.eigh(covariance)  # those of the largest variance come last
+    components = axes[:, -_COMPONENTS:].astype(np.float32)
     reduced = np.empty((len(rows), _COMPONENTS), np.float32)
     for block in _blocks(len(rows)):
         reduced[block] = (rows[block] - mean) @ components

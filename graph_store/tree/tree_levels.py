@@ -132,6 +132,7 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
                   if entity in old_community}
     to_regroup.update(community.id for entity, community in old_community.items() if entity not in graph)
     regrouped = _regroup(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
+    # The ids of other communities may change, too: digests have the facts and names that the graph has now.
     levels = [[identified(graph, c) for c in finest if c.id not in to_regroup] + [
         c.model_copy(update={"parent": _parent_of(c.members, old_community, beside_new)}) for c in regrouped]]
     for level in range(1, 1 + max(community.level for community in before)):
