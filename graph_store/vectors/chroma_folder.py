@@ -179,7 +179,7 @@ class FolderCollections(ChromaCollections):
         return self._checksums is None and not index_files.are_noted(self.folder)
 
     def settle(self) -> None:
-        """See `ChromaCollections.settle`."""
+        """Store the checksums of the files as they are now; see `ChromaCollections.settle`."""
         if self._checksums is not None or self.was_interrupted():
             self.folder.mkdir(parents=True, exist_ok=True)
             index_files.note(self.folder, self._checksums or {})
