@@ -59,7 +59,7 @@ class SqliteLedger:
             self._prepare()
         except sqlite3.OperationalError as error:
             if create or self._has_log() or error.sqlite_errorcode & PRIMARY_CODE not in _NO_ROOM:
-                raise
+                raise  # in this mode, the rows in a log would be missing
             self._file.close()
             self._is_without_log = True
             self._file = _open_file(f"{self._path.absolute().as_uri()}?mode={_WITHOUT_LOG}", uri=True)
