@@ -28,7 +28,7 @@ _RARER = 2
 """A type counts as rare for a name if at least this many times as many documents have the name under its main type."""
 _SHARED_NAMES = 3
 """The number of other names that the documents of two entities must have in common."""
-_SHARED = 0.5
+_SHARED_WEIGHT = 0.5
 """How much of the doubt a common neighbour removes if only these two entities have it."""
 
 
@@ -175,7 +175,7 @@ class Surroundings:
         common = self.neighbours(first) & self.neighbours(second)
         for key in sorted(common - {self.keys[first], self.keys[second]}):
             # An attribute's value is no entity's name; it counts as if only these two entities had it.
-            doubt *= 1 - _SHARED / math.log2(max(self._triples_with_name.get(key, 2), 2))
+            doubt *= 1 - _SHARED_WEIGHT / math.log2(max(self._triples_with_name.get(key, 2), 2))
         return 1 - doubt
 
     def alias_facts(self) -> Iterator[tuple[str, str, NameLink]]:
