@@ -52,7 +52,7 @@ a header adds: "Pump 7" of "Pump Number: 7"."""
 _NOT_CONTENT = _ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15
 """Maximum number of content words of a name whose words need not follow each other in the source."""
-_SHORTEST_CONTRACTION, _MOST_BETWEEN = 4, 2
+_SHORTEST_CONTRACTION, _LONGEST_RATIO = 4, 2
 """A value of at least 4 words may leave out words of the source, whose stretch has at most twice as many words."""
 _SHORTEST_PIECE = 2
 """Minimum number of characters of each piece from which a Chinese name may be composed."""
@@ -316,7 +316,7 @@ class SourceText:
         """
         content = [word for word in wanted if word not in _NOT_CONTENT]
         shortest = min(self._stretches(content), key=len, default="")
-        if len(words(shortest)) > _MOST_BETWEEN * len(wanted):
+        if len(words(shortest)) > _LONGEST_RATIO * len(wanted):
             return None
         start = self.text.find(shortest) if shortest else -1
         return self._span(start, start + len(shortest)) if start >= 0 else None

@@ -29,7 +29,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)")
 _MARKUP = re.compile(r"`+|\*\*|(?<!\w)__|__(?!\w)|\](?:\([^()\s]{0,1000}\)?)|(?<!\w)\[(?=\w[^\[\]]*$)")
 ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been"})
-_AGENTS = ("er", "or", "ee", "ion", "ment")
+_AGENT_ENDINGS = ("er", "or", "ee", "ion", "ment")
 """Noun endings that are not stemmed: stemming would make "employer", "employee" and "employ" one word."""
 _CJK_WORD = re.compile(f"[{CJK}]+")
 
@@ -193,7 +193,7 @@ def _stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word
     singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-    if singular.endswith(_AGENTS):
+    if singular.endswith(_AGENT_ENDINGS):
         return singular
     return stem_word(word)
 
