@@ -17,7 +17,7 @@ from . import elements
 from .elements import DecisionError
 from .schema_candidates import Grounds, collect, unify, with_evidence, with_schema_types
 
-_COLUMNS = 5
+_COLUMN_FACTOR = 5
 """The limit on new elements is this many times as high for table columns as for labels of sentences, because a table
 may have dozens of columns."""
 # Elements are added and widened before others refer to them or are removed.
@@ -82,7 +82,7 @@ def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Gro
     for kind in ELEMENT_KINDS:
         most = thresholds.growth[kind]
         chosen += [c for c in from_sentences if c.kind == kind][:most]
-        chosen += [c for c in from_columns if c.kind == kind][:_COLUMNS * most]
+        chosen += [c for c in from_columns if c.kind == kind][:_COLUMN_FACTOR * most]
     return with_evidence([*widening, *chosen], grounds)
 
 

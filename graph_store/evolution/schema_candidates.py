@@ -18,7 +18,7 @@ _MOSTLY = 0.8
 _Label = tuple[ElementKind, str]
 SHOWN = 3
 """The number of examples shown for a candidate."""
-_OFTEN = 2
+_FEWEST_TO_WIDEN = 2
 """The minimum number of facts that widen an element automatically to other types or another value kind."""
 
 
@@ -137,7 +137,7 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
                 if not observed_pairs:
                     continue
                 group = group.between(observed_pairs)
-                if widens and group.occurrences < _OFTEN:
+                if widens and group.occurrences < _FEWEST_TO_WIDEN:
                     continue
             candidates.append(_candidate(kind, group, widens, support))
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
