@@ -106,7 +106,7 @@ class FolderCollections(ChromaCollections):
             StoreError: Chroma failed; the client is closed.
             NoAnswer: the call took too long; the client is abandoned.
         """
-        lock = self._lock
+        lock = self._lock  # `_within` may replace it
 
         def use_locked() -> _T:
             with lock:  # so that no other thread closes the client meanwhile
@@ -161,7 +161,7 @@ class FolderCollections(ChromaCollections):
 
     def _disconnect(self) -> None:
         """Close the client, which frees the memory of its indexes; the next use opens a new one."""
-        lock = self._lock
+        lock = self._lock  # `_within` may replace it
 
         def close_locked() -> None:
             with lock:
