@@ -36,7 +36,7 @@ _LEAST_LINKS = 2
 _NEARLY_ALL = 0.9
 """The share of a field's distinct values that are keys, if it is a field of references. Others are of documents that
 are not here."""
-_LISTED = 1.5
+_LEAST_LIST_LENGTH = 1.5
 """The mean number of values from which a field is one of lists."""
 _LONGEST_KEY = 40
 _IDENTIFYING = frozenset(["id", "ids", "no", "nr", "number", "numbers", "key", "keys", "code", "codes", "sku", "isbn",
@@ -163,7 +163,7 @@ def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
     if not key.numeric or (_ends_identifying(field) and len(field_words) > 1):
         return True
     owners, counts = np.unique(facts[:, 0], return_counts=True)
-    return bool(counts.mean() >= _LISTED and np.isin(owners, key.owners).mean() > 1 / 2)
+    return bool(counts.mean() >= _LEAST_LIST_LENGTH and np.isin(owners, key.owners).mean() > 1 / 2)
 
 
 def _with_links(columns: GraphColumns, target: Numbers) -> GraphColumns:
