@@ -259,7 +259,7 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
                 person: bool = False) -> NameMatch | None:
     """Return the strongest rule that ties two names, or None if they contradict or have too little in common.
 
-    `organisation` and `person` say that both names are known to be such names.
+    `organisation` and `person` say that both names are known to be an organisation's or a person's.
     """
     if not first.key or not second.key or contradict(first, second):
         return None
@@ -329,10 +329,10 @@ def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
 def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool) -> NameMatch | None:
     """Match two names if one omits a company's legal form ("Inc") or a person's title ("Dr").
 
-    If both names have a legal form, it must be the same. Two titles may belong to different people.
+    If both names have a legal form, it must be the same. If both have a title, they do not match here.
     """
     if first.qualifier or second.qualifier:
-        return None  # only `_match_qualifier` compares names with a parenthesis
+        return None  # a parenthesis is left to `_match_qualifier`
     (base, form), (other_base, other_form) = first.company, second.company
     if base == other_base and not (form and other_form and form != other_form):
         # Unless both are known to be organisations, "Apple" may be something else than "Apple Inc".
