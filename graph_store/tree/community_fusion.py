@@ -70,7 +70,7 @@ def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
         middles = unit(_sums(centroids, k_means(centroids, round(k ** 0.5), sampled=True)))
         regions = np.concatenate([_best(centroids[start:start + _BLOCK] @ middles.T, min(_NEAR_REGIONS, len(middles)))
                                   for start in range(0, k, _BLOCK)])
-    ones, others, cosines = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0, np.float32)]
+    ones, others, cosines = list[Labels](), list[Labels](), list[Scores]()
     for region in np.unique(regions[:, 0]):
         inside = np.flatnonzero(regions[:, 0] == region)
         comparing = np.flatnonzero((regions == region).any(axis=1))  # those that have it among their nearest regions
@@ -202,6 +202,7 @@ def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> t
     each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
     one, other = np.concatenate([pairs, each_with_itself]).T
     adjacency = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
+    # An entry for each entity and each community that it may move to, stored community by community.
     reach = sparse.csc_array(now.towards[rows] + now.belong[rows] @ adjacency)
     return rows[reach.indices], np.repeat(np.arange(k), np.diff(reach.indptr))
 
