@@ -75,7 +75,7 @@ class CompletionsChat(BaseChatModel):
             except StreamFailed as failed:
                 if failed.broken_off and not self.retries:
                     raise
-                may_stream = failed.broken_off
+                may_stream = failed.broken_off  # otherwise the endpoint refused the stream
         # Outside the handler, so that an error of this request does not name the stream's failure as its cause.
         body.pop("stream_options", None)
         result = _result(await self.client.post("/chat/completions", body=body, cast_to=object))
@@ -117,14 +117,14 @@ def read_completion(completion: Any) -> AIMessage:
     text = "\n".join(part if isinstance(part, str) else json.dumps(part) for part in call_arguments)
     text, refusal = text or _text_of(message.get("content")), message.get("refusal")
     has_answer = bool(text.strip() or call_arguments or refusal)
-    prompt_tokens, cached = usage.get("prompt_tokens", 0), usage.get("prompt_tokens_details") or {}
+    prompt_tokens, details = usage.get("prompt_tokens", 0), usage.get("prompt_tokens_details") or {}
     answer_tokens = usage.get("completion_tokens", 0)
     return AIMessage(
         content=text if has_answer else reasoning_of(message),
         usage_metadata=UsageMetadata(
             input_tokens=prompt_tokens, output_tokens=answer_tokens,
             total_tokens=usage.get("total_tokens", prompt_tokens + answer_tokens),
-            input_token_details=InputTokenDetails(cache_read=cached.get("cached_tokens") or 0)) if usage else None,
+            input_token_details=InputTokenDetails(cache_read=details.get("cached_tokens") or 0)) if usage else None,
         response_metadata={"finish_reason": choice.get("finish_reason")},
         additional_kwargs={"refusal": refusal} if refusal else {})
 
@@ -224,7 +224,7 @@ async def _receive(chunks: AsyncIterator[dict[str, Any]], on_text: OnText) -> di
     usage, is_empty = None, True
     async for chunk in chunks:
         is_empty, usage = False, chunk.get("usage") or usage
-        for choice in chunk["choices"][:1]:
+        for choice in chunk["choices"][:1]:  # the chunk with the usage has none
             finish, delta = choice.get("finish_reason") or finish, choice["delta"]
             length_before = len(content) + len(arguments)
             content += delta.get("content") or ""

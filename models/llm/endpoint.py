@@ -107,7 +107,7 @@ def read_usage(reported: object) -> dict[str, Any]:
 
 
 class Trial(NamedTuple):
-    """What came back."""
+    """What a call of `try_out` took."""
 
     seconds: float
     tokens: int

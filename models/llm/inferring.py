@@ -168,7 +168,7 @@ def _identifier(name: str) -> str:
 
 
 def _label_fields(name: str, label: str) -> Mapping[str, object]:
-    """Return the fields for an element's name in the documents' language."""
+    """Return the field for an element's name in the documents' language: a Chinese label, or an alias; {} for none."""
     if not is_readable_label(label) or label_key(label) == label_key(name):
         return {}
     return {"labels": {"zh": label}} if script_of(label) == "cjk" else {"aliases": (label,)}

@@ -211,7 +211,7 @@ def read_text(text: str, shape: Shape[T]) -> T:
 
 
 def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return an answer with empty lists and texts where it has null instead."""
+    """Return an answer with empty lists and texts instead of null, which stays where an enum allows no empty value."""
     if value is None and schema.get("type") in _VALUE_OF_NULL and "enum" not in schema:
         return _VALUE_OF_NULL[schema["type"]]
     if isinstance(value, list) and "items" in schema:
