@@ -53,7 +53,7 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
     text = ""
     for text, max_tokens in _forms(schema, language):
         if estimate_tokens(text) <= max_tokens:
-            break
+            break  # if none fits, the last and shortest one is used
     return f"{text}\n{_OPEN[language]}".strip() if schema.open else text
 
 
