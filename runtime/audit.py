@@ -84,7 +84,7 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
         if path.exists() and path.stat().st_size + len(line) > MAX_BYTES:
             _rotate(home)
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+b") as file:  # noqa: PTH123
-            if file.tell():  # the file is not empty
+            if file.tell():  # not empty; a kill or a full disk may have left its last line incomplete
                 file.seek(-1, os.SEEK_END)
                 last_line_is_complete = file.read() == b"\n"
                 line = line if last_line_is_complete else f"\n{line}"
