@@ -67,7 +67,7 @@ class StructuredChat:
         """
         messages, key = messages_of(prompt), self.key_of(prompt, shape)
         with observed_step(step, self._model):
-            # Of equal calls, the later ones wait for the first and find its answer in the ledger.
+            # Of equal calls on an event loop, the later ones wait for the first and find its answer in the ledger.
             lock = self._in_progress.setdefault((id(asyncio.get_running_loop()), key), asyncio.Lock())
             async with lock:
                 cached = await asyncio.to_thread(self._ledger.lookup, key)
