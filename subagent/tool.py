@@ -70,7 +70,7 @@ class LocalAsker:
         check_name(self.knowledge_base)
         # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints.
         graph = build_graph(self.resources, checkpointer=False).with_config(recursion_limit=_STEPS)
-        object.__setattr__(self, "_graph", graph)
+        object.__setattr__(self, "_graph", graph)  # the class is frozen
 
     def ask(self, given: AskInput) -> AskOutput:
         """Answer a question or conversation."""
