@@ -292,7 +292,6 @@ def export(kb: KbName, reading: Reading, form: Annotated[ExportFormat, Query(ali
                              headers={"Content-Disposition": disposition})
 
 
-
 class Cited(Body):
     """The citations of an answer."""
 

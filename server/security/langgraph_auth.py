@@ -89,8 +89,10 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     if ctx.action == "create_run":
         if "resume" in _command(value):
             await _check_waiting(value.get("thread_id"), ctx.user.identity)
-        await asyncio.to_thread(_check_allowance, ctx.user.identity.partition(":")[0])
+        client = ctx.user.identity.partition(":")[0]  # the identity without the knowledge bases (see `authenticate`)
+        await asyncio.to_thread(_check_allowance, client)
     if ctx.resource == "assistants" and bases is not None:
+        # LangGraph requires two filters for `$or`; no knowledge base has the name "".
         return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in bases or [""])]}
     if ctx.resource not in _OWNED:
         return None
