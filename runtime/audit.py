@@ -100,7 +100,7 @@ def entries(home: Path) -> Iterator[Entry]:
     with FileLock(home / f"{FILE}.lock"):  # without it, a rename could make us read a file twice or not at all
         paths = [*(_renamed_file(home, number) for number in range(KEPT, 0, -1)), home / FILE]
         texts = [path.read_text("utf-8") for path in paths if path.exists()]
-    for line in "".join(texts).splitlines():
+    for line in "\n".join(texts).splitlines():  # a file may lack the line break at its end
         with suppress(ValidationError):
             yield Entry.model_validate_json(line)
 
