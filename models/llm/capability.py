@@ -102,7 +102,7 @@ class Capability:
     def __init__(self, name: str) -> None:
         """Begin with the strictest form; `name` is the model's, for the log."""
         self._name = name
-        self._open: list[Form] = list(FORMS)
+        self._forms_left: list[Form] = list(FORMS)
         self._current = 0
         self._is_proven = False
         self._misses = 0
@@ -111,7 +111,7 @@ class Capability:
 
     def forms(self) -> tuple[Form, ...]:
         """Return the forms to try in order: the one in use, then those below it."""
-        return tuple(self._open[self._current:])
+        return tuple(self._forms_left[self._current:])
 
     def record(self, sent: Form, answered: Form, *, usable: bool) -> None:
         """Record how a call went.
@@ -127,7 +127,7 @@ class Capability:
         """
         if usable:
             self.answered = answered
-        if self._open[self._current] != sent:  # sent before the form changed
+        if self._forms_left[self._current] != sent:  # sent before the form changed
             return
         # A form in which a usable answer came once is not to blame for an unusable one.
         if answered == sent and (usable or self._is_proven):
@@ -135,12 +135,12 @@ class Capability:
             self._misses = 0
             return
         self._misses += 1
-        if self._misses < MISSES_IN_A_ROW or len(self._open) == 1:
+        if self._misses < MISSES_IN_A_ROW or len(self._forms_left) == 1:
             return
         if answered == sent:
-            self._current = (self._current + 1) % len(self._open)
+            self._current = (self._current + 1) % len(self._forms_left)
         else:
-            del self._open[self._current:self._open.index(answered)]
+            del self._forms_left[self._current:self._forms_left.index(answered)]
         self._is_proven, self._misses = False, 0
         _LOG.info("%s is asked in the form %s from now on, as the form before failed", self._name,
-                  self._open[self._current])
+                  self._forms_left[self._current])

@@ -20,8 +20,8 @@ from .capability import refused_parameter
 from .endpoint import read_usage
 from .failures import cause_of, describe_body
 
-_HAS_DEVELOPER_ROLE = re.compile(r"o\d")
-"""OpenAI's models that know no role `system`."""
+_MODEL_WITHOUT_SYSTEM_ROLE = re.compile(r"o\d")
+"""The names of OpenAI's reasoning models, such as o3."""
 _MAY_MEAN_THE_STREAM = frozenset({400, 404, 422, 500, 501})
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 _REQUIRED_FIELDS = frozenset({"model", "messages", "stream", "tools", "tool_choice"})
@@ -86,7 +86,7 @@ class CompletionsChat(BaseChatModel):
                 **bound: Any) -> dict[str, Any]:
         """Return the body of a request: the model, the messages, and the arguments of the call."""
         sent: list[dict[str, Any]] = convert_to_openai_messages(messages)
-        if _HAS_DEVELOPER_ROLE.match(self.model):
+        if _MODEL_WITHOUT_SYSTEM_ROLE.match(self.model):
             sent = [{**one, "role": "developer"} if one["role"] == "system" else one for one in sent]
         return {"model": self.model, "stream": False, "messages": sent, **bound, **extra_body}
 
@@ -98,8 +98,8 @@ def _result(completion: Any) -> ChatResult:
 def read_completion(completion: Any) -> AIMessage:
     """Return the message in the body of a completion.
 
-    Its text is the first of these that is not empty: the arguments of function calls, the content, and, unless there
-    is a refusal, the reasoning. The content may be a list of parts, and arguments may be an object instead of JSON.
+    Its text is the first of these that is not empty: the arguments of function calls, the content, and, without a call
+    or a refusal, the reasoning. The content may be a list of parts, and arguments may be an object instead of JSON.
 
     Raises:
         ValueError: there is no message.

@@ -246,8 +246,10 @@ class _Conversion:
         a citation has the head and its label in the third cell.
         """
         citation = self._lines.find_cited(row[0])
-        is_number_of_line = citation is not None and citation[0] is not None and not citation[1]
-        if citation is None or is_number_of_line:
+        if citation is None:
+            return None
+        line, condition = citation
+        if line is not None and not condition:  # the cell is the number of a line, and nothing else
             return citation
         labels = known.keys() | {label for _, label in self._proposed}
         is_name = normalise(row[1]) in labels and normalise(row[2]) not in labels

@@ -54,7 +54,7 @@ class EndpointReranker:
         self._request_class = Request  # for `scores`: the module does not import it
         self._served = ServedModel(settings.model_copy(update={
             "llm_base_url": settings.reranker_base_url, "llm_api_key": settings.reranker_api_key,
-            "llm_model": settings.reranker}), "BANYAN_RERANKER", "rerank")
+            "llm_model": settings.reranker}), variables="BANYAN_RERANKER", operation="rerank")
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
         """Score texts for a question; see `Reranker.scores`.
