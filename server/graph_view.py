@@ -96,8 +96,8 @@ class GraphView:
             fitting &= self._mask(self.index.entities_in(chunks))
         if words:
             fitting &= self._mask(self._browsing.holding(words, ""))
-        ranked = self._browsing.ranked
-        return self._nodes(ranked[fitting[ranked]])
+        rows_by_rank = self._browsing.ranked
+        return self._nodes(rows_by_rank[fitting[rows_by_rank]])
 
     def path(self, start: str, end: str) -> list[Node]:
         """Return the entities on a shortest path between two entities, in order; empty if no path exists.

@@ -167,7 +167,7 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
 
     return Starlette(routes=[AppRoute(app)], lifespan=lifespan,
                      middleware=[Middleware(LangGraphGate, settings, clients, hosts,
-                                            is_for_others(settings.server_hosts)),
+                                            needs_keys=is_for_others(settings.server_hosts)),
                                  Middleware(OfferedAssistants, settings)])
 
 

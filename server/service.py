@@ -43,6 +43,7 @@ class Service:
         self.resources = resources
         self.workers = workers
         self.ready = False
+        """Whether the embedding model is loaded."""
         self.idle = True
         """Whether all builds had ended when the server stopped."""
         self.model_from_page = False
