@@ -178,7 +178,8 @@ class _FactRow(NamedTuple):
     label: str
     tails: Sequence[str]
     words: str
-    time: str
+    condition: str
+    """When and with what it holds."""
 
 
 class _Conversion:
@@ -222,11 +223,10 @@ class _Conversion:
                 for index, names in enumerate(names_in_facts)]
 
     def _fact_rows(self, rows: Iterable[Sequence[str]], known: Mapping[str, str]) -> Iterator[_FactRow]:
-        """Yield the rows of facts that have a head and a label, in both forms that the module describes.
+        """Yield the rows of facts that have a head and a label; `known` are the schema's labels for these facts.
 
-        Args:
-            rows: the cells of the rows.
-            known: the schema's labels for these facts.
+        They are [line, head, label, tail, ...], where the first cell may add a condition to the line's number, or
+        [head, label, tail, words, condition], the last two of which may be missing.
         """
         for row in rows:
             citation = self._read_citation(row, known) if len(row) > _LEAST_CELLS else None
@@ -298,14 +298,14 @@ class _Conversion:
         for request_index, tail, words in self._located_tails(row):
             yield request_index, ExtractedTriple(
                 head=row.head, relation=_schema_name(row.label, self._terms.relations), tail=tail, evidence=words,
-                time=row.time, confidence=self._confidence(row.label, self._terms.relations, "relation"))
+                time=row.condition, confidence=self._confidence(row.label, self._terms.relations, "relation"))
 
     def _attributes_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedAttribute]]:
         """Yield the attributes that a row states, each with the index of its request."""
         for request_index, value, words in self._located_tails(row):
             yield request_index, ExtractedAttribute(
                 entity=row.head, attribute=_schema_name(row.label, self._terms.attributes), value=value,
-                evidence=words, time=row.time,
+                evidence=words, time=row.condition,
                 confidence=self._confidence(row.label, self._terms.attributes, "attribute"))
 
     def _entities(self) -> Iterator[ExtractedEntity]:
