@@ -251,8 +251,9 @@ def _candidate(reply: str, candidates: Sequence[Candidate]) -> Candidate:
         ReviewError: no candidate or several are meant.
     """
     reply = reply.strip().strip("'\"`#")
-    if reply.isdecimal() and 1 <= int(reply) <= len(candidates):
-        return candidates[int(reply) - 1]
+    number = int(reply[:20]) if reply.isdecimal() else 0  # cut, because `int` refuses thousands of digits
+    if 1 <= number <= len(candidates):
+        return candidates[number - 1]
     matches = [candidate for candidate in candidates
                if label_key(reply) in {label_key(label) for label in (candidate.name, *candidate.labels)}]
     if len(matches) != 1:

@@ -172,7 +172,8 @@ def _explain(error: ErrorDetails) -> str:
     if kind == "missing":
         return "this field is missing"
     if kind == "extra_forbidden":
-        model = RulesHints if "rules" in path else _ELEMENT_CLASSES[str(path[0])] if len(path) > 1 else GraphSchema
+        part = _ELEMENT_CLASSES[str(path[0])] if len(path) > 1 else GraphSchema
+        model = RulesHints if "rules" in path else part
         return f"there is no such field; the fields are {', '.join(model.model_fields)}"
     if kind == "string_type":
         return f"text is needed, not {_shorten(error['input'])}; if it is meant as text, put it in quotes"
