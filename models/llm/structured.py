@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -72,10 +73,8 @@ class StructuredChat:
             async with lock:
                 cached = await asyncio.to_thread(self._ledger.lookup, key)
                 if cached is not None:
-                    try:
+                    with suppress(ValueError):  # cached under older rules: pay for one that fits the present ones
                         return await asyncio.to_thread(read_text, cached, shape)
-                    except ValueError:
-                        cached = None  # cached under older rules: pay for one that fits the present ones
                 return await self._call_model(key, step, messages, prompt, shape)
 
     def key_of(self, prompt: Prompt, shape: Shape[T]) -> str:

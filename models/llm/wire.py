@@ -254,8 +254,9 @@ def judgement(tools: Sequence[str]) -> Shape[Judgement]:
     """Return the shape of an answer or of lookups by some tools; without tools it can only be an answer."""
     shape = _shape("judgement", _Judgement, lambda answer: answer.convert(looks_up=bool(tools)))
     kinds = [_strict_schema(LOOKUPS[tool]) for tool in TOOLS if tool in tools]
-    lookups = {"type": "array", "items": {"anyOf": kinds}, "maxItems": MOST_LOOKUPS} if kinds else {
-        "type": "array", "items": {"type": "string"}, "maxItems": 0}
+    lookups = {"type": "array", "items": {"anyOf": kinds}, "maxItems": MOST_LOOKUPS}
+    if not kinds:  # the list must be empty
+        lookups = {"type": "array", "items": {"type": "string"}, "maxItems": 0}
     return Shape({**shape.json_schema, "properties": {**shape.json_schema["properties"], "lookups": lookups}},
                  shape.read)
 
