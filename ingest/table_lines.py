@@ -28,6 +28,8 @@ _UNIT = re.compile(r"(?P<label>[^()\[\]（）]+?) ?[(\[（](?P<unit>[^()\[\]（�
 _LAST_WORD = re.compile(r"(?P<label>\S.*)[ ](?P<unit>\S{1,10})")
 _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
 _YEAR = re.compile(r"[12]\d{3}")
+_YEARS = re.compile(r"[12]\d{3}(?: ?[-–,;] ?(?:[12]\d{3}|present|today|now)| [12]\d{3})*")
+"""Years and spans of years, such as "1971–1986 1994–2004" and "2015–2019, 2021–present"."""
 _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
 _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
                      "column 1", "序号", "编号", "名次", "排名"})
@@ -274,10 +276,10 @@ def _distinct(headers: Sequence[str]) -> list[str]:
 
 
 def is_value(cell: str) -> bool:
-    """Return True if a cell is a number or a date, rather than a name that contains a number ("3M tape")."""
+    """Return True if a cell is a number, a date or years, rather than a name that contains a number ("3M tape")."""
     if not any(character.isdigit() for character in cell):
         return False
-    if _PLAIN_NUMBER.fullmatch(cell):
+    if _PLAIN_NUMBER.fullmatch(cell) or _YEARS.fullmatch(cell):
         return True
     unit, figures = figures_of(parse_number(cell))
     return bool(figures and (not unit or is_unit(unit))) or bool(parse_date(cell))
