@@ -29,6 +29,8 @@ _LINES = frozenset({
     "summary"})
 _CELLS = ["td", "th"]
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space stays
+_NO_WIDTH = dict.fromkeys(map(ord, "\u200b\u2060\ufeff"))
+"""Characters that only say where a line may break, or may not; no browser shows them."""
 _GAP = re.compile(r"[ \n\v\x1f]+")
 _MAX_META = 1000
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
@@ -191,7 +193,8 @@ def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
             stack.extend((child, is_inside_pre, lists_inside, False) for child in reversed(node.contents))
         elif isinstance(node, CData) or (
                 isinstance(node, NavigableString) and not isinstance(node, PreformattedString)):
-            yield (str(node) if preformatted else _SPACES.sub(" ", node)), preformatted
+            text = str(node).translate(_NO_WIDTH)
+            yield (text if preformatted else _SPACES.sub(" ", text)), preformatted
 
 
 def _edge(tag: Tag, lists: int) -> str:
@@ -307,7 +310,7 @@ def _rows(table: Tag) -> list[list[_Cell]]:
                 rows[-1][-1].pieces.append((id(_block_of(node)), " "))
         elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString) and rows and rows[-1] and (
                 node.parent is None or node.parent.name not in _UNSEEN):
-            rows[-1][-1].pieces.append((id(_block_of(node)), str(node)))
+            rows[-1][-1].pieces.append((id(_block_of(node)), str(node).translate(_NO_WIDTH)))
     return [row for row in rows if row]
 
 

@@ -37,6 +37,13 @@ def test_parts_that_hold_the_words_of_a_page_stay_whatever_they_are_called(page)
     assert text_of(WORDS) in text_of(page)
 
 
+def test_places_where_a_line_may_break_are_no_text():
+    assert text_of("<p>40\ufeff /&#8203; 80</p>") == "40 / 80"
+    assert "| Name: Nora | Married: 1900 |" in text_of(
+        "<h1>Nora</h1><table><tr><th>Married</th><td><div>&#8203;</div><div>1900</div></td></tr>"
+        "<tr><th>Left</th><td>1912</td></tr></table>").replace(" | Left: 1912", "")
+
+
 def test_marks_of_footnotes_and_hidden_spans_are_no_text():
     assert text_of("<p>May 30, 1898<span style='display: none'> (1898-05-30)</span>"
                    "<sup><a href='#cite_note-1'>[1]</a></sup> at 5 m<sup>2</sup></p>") == "May 30, 1898 at 5 m2"
