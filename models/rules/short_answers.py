@@ -334,7 +334,8 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages:
     for other in others:
         is_same_table = other.cells[0].header == row.cells[0].header
         fits_as_well = _shared_words(question, other) >= shared
-        if is_same_table and other.cells != row.cells and fits_as_well and (
+        says_nothing = other.cells[0] == row.cells[0] and not _value_under(other, cell.header)  # the same box of facts
+        if is_same_table and other.cells != row.cells and fits_as_well and not says_nothing and (
                 _value_under(other, cell.header) != cell.value):
             return None
     return _cell_text(cell), unit

@@ -130,6 +130,12 @@ def test_a_cell_is_found_by_its_row_and_header_and_shown_readable(question, expe
     assert said.claims[0].quotes[0].words in BOATS
 
 
+def test_rows_of_one_box_of_facts_do_not_contradict_each_other():
+    box = "| Name: Teal | Owner: Bob Ray | Status: afloat |\nHull\n| Name: Teal | Beam: 4 m | Built: 2009 |\n"
+    assert short("Who is the owner of the Teal?", box) == "Bob Ray"
+    assert short("Who is the owner of the Teal?", f"{box}Fleet\n| Name: Teal | Owner: Ann Lee | Beam: 5 m |\n") == ""
+
+
 @pytest.mark.parametrize(("question", "expected"), [
     ("Which boat takes the most passengers?", "Heron"), ("Which boat takes the fewest passengers?", "Teal"),
     ("What is the oldest boat?", "Ottilie"), ("Which was built earlier, the Teal or the Heron?", "Teal"),
