@@ -52,7 +52,8 @@ _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
 _UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
 _MOST_SPANNED = 1000  # the limit of browsers
 _OF_SITE = "nav, [role=navigation], [role=search], [role=menubar]"
-_UNPRINTED = ".noprint, .d-print-none, .mw-editsection, .mw-cite-backlink, .mw-hidden-catlinks, li:has(> a[hreflang])"
+_UNPRINTED = (".noprint, .d-print-none, .mw-editsection, .mw-cite-backlink, .mw-hidden-catlinks, .hatnote, .ambox, "
+              "li:has(> a[hreflang])")
 """Parts that MediaWiki's and Bootstrap's style sheets do not print, and links to the page in other languages."""
 _MAIN = "main, [role=main]"
 _CONTACT = "address, a[href^='tel:'], a[href^='mailto:']"
