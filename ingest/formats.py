@@ -37,7 +37,8 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
 
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
         ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".tex", ".log", ".adoc", ".asciidoc")
-PLAIN: dict[str, Reader] = {".txt": _read_text, ".md": read_markdown, ".markdown": read_markdown,
+PLAIN: dict[str, Reader] = {".txt": _read_text,
+                            **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown),
                             ".ipynb": _read_notebook, ".srt": read_subtitles, ".vtt": read_subtitles,
                             **dict.fromkeys(CODE, _read_text)}
 """Formats read in this process: plain text, in time proportional to its length."""

@@ -61,7 +61,7 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
     return GridTable([text for text in captions if text], header, row_contents(rows[depth:]))
 
 
-def grid_lines(grid: Sequence[GridRow], title: str) -> list[str]:
+def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[str]:
     """Return a table as lines of text.
 
     A table with several rows and columns gives its captions and its rows. A single row or column gives its cells, with
@@ -70,13 +70,26 @@ def grid_lines(grid: Sequence[GridRow], title: str) -> list[str]:
     Args:
         grid: at least one row.
         title: the subject of a table without captions.
+        caption: the caption that the file declares, which is the first line.
     """
     if len(grid) == 1 or max(map(len, grid)) == 1:
         return [" | ".join(cell.text for cell in row) for row in grid]
     if _is_form(grid):
-        return list(table_lines([], [pair for row in grid for pair in _label_pairs(row)], title))
+        pairs = [pair for row in grid for pair in _label_pairs(row)]
+        return [*filter(None, [caption]), *table_lines([], pairs, caption or title)]
     captions, header, rows = read_grid(grid)
-    return [*captions, *table_lines(header, rows, next(reversed(captions), title))]
+    return [*filter(None, [caption]), *captions, *table_lines(header, rows, caption or _subject(grid, captions, title))]
+
+
+def _subject(grid: Sequence[GridRow], captions: Sequence[str], title: str) -> str:
+    """Return the name of a table: its first row if that is a header, and else its last caption.
+
+    In a table that declares headers, a cell across it that is no header is a picture with its caption, and names
+    nothing.
+    """
+    if any(cell.is_header for row in grid for cell in row):
+        return grid[0][0].text if is_single(grid[0]) and grid[0][0].is_header else title
+    return next(reversed(captions), title)
 
 
 def _is_form(grid: Sequence[GridRow]) -> bool:

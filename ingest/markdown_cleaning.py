@@ -32,6 +32,7 @@ _BLOCKS = frozenset((
     "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "iframe", "li", "main", "nav",
     "ol", "p", "picture", "pre", "section", "source", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
     "ul", "video"))
+_HARD_BREAK = re.compile(r"(?<=[^\\])\\$")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z]\w{1,30});")
 _TABLE, _TABLE_END = re.compile(r"<table[\s>]", re.IGNORECASE), re.compile(r"</table>", re.IGNORECASE)
 _PART = re.compile(r"</?(?P<name>tr|td|th|caption|thead|tbody|tfoot)(?P<attributes>\s[^<>]{0,1000})?>", re.IGNORECASE)
@@ -74,7 +75,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
             if is_code:
                 yield line, True
             elif not _END.fullmatch(line):
-                yield _clean_line(line), False
+                yield _HARD_BREAK.sub("", _clean_line(line)), False
 
 
 def _split_fences(text: str) -> Iterator[tuple[str, bool]]:

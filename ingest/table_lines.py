@@ -32,6 +32,8 @@ _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
 _NUMERIC_DATE = re.compile(r"\d{1,4}(?P<mark>[/.-])\d{1,2}(?P=mark)\d{1,4}")
 """A date of numbers, even one whose day and month cannot be told apart."""
 _YEAR = re.compile(r"[12]\d{3}")
+_YEARS = re.compile(r"[12]\d{3}(?: ?[-–,;] ?(?:[12]\d{3}|present|today|now)| [12]\d{3})*")
+"""Years and spans of years, such as "1971–1986 1994–2004" and "2015–2019, 2021–present"."""
 _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
 _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
                      "column 1", "序号", "编号", "名次", "排名"})
@@ -293,10 +295,10 @@ def _distinct(headers: Sequence[str]) -> list[str]:
 
 
 def is_value(cell: str) -> bool:
-    """Return True if a cell is a number or a date, rather than a name that contains a number ("3M tape")."""
+    """Return True if a cell is a number, a date or years, rather than a name that contains a number ("3M tape")."""
     if not any(character.isdigit() for character in cell):
         return False
-    if _PLAIN_NUMBER.fullmatch(cell) or _NUMERIC_DATE.fullmatch(cell):
+    if any(form.fullmatch(cell) for form in (_PLAIN_NUMBER, _NUMERIC_DATE, _YEARS)):
         return True
     unit, figures = figures_of(parse_number(cell))
     return bool(figures and (not unit or is_unit(unit))) or bool(parse_date(cell))

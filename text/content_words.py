@@ -19,8 +19,8 @@ _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
 _RUN = re.compile(rf"\d+[年月日号]|[{_HAN}]+|[^\W_{_HAN}](?:[^\W_{_HAN}]|[-'’.](?=[^\W_{_HAN}]))*")
 _CHINESE_CONCEPT = re.compile("|".join(sorted(CHINESE_CONCEPTS, key=lambda word: (-len(word), word))))
-_SUFFIXES = ("ations", "ation", "ements", "ement", "ings", "ing", "ers", "ors", "ions", "ies", "ied", "ion", "er",
-             "or", "ed", "es", "ly", "s", "e", "y")
+_SUFFIXES = ("iations", "iation", "iating", "iated", "iates", "iate", "ations", "ation", "ements", "ement", "ings",
+             "ing", "ers", "ors", "ions", "ies", "ied", "ion", "er", "or", "ed", "es", "ly", "s", "e", "y")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORTEST_STEM = 4
 _CONCEPTS = frozenset(ENGLISH_CONCEPTS.values())

@@ -13,11 +13,12 @@ _NOT_QUOTED = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}
 _PLACEHOLDER = re.compile(
     r"(?:microsoft )?powerpoint\W*(?:presentation|präsentation|présentation|プレゼンテーション|演示文稿|簡報)?|"
     r"(?:slide|スライド|幻灯片|投影片|folie|diapositive|presentation|演示文稿|document|文档|book|工作簿|sheet)\s?\d+|"
-    r"untitled.*|無題.*|无标题.*|microsoft \w+ - .*|\d{4}([-./])\d\d?\1\d\d?|"
+    r"untitled.*|[<‹«\[{][^<>\[\]{}]*[>›»\]}]|無題.*|无标题.*|microsoft \w+ - .*|\d{4}([-./])\d\d?\1\d\d?|"
     # Headings of a part that any document may begin with.
     r"(?:foreword|preface|introduction|abstract|summary|overview|disclaimer|(?:please |important )not(?:e|ice)|"
     r"(?:table of )?contents|agenda|vorwort|einleitung|inhalt(?:sverzeichnis)?|hinweis|avant-propos|sommaire|"
     r"序|序言|前言|引言|目录|目錄|摘要|概述|说明|請注意|请注意|はじめに|まえがき|目次|概要)\W*", re.IGNORECASE)
+_WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]{2,}")
 _OPEN_END = " -–—:：|,;"
 """Characters at the end of a line that goes on; a title does not end with them."""
 _LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
@@ -31,6 +32,16 @@ UNREAD = "not read"
 def is_placeholder(title: str) -> bool:
     """Return True for a title that does not name a document: a program's default, a lone date, "Foreword"."""
     return _PLACEHOLDER.fullmatch(title.strip()) is not None
+
+
+def is_from_template(title: str, text: str) -> bool:
+    """Return True if a title that a file stores is left over from another file: the text lacks most of its words.
+
+    Blanks do not count, because PDF files have some within words. A text without letters tells nothing.
+    """
+    words = _WORD.findall(title.casefold())
+    letters = "".join(_WORD.findall(text.casefold()))
+    return bool(letters) and 2 * sum(word in letters for word in words) < len(words)
 
 
 def document_title(title: str, stem: str) -> str:

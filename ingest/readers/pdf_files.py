@@ -13,7 +13,7 @@ from pypdf import PageObject, PasswordType, PdfReader
 from pypdf.generic import DictionaryObject, IndirectObject
 
 from ...text.hyphenation import join_broken_words
-from ...text.titles import is_placeholder
+from ...text.titles import is_from_template, is_placeholder
 from ..metadata import CREATED
 from ..reading import Content, Limits, UnreadableError, list_counts
 
@@ -77,7 +77,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         pages = [] if locked else _pages(reader, limits)
         info = None if locked else reader.metadata
         attached = 0 if locked else len(reader.attachments)
-        title = _title((info and info.title) or "")
+        title = _title((info and info.title) or "", "\n".join(page.text for page in pages))
         created = _DATE.match(str(info and info.creation_date_raw))
         about = {"author": info and info.author, CREATED: created and "-".join(created.groups()),
                  "subject": info and info.subject}
@@ -113,10 +113,11 @@ def _explain(things: str, broken: Mapping[int, str]) -> str:
     return f"{things} of broken pages ({_list_pages(sorted(broken))}: {next(iter(broken.values()))})"
 
 
-def _title(written: str) -> str:
-    """Return a stored title, or "" if it is too long or only what a program stores by itself."""
+def _title(written: str, text: str) -> str:
+    """Return a stored title, or "" if it is too long, what a program stores by itself, or not of this text."""
     title = written.strip()
-    is_no_title = len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
+    is_no_title = (len(title) > _MAX_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
+                   or is_from_template(title, text))
     return "" if is_no_title else title
 
 

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from statistics import median
 from typing import Any, NamedTuple
 
 from pdfplumber.page import Page
@@ -35,6 +36,8 @@ _LABELS = 0.3
 _LABEL = re.compile(r"[^:：]{1,40}(?::(?=\s|\Z)|：)")
 _WORD_GAP = 0.15
 """The widest gap within a word as a share of the font size."""
+_LEAST_SPACED = 6
+"""The fewest single letters of a line whose letters are spaced."""
 _CJK_GAP = 0.4
 """The narrowest space between two CJK letters as a share of the size; narrower gaps are justification."""
 _SAME_LINE = 0.5
@@ -105,12 +108,18 @@ def flow_lines(words: Sequence[PageWord]) -> list[list[PageWord]]:
 
 
 def line_text(line: Sequence[PageWord]) -> str:
-    """Return a line's words as text, with spaces where the gap between two words is wide enough."""
+    """Return a line's words as text, with spaces where the gap between two words is wide enough.
+
+    In a line with spaced letters ("R E V I E W") that is a gap twice as wide as most.
+    """
     text = line[0].text
+    gaps = [word.box.x0 - before.box.x1 for before, word in pairwise(line)]
+    letters = sum(len(word.text) == 1 and word.text.isalpha() and word.text.isascii() for word in line)
+    spacing = 2 * median(gaps) / max(line[0].size, 1.0) if letters >= max(_LEAST_SPACED, len(line) / 2) else 0.0
     for before, word in pairwise(line):
         gap = (word.box.x0 - before.box.x1) / max(word.size, 1.0)
         is_between_cjk = _ENDS_CJK.search(text) and _BEGINS_CJK.match(word.text)
-        narrowest_space = _CJK_GAP if is_between_cjk else _WORD_GAP
+        narrowest_space = _CJK_GAP if is_between_cjk else max(spacing, _WORD_GAP)
         text += word.text if gap < narrowest_space else f" {word.text}"
     return text
 

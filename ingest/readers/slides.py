@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET  # expat limits entity expansion, and th
 import pptx
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 
+from ...text.titles import is_from_template
 from ..grids import GridCell, grid_lines
 from ..reading import Content, Limits, list_counts
 from .archives import chart_text, count_new_charts, diagram_text, local_name, not_of_kind, open_archive, properties
@@ -21,7 +22,7 @@ _EMBEDDED = frozenset({MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED
 
 
 def read_pptx(data: bytes, limits: Limits) -> Content:
-    """Read the text of a presentation.
+    """Read the text of a presentation. Its title is the one in the file's properties, or else that of the first slide.
 
     Raises:
         UnreadableError: the bytes are not a PowerPoint file, or it is too large.
@@ -32,9 +33,11 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
             raise not_of_kind(data, "a PowerPoint file", "no slides in it")
         omitted = Counter({"picture": 0, "chart": count_new_charts(archive)})
     parts: list[str] = []
+    titles: list[str] = []
     for number, slide in enumerate(pptx.Presentation(BytesIO(data)).slides, 1):
         title = slide.shapes.title
         heading = " ".join(title.text_frame.text.split()) if title is not None else ""
+        titles.append(heading)
         parts.append(f"# {heading or f'Slide {number}'}")
         parts += (text for shape in slide.shapes if title is None or shape.shape_id != title.shape_id
                   for text in _texts(shape, heading, omitted))
@@ -43,9 +46,10 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
         parts += map(diagram_text, _related_parts(slide, "/diagramData"))
         parts += (f"Comment: {text}" for root in _related_parts(slide, "/comments") for text in _comments(root))
     stored = about.pop("title", "")
-    return Content("\n\n".join(part.strip() for part in parts if part.strip()),
-                   "" if _NO_TITLE.fullmatch(stored) else stored, about,
-                   omitted=list_counts(omitted))
+    text = "\n\n".join(part.strip() for part in parts if part.strip())
+    if _NO_TITLE.fullmatch(stored) or is_from_template(stored, text):
+        stored = ""
+    return Content(text, stored or next(iter(titles), ""), about, omitted=list_counts(omitted))
 
 
 def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:

@@ -29,6 +29,8 @@ _LINES = frozenset({
     "summary"})
 _CELLS = ["td", "th"]
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space stays
+_NO_WIDTH = dict.fromkeys(map(ord, "\u200b\u2060\ufeff"))
+"""Characters that only say where a line may break, or may not; no browser shows them."""
 _GAP = re.compile(r"[ \n\v\x1f]+")
 _MAX_META = 1000
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
@@ -49,6 +51,15 @@ _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
 # Not `head`: if its end tag is missing, the parser puts the whole page into it.
 _UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
 _MOST_SPANNED = 1000  # the limit of browsers
+_OF_SITE = "nav, [role=navigation], [role=search], [role=menubar]"
+_UNPRINTED = (".noprint, .d-print-none, .mw-editsection, .mw-cite-backlink, .mw-hidden-catlinks, .hatnote, .ambox, "
+              "li:has(> a[hreflang])")
+"""Parts that MediaWiki's and Bootstrap's style sheets do not print, and links to the page in other languages."""
+_MAIN = "main, [role=main]"
+_CONTACT = "address, a[href^='tel:'], a[href^='mailto:']"
+_FOOTNOTE_MARK = re.compile(r"\s*\[[^\[\]]{1,20}\]\s*")
+_TO_PART = re.compile("#")
+_HIDDEN = re.compile(r"display:\s*none")
 _MOST_INLINE = 20
 """The most tags around a text that are looked at to find its paragraph."""
 _ENDS = (".", ":", ";", ",", "!", "?", "。", "：", "；", "，", "！", "？")
@@ -68,10 +79,11 @@ def read_html(data: bytes) -> Content:
         data: the page's bytes, in the encoding that it declares.
 
     Returns:
-        The text, with headings as `# ` lines, list items as `- ` lines, and preformatted text in fences. Tables of data
-        are rows in the form of `text/table_rows.py`; other tables are lines with ` | ` between cells. The title is that
-        of the page, or else its first `h1`, or else an empty string. The metadata comes from its `meta` tags. Its
-        pictures are not read but counted (`markdown_cleaning.py`).
+        The text without menus (see `_remove_site_parts`), with headings as `# ` lines, list items as `- ` lines, and
+        preformatted text in fences. Tables of data are rows in the form of `text/table_rows.py`; other tables are lines
+        with ` | ` between cells. The title is that of the page without the name of its site, or else its first `h1`, or
+        else an empty string. The metadata comes from its `meta` tags. Its pictures are not read but counted
+        (`markdown_cleaning.py`).
 
     Raises:
         UnreadableError: the bytes are not text, their encoding cannot be detected, or they are not HTML.
@@ -83,7 +95,8 @@ def read_html(data: bytes) -> Content:
             soup = BeautifulSoup(text, "html.parser")
         except ParserRejectedMarkup as error:
             raise UnreadableError(f"broken HTML ({error}): fix its declarations") from error
-    title = next(filter(None, (_line(tag) for tag in (soup.title, soup.h1) if tag)), "")
+    _remove_site_parts(soup)
+    title = _title(soup)
     blocks = []
     for preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
@@ -93,6 +106,49 @@ def read_html(data: bytes) -> Content:
             blocks.append(_GAP.sub(lambda gap: _gap(gap[0]), _AFTER_MARK.sub("", block)).strip())
     return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)),
                    omitted=count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")))
+
+
+def _title(soup: BeautifulSoup) -> str:
+    title = _line(soup.title) if soup.title else ""
+    headings = [*filter(None, map(_line, soup.find_all("h1")))]
+    if len(headings) == 1 and re.match(re.escape(headings[0]) + " [-–—|·:] ", title):  # the site's name follows
+        return headings[0]
+    return title or next(iter(headings), "")
+
+
+def _remove_site_parts(soup: BeautifulSoup) -> None:
+    """Remove what belongs to the site and not to the page: menus, what is around the main part, marks of footnotes.
+
+    A menu or a surrounding with half of the page's words stays, because an end tag may be missing. Hidden spans are
+    for programs; hidden blocks open with a click, and stay.
+    """
+    marks = (tag for tag in soup.find_all("sup") if tag.find("a", href=_TO_PART)
+             and _FOOTNOTE_MARK.fullmatch(tag.get_text()))
+    for tag in [*soup.select(_UNPRINTED), *soup.find_all("span", style=_HIDDEN), *marks]:
+        tag.extract()
+    most = _count_letters(soup) / 2
+    for tag in soup.select(_OF_SITE):
+        if _count_letters(tag) >= most:
+            break
+        tag.extract()
+    mains = soup.select(_MAIN)
+    if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2:
+        _remove_around(mains[0])
+
+
+def _remove_around(part: Tag) -> None:
+    """Remove what is around a part of a page, but for its head and a footer with an address."""
+    while part.parent is not None and part.name != "body":
+        for tag in [child for child in part.parent.children if isinstance(child, Tag) and child is not part]:
+            if tag.name != "head" and not (tag.name == "footer" and tag.select(_CONTACT)):
+                tag.extract()
+        part = part.parent
+
+
+def _count_letters(tag: Tag) -> int:
+    """Return how many characters of text a part of a page has, without white space and scripts."""
+    return sum(len("".join(text.split())) for text in tag.find_all(string=True)
+               if not isinstance(text, PreformattedString) and (text.parent is None or text.parent.name not in _UNSEEN))
 
 
 def _metadata(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
@@ -138,7 +194,8 @@ def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
             stack.extend((child, is_inside_pre, lists_inside, False) for child in reversed(node.contents))
         elif isinstance(node, CData) or (
                 isinstance(node, NavigableString) and not isinstance(node, PreformattedString)):
-            yield (str(node) if preformatted else _SPACES.sub(" ", node)), preformatted
+            text = str(node).translate(_NO_WIDTH)
+            yield (text if preformatted else _SPACES.sub(" ", text)), preformatted
 
 
 def _edge(tag: Tag, lists: int) -> str:
@@ -217,7 +274,7 @@ def _read_table(table: Tag, heading: str) -> str:
     if max(len(cell.text) for row in grid for cell in row) > _LONGEST_CELL:
         return ""
     caption = " ".join(table.caption.get_text(" ").split()) if table.caption else ""
-    return "\n".join(filter(None, [caption, *grid_lines(grid, caption or heading)]))
+    return "\n".join(grid_lines(grid, heading, caption))
 
 
 class _Cell(NamedTuple):
@@ -254,7 +311,7 @@ def _rows(table: Tag) -> list[list[_Cell]]:
                 rows[-1][-1].pieces.append((id(_block_of(node)), " "))
         elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString) and rows and rows[-1] and (
                 node.parent is None or node.parent.name not in _UNSEEN):
-            rows[-1][-1].pieces.append((id(_block_of(node)), str(node)))
+            rows[-1][-1].pieces.append((id(_block_of(node)), str(node).translate(_NO_WIDTH)))
     return [row for row in rows if row]
 
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET  # see `archives`
 import mammoth
 from striprtf.striprtf import rtf_to_text
 
+from ...text.titles import is_from_template
 from ..reading import Content, Limits, UnreadableError, list_counts
 from .archives import count_new_charts, local_name, not_of_kind, open_archive, parse_xml, properties, read_charts
 from .web_pages import read_html
@@ -45,7 +46,9 @@ def read_docx(data: bytes, limits: Limits) -> Content:
     nothing = mammoth.images.img_element(lambda _: {})
     html = mammoth.convert_to_html(BytesIO(with_equations(data)), style_map=_STYLES, convert_image=nothing).value
     page = read_html(f'<meta charset="utf-8">{html}'.encode())
-    return Content("\n\n".join(filter(None, [page.text, *left_out])), page.title or about.pop("title", ""), about,
+    stored = about.pop("title", "")
+    title = page.title or ("" if is_from_template(stored, page.text) else stored)
+    return Content("\n\n".join(filter(None, [page.text, *left_out])), title, about,
                    omitted=list_counts(unread))
 
 

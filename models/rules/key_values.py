@@ -8,6 +8,7 @@ as at the beginning of a form, are fields of the document; so are two with numbe
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from ...text.dates import parse_date
 from ...text.lexicon import words
 from ...text.quantities import kind_of
 from ...text.scripts import CJK
@@ -21,6 +22,7 @@ _LINE = re.compile(
 _NOT_KEYS = words(
     "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
     "attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
+_WEEKDAY = re.compile(r"^\w{2,6}day,? |(?<=\d)(?:st|nd|rd|th)\b")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")
 """A key that is the number of a thing: such lines list things."""
@@ -101,14 +103,14 @@ def _listed_thing(pair: Cell, above: Sequence[str]) -> Cell:
 
 
 def _cell(match: re.Match[str]) -> Cell | None:
-    """Return the key and value of a line, or None if it is prose, an address, empty or no key ("Note: ...")."""
+    """Return the key and value of a line, or None if it is prose, an address, empty or no key ("Note: ...", a date)."""
     key, value = match["key"].strip(), match["value"].strip(" *")
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     has_sentences = ". " in value or "。" in value.rstrip("。")
     is_address = value.startswith("//")
     if has_sentences or is_address or not states_something(value):
         return None
-    if len(key_words) > _MOST_KEY_WORDS or set(key_words[:1]) & _NOT_KEYS:
+    if len(key_words) > _MOST_KEY_WORDS or set(key_words[:1]) & _NOT_KEYS or parse_date(_WEEKDAY.sub("", key)):
         return None
     return Cell(key, value.rstrip(".。;；"))
 

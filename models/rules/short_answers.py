@@ -5,14 +5,18 @@ from collections.abc import Sequence
 
 from ...schemas.naming import canonical_name, has_name
 from ...schemas.retrieval import Passage
+from ...text.lexicon import words
 from ...text.quantities import kind_of
 from ...text.table_rows import DOCUMENT, Cell, Row
 from .finder import Finder, Found
 from .question import AFTER_NUMBER, Question, foreign_forms, tells_time
+from .recognition.names import names_in
 from .recognition.spans import VALUES
 from .stated_lists import counted, listed, verdict
 from .units import Unit
 
+_NUMBERED = words("version number id code")
+"""Nouns whose answers have a figure."""
 _LEAST_COVERED = 0.55
 """The share of a question's words that a sentence must contain for its only span to be the answer."""
 _LEAST_WORD_CERTAINTY = 0.4
@@ -111,6 +115,8 @@ def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> 
     if len(values) != 1:
         return None
     (value,) = values
+    if question.focus in _NUMBERED and not any(map(str.isdigit, value)):
+        return None
     start = unit.text.index(value)
     end = start + len(value)
     is_answer = (question.is_answered_by(value, unit.text[end:end + AFTER_NUMBER]) if question.expected == "number"
@@ -206,10 +212,22 @@ def _is_about(question: Question, unit: Unit, passages: Sequence[Passage]) -> bo
     # The sentence before may name what this one goes on about.
     if not _has_limits(question, text) or not _names_all(question, f"{unit.before} {text}", passages):
         return False
+    if not _names_all(question, unit.text, ()) and _opens_with_name(unit):
+        return False
     owner_words = {word for owner in _OWNER.findall(unit.text) for word in question.words_of(owner)}
     other_words = set(question.words_of(_OWNER.sub(" ", unit.text)))
     asked_only_as_owner = (owner_words - other_words).intersection(question.words_of(question.text))
     return asked_only_as_owner <= _words_of_names(question)
+
+
+def _opens_with_name(unit: Unit) -> bool:
+    """Return True if a sentence begins with a name ("Harding died"), and thus is not about the heading's subject.
+
+    Any word has a capital there; one that the passage has within a sentence, too, is a name.
+    """
+    opening = next(iter(names_in(unit.text)), "")
+    return unit.text.startswith(opening or " ") and re.search(
+        rf"[\w,;’'] {re.escape(opening)}\b", unit.source) is not None and not has_name(unit.heading, opening)
 
 
 def _has_limits(question: Question, text: str) -> bool:
@@ -316,7 +334,8 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages:
     for other in others:
         is_same_table = other.cells[0].header == row.cells[0].header
         fits_as_well = _shared_words(question, other) >= shared
-        if is_same_table and other.cells != row.cells and fits_as_well and (
+        says_nothing = other.cells[0] == row.cells[0] and not _value_under(other, cell.header)  # the same box of facts
+        if is_same_table and other.cells != row.cells and fits_as_well and not says_nothing and (
                 _value_under(other, cell.header) != cell.value):
             return None
     return _cell_text(cell), unit

@@ -48,6 +48,7 @@ def test_admonitions_begin_with_their_kind_or_title(source, stored):
      "Use `<b>` and List<String> or <name> of <https://a.example>."),
     ("See [the staff](#staff) and [Birch](../birch.md 'B') or [a page](https://a.example/x).",
      "See the staff and Birch or [a page](https://a.example/x)."),
+    ("- Ann Lee\\\n- Bob Ray", "- Ann Lee\n- Bob Ray"), ("a \\\\", "a \\\\"),
     ("2 < 3 and a <= b; x<y>z", "2 < 3 and a <= b; x<y>z")])
 def test_comments_tags_and_links_within_the_site(source, stored):
     assert clean_markdown(source) == stored

@@ -41,6 +41,8 @@ def test_each_row_carries_its_headers_and_units():
     (["Flight", "Pilot"], [["1", "Ann"], ["2", "Bob"], ["3", "Ann"]], "Flight: Flight 1"),  # no pilot's rows are one
     (["Day", "Pilot"], [["1", "Ann"], ["1", "Bob"], ["3", "Ann"]], "Pilot: Ann"),
     (["Item", "Note"], [["3M tape", "a"], ["5 star tent", "a"]], "Item: 3M tape"),
+    (["Ride", "Years operated"], [["Racer", "1910–1926"], ["Dips", "1937–1940 1950–1952"], ["Dips", "2009-present"]],
+     "Ride: Racer"),
     # A column that describes does not identify.
     (["Position", "Kind", "Meaning"], [["1", "INT", "a wait"], ["2", "DATA", "a payload"]], "Position: Position 1"),
     (["From", "To", "Permitted?"], [["Ulm", "Bonn", "yes"], ["Ulm", "Turku", "by ferry"]], "To: Bonn"),

@@ -99,6 +99,7 @@ def test_words_keep_their_vowel_signs_and_lose_their_endings() -> None:
     assert content_words("पुस्तकालय में", "hi") == content_words("पुस्तकालय", "hi")
     assert len(content_words("पुस्तकालय", "hi")) == 1
     assert content_words("গ্রন্থাগারের", "bn") == content_words("গ্রন্থাগার", "bn")
+    assert content_words("affiliated associated") == content_words("affiliation association")
     assert content_words("las bibliotecas", "es") == content_words("biblioteca", "es")
 
 

@@ -114,6 +114,7 @@ def test_a_list_of_people_says_what_they_are_to_the_document(reader: RulesReader
     "Note: the room is closed.\nWarning: wet floor.\n",
     "From: Ada Blum\nTo: Karl Blum\nSubject: the pump\n",
     "Capacity: 40 people\n",
+    "Saturday, January 10th: home game, 3:30 PM\nMonday, January 12th: away game, 7:00 PM\n",
     "Reason: the pump leaked. It was repaired. Nobody was hurt.\nResult: it works. We are glad.\n",
 ])
 def test_lines_that_are_no_keys_and_values(reader: RulesReader, text: str) -> None:
@@ -208,6 +209,9 @@ def test_a_chunk_is_read_alike_whatever_is_read_with_it(reader: RulesReader) -> 
 @pytest.mark.parametrize("text", [
     "The ABC key is the identity of the server.",
     "This API provides fast answers.",
+    "In 2004 Ada Blum worked with the University of Oslo to mark the anniversary.",
+    "Acme Corporation sold its oil interests to Delta Bank.",
+    "Ada Blum replaced Karl Blum with a machine.",
     "RFC-42 introduces new pumps.",
     "In April 1991 Acme Corporation opened a museum downtown.",
     "Delta Valves (based on Crystal Lake) offers a similar service.",

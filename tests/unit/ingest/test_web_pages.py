@@ -1,0 +1,89 @@
+"""Web pages as browsers save them: the site's menus are left out, and tables about one subject are named after it."""
+
+import docx
+import pytest
+from banyan.ingest.readers.web_pages import read_html
+from pptx import Presentation
+
+from ...loading import only, write
+
+WORDS = "<p>The park opened in 1898 beside the river, and has had eight roller coasters since the year 2019.</p>"
+MENU = "<ul><li><a href='/'>Home</a></li><li><a href='/shop'>Shop</a></li></ul>"
+
+
+def text_of(page: str) -> str:
+    return read_html(page.encode()).text
+
+
+@pytest.mark.parametrize("part", [
+    f"<nav>{MENU}</nav>", f"<div role='navigation'>{MENU}</div>", "<form role='search'><label>Search</label></form>",
+    "<span class='noprint'>Jump to content</span>", "<div class='hatnote'>For the sprinter, see Ann Lee.</div>",
+    "<ul><li><a hreflang='de' href='/de'>Deutsch</a></li></ul>"])
+def test_menus_and_links_to_other_languages_are_left_out(part):
+    assert text_of(f"<body>{part}{WORDS}</body>") == text_of(f"<body>{WORDS}</body>")
+
+
+def test_only_the_main_part_of_a_page_is_read_and_a_footer_with_an_address():
+    footer = "<footer><p>All rights reserved</p></footer>"
+    contact = "<footer><p>Mill Lane 4, <a href='tel:12345'>12345</a></p></footer>"
+    page = f"<head><title>Park</title></head><body><div>Sign in</div><div><p>Ad</p><main>{WORDS}</main></div>%s</body>"
+    assert text_of(page % footer) == text_of(WORDS)
+    assert text_of(page % contact) == f"{text_of(WORDS)}\n\nMill Lane 4, 12345"
+
+
+@pytest.mark.parametrize("page", [
+    f"<body><nav>{MENU}{WORDS}", f"<body><main><p>Loading</p></main>{WORDS}",
+    f"<body><main>a</main><main>b</main>{WORDS}"])
+def test_parts_that_hold_the_words_of_a_page_stay_whatever_they_are_called(page):
+    assert text_of(WORDS) in text_of(page)
+
+
+def test_places_where_a_line_may_break_are_no_text():
+    assert text_of("<p>40\ufeff /&#8203; 80</p>") == "40 / 80"
+    assert "| Name: Nora | Married: 1900 |" in text_of(
+        "<h1>Nora</h1><table><tr><th>Married</th><td><div>&#8203;</div><div>1900</div></td></tr>"
+        "<tr><th>Left</th><td>1912</td></tr></table>").replace(" | Left: 1912", "")
+
+
+def test_marks_of_footnotes_and_hidden_spans_are_no_text():
+    assert text_of("<p>May 30, 1898<span style='display: none'> (1898-05-30)</span>"
+                   "<sup><a href='#cite_note-1'>[1]</a></sup> at 5 m<sup>2</sup></p>") == "May 30, 1898 at 5 m2"
+
+
+@pytest.mark.parametrize(("head", "title"), [
+    ("<title>Duquesne Incline - Wikipedia</title><h1>Duquesne Incline</h1>", "Duquesne Incline"),
+    ("<title>Duquesne Incline - Wikipedia</title>", "Duquesne Incline - Wikipedia"),
+    ("<title>Day - Night</title><h1>Day</h1><h1>Night</h1>", "Day - Night")])
+def test_a_title_has_no_name_of_a_site(head, title):
+    assert read_html(head.encode()).title == title
+
+
+PICTURE = "<tr><td colspan=2><img src=a.png><div>Location in Pittsburgh</div></td></tr>"
+FIELDS = "<tr><th>Opened</th><td>1898</td></tr><tr><th>Owner</th><td>Herschend</td></tr>"
+
+
+@pytest.mark.parametrize(("table", "name"), [
+    (f"<caption>Kennywood</caption>{PICTURE}{FIELDS}", "Kennywood"),
+    (f"<tr><th colspan=2>Kennywood</th></tr>{PICTURE}<tr><th colspan=2>History</th></tr>{FIELDS}", "Kennywood"),
+    (f"{PICTURE}{FIELDS}", "Parks")])
+def test_a_box_of_facts_is_named_by_its_caption_its_first_header_or_the_heading_above(table, name):
+    assert f"| Name: {name} | Opened: 1898 | Owner: Herschend |" in text_of(f"<h2>Parks</h2><table>{table}</table>")
+
+
+def test_slides_are_named_by_the_first_one_and_titles_of_templates_are_no_titles(tmp_path):
+    slides = Presentation()
+    slides.core_properties.title = "‹Insert your title>"
+    slides.slides.add_slide(slides.slide_layouts[5]).shapes.title.text = "Plan of the pilot"
+    slides.save(str(tmp_path / "a.pptx"))
+    word = docx.Document()
+    word.core_properties.title = "Request for Tender"
+    word.add_paragraph("The meeting was held on 3 May.")
+    word.save(str(tmp_path / "b.docx"))
+    assert only(tmp_path / "a.pptx").title == "Plan of the pilot"
+    assert only(tmp_path / "b.docx").title == "b"
+
+
+@pytest.mark.parametrize("ending", ["qmd", "Rmd"])
+def test_quarto_and_r_markdown_are_markdown(tmp_path, ending):
+    document = only(write(tmp_path / f"a.{ending}", "---\ntitle: Pilot 3\n---\n\nSubmitted in **August**.\n"))
+    assert (document.title, document.text.strip()) == ("Pilot 3", "Submitted in **August**.")
