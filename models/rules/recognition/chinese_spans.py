@@ -20,12 +20,16 @@ _QUOTED_BODY = re.compile(r"“([^“”\n]{1,12})”(?=乐队|乐团|公司|集
                           r"由[^，。“”]{1,12}创[办立建])|"
                           r"(?<=工作室|俱乐部)“([^“”\n]{1,12})”|(?<=乐队)“([^“”\n]{1,12})”")
 """Titles in 《》, and products and bodies in “”."""
+_GAP = re.compile(r"[，,/→]|(?<=[^\x00-\x7f])\s")
+"""What separates two names that the tagger reads as one."""
 _LATIN = re.compile(r"[A-Z][A-Za-z0-9.&'-]*(?: [A-Z][A-Za-z0-9.&'-]*)*(?<![.'-])")
 _BODY_ENDINGS = (
     "公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
     "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂",
     "学校", "剧院", "剧团", "工作室", "工坊", "报社", "电视台", "商会", "联合会")
 """Endings of the names of organizations."""
+_SHORT_BODY_ENDINGS = ("部", "院", "会", "厅", "署", "处", "办", "所", "队", "社", "店", "行", "校")
+"""Endings of bodies that other nouns have, too."""
 _TRADES = words("包装 资本 网络 物流 传媒 乳业 药业 纸业 矿业 置业 纺织 服饰 家居 餐饮 酒店 制造 重工 科技 电子 通信 "
                 "软件 食品 能源 材料 生物 汽车 钢铁 化工 机械 电器 影业 证券 保险 信托 航空 地产 实业 股份")
 """Words that end the short name of a company: 瑞达包装."""
@@ -43,7 +47,7 @@ _SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高�
 _SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
 """The part of a place that is not its name: 浙江省 in 浙江省东部."""
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
-_NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险")
+_NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险", "证书")
 """Endings of common nouns that the tagger labels as organizations."""
 _NOUN_TAGS = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
 _LONGEST_NAME = 30
@@ -70,11 +74,11 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
                   for match in form.finditer(text, start, end)]
         found += quoted
         quoted_places = [(first, last) for first, last, _ in quoted]
-        found += (place for place in _names(list(_join_latin(tagged, text)), text) if _is_outside(place, quoted_places))
-    return sorted(place for place in found if _is_outside(place, masked))
+        found += (place for place in _names(list(_join_latin(tagged, text)), text) if is_outside(place, quoted_places))
+    return sorted(place for place in found if is_outside(place, masked))
 
 
-def _is_outside(place: Place, parts: Sequence[tuple[int, int]]) -> bool:
+def is_outside(place: Place, parts: Sequence[tuple[int, int]]) -> bool:
     """Return True if a place overlaps with none of some parts of the text."""
     return all(place[1] <= start or place[0] >= end for start, end in parts)
 
@@ -101,7 +105,7 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         first, last = words[at], words[end - 1]
         kind = _kind_of_words(words[at:end])
         name = text[first.start : last.end]
-        if kind and _is_name(name, kind):
+        if kind and _is_name(name, kind) and not (kind == "organization" and _is_cut(words, end)):
             side = _SIDE_OF_PLACE.search(name) if kind == "location" else None
             yield first.start, last.end - (len(side[0]) if side else 0), kind
         at = end
@@ -122,7 +126,7 @@ def _name_end(words: Sequence[Word], at: int) -> int:
         return end
     # '青河县' '禾丰' '公司': extend to the ending of an organization's name, across nouns only.
     stop = end
-    is_complete = words[at].text.endswith(_BODY_ENDINGS)
+    is_complete = words[at].text.endswith((*_BODY_ENDINGS, "厅", "部", "署"))
     while stop < len(words) and _is_next(words[stop - 1], words[stop]) and (
             words[stop].tag in _NOUN_TAGS or words[stop].text.endswith(_BODY_ENDINGS)) and (
             words[stop].end - words[at].start <= _LONGEST_NAME):
@@ -144,6 +148,13 @@ def _is_next(word: Word, other: Word) -> bool:
     return other.start - word.end <= (word.text[-1].isascii() and not other.text[0].isascii())
 
 
+def _is_cut(words: Sequence[Word], end: int) -> bool:
+    """Return True if a body's short name before a word goes on with that noun: 学生传媒 in 学生传媒中心."""
+    last = words[end - 1]
+    goes_on = end < len(words) and words[end].start == last.end and words[end].tag in _NOUN_TAGS - {"s", "f"}
+    return goes_on and not (last.text[0].isascii() or last.text.endswith((*_BODY_ENDINGS, *_SHORT_BODY_ENDINGS)))
+
+
 def _kind_of_words(words: Sequence[Word]) -> str:
     """Return the kind of the name that words form, by the first word's tag and by endings; "" if they form none."""
     if len(words) > 1 and (words[-1].text.endswith(_BODY_ENDINGS) or words[-1].text in _TRADES):
@@ -163,7 +174,7 @@ def _kind_of_words(words: Sequence[Word]) -> str:
 
 def _is_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
-    if not 2 <= len(name) <= _LONGEST_NAME or not any(c.isalpha() for c in name):  # noqa: PLR2004
+    if not 2 <= len(name) <= _LONGEST_NAME or not any(c.isalpha() for c in name) or _GAP.search(name):  # noqa: PLR2004
         return False
     if name in _COMMON_NOUNS | _SITE_NOUNS:
         return False
