@@ -71,7 +71,12 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
         return _from_field(question, found, passages)
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, passages)
-    return _from_span(question, best, passages) or _from_definition(question, best.unit)
+    stated = _from_span(question, best, passages)
+    rivals = (_from_span(question, other, passages) for other in found[1:_UNITS_SEARCHED + 1] if stated)
+    if stated and any(rival and rival[0] != stated[0] and rival[1].text.replace(rival[0], "") == stated[1].text.replace(
+            stated[0], "") for rival in rivals):
+        return None  # two documents state different values in the same words
+    return stated or _from_definition(question, best.unit)
 
 
 def is_unasked(question: Question, row: Row | None) -> bool:

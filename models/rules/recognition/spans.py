@@ -110,6 +110,6 @@ def _find_by_recogniser(text: str, doc: "Doc | None", title: str, han: list[tupl
     title_places: list[Span] = []
     if _HAN.fullmatch(title[:1]) and len(title) <= _LONGEST_REPEATED_TITLE:
         title_places = [Span(match.start(), match.end(), "name") for match in re.finditer(re.escape(title), text)]
-    if sum(is_outside((span.start, span.end), masked) for span in title_places) < 2:  # noqa: PLR2004
+    if sum(is_outside((span.start, span.end, ""), masked) for span in title_places) < 2:  # noqa: PLR2004
         title_places = []  # the text does not speak of its title: 历史文化
     return without_overlaps(spelled, chinese, _dates_and_numbers(text), title_places)
