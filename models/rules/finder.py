@@ -299,8 +299,8 @@ def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
 def _dates_or_numbers(text: str, question: Question) -> list[Span]:
     """Return the dates and the numbers of a sentence, including numbers written as words.
 
-    For a question for a telephone number they are only such numbers. Left out are numbers in a date or in the mark of
-    a list, and for a question for a year dates such as "3 May", which have no year.
+    Left out are numbers in a date or in the mark of a list, and for a question for a year dates such as "3 May", which
+    have no year. A telephone number is asked for by its name.
     """
     if ASKS_PHONE.search(question.asking):
         return [Span(*match.span(), "number") for match in _PHONE.finditer(text)]

@@ -72,9 +72,8 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, passages)
     stated = _from_span(question, best, passages)
-    rivals = (_from_span(question, other, passages) for other in found[1:_UNITS_SEARCHED + 1] if stated)
-    if stated and any(rival and rival[0] != stated[0] and rival[1].text.replace(rival[0], "") == stated[1].text.replace(
-            stated[0], "") for rival in rivals):
+    others = [one for item in found[1:_UNITS_SEARCHED] if stated and (one := _from_span(question, item, passages))]
+    if stated and any(unit.text == stated[1].text.replace(stated[0], said) != stated[1].text for said, unit in others):
         return None  # two documents state different values in the same words
     return stated or _from_definition(question, best.unit)
 

@@ -84,11 +84,9 @@ def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
 
 
 def counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:
-    """Return the count that a Chinese question asks for, and the unit that states it; None if units disagree.
+    """Return the count that a Chinese question asks for, and the unit that states it and has the question's names.
 
-    Only units under headings or with words that have all names of the question count.
-
-    For 几名副组长 ("how many deputy heads") it is "2人" if a sentence or row has 副组长2人 or 2名副组长.
+    None if units disagree. For 几名副组长 ("how many deputy heads") it is "2人" if one has 副组长2人 or 2名副组长.
     """
     match = _COUNT_QUESTION.search(question.asking)
     if match is None:

@@ -20,16 +20,12 @@ _QUOTED_BODY = re.compile(r"“([^“”\n]{1,12})”(?=乐队|乐团|公司|集
                           r"由[^，。“”]{1,12}创[办立建])|"
                           r"(?<=工作室|俱乐部)“([^“”\n]{1,12})”|(?<=乐队)“([^“”\n]{1,12})”")
 """Titles in 《》, and products and bodies in “”."""
-_GAP = re.compile(r"[，,/→]|(?<=[^\x00-\x7f])\s")
-"""What separates two names that the tagger reads as one."""
 _LATIN = re.compile(r"[A-Z][A-Za-z0-9.&'-]*(?: [A-Z][A-Za-z0-9.&'-]*)*(?<![.'-])")
 _BODY_ENDINGS = (
     "公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
     "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂",
     "学校", "剧院", "剧团", "工作室", "工坊", "报社", "电视台", "商会", "联合会")
 """Endings of the names of organizations."""
-_SHORT_BODY_ENDINGS = ("部", "院", "会", "厅", "署", "处", "办", "所", "队", "社", "店", "行", "校")
-"""Endings of bodies that other nouns have, too."""
 _TRADES = words("包装 资本 网络 物流 传媒 乳业 药业 纸业 矿业 置业 纺织 服饰 家居 餐饮 酒店 制造 重工 科技 电子 通信 "
                 "软件 食品 能源 材料 生物 汽车 钢铁 化工 机械 电器 影业 证券 保险 信托 航空 地产 实业 股份")
 """Words that end the short name of a company: 瑞达包装."""
@@ -41,7 +37,6 @@ _COMMON_NOUNS = words(
     "明代 明朝 清代 清朝 民国 "
     "社区 统筹地区 户籍地址 人民政府 市人民政府 自治区人民政府 直辖市人民政府 "
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
-_COURT_ENDINGS = ("仲裁庭", "法庭", "合议庭")
 _SITE_ENDINGS = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
@@ -105,7 +100,10 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         first, last = words[at], words[end - 1]
         kind = _kind_of_words(words[at:end])
         name = text[first.start : last.end]
-        if kind and _is_name(name, kind) and not (kind == "organization" and _is_cut(words, end)):
+        next_tag = words[end].tag if end < len(words) and words[end].start == last.end else ""
+        is_whole = name[-1].isascii() or name.endswith((*_BODY_ENDINGS, *"部院会厅署处办所队社店行校"))
+        is_part = kind == "organization" and next_tag in {"n", "nz", "vn", "ORG", "LOC"} and not is_whole  # 传媒中心
+        if kind and _is_name(name, kind) and not is_part:
             side = _SIDE_OF_PLACE.search(name) if kind == "location" else None
             yield first.start, last.end - (len(side[0]) if side else 0), kind
         at = end
@@ -148,13 +146,6 @@ def _is_next(word: Word, other: Word) -> bool:
     return other.start - word.end <= (word.text[-1].isascii() and not other.text[0].isascii())
 
 
-def _is_cut(words: Sequence[Word], end: int) -> bool:
-    """Return True if a body's short name before a word goes on with that noun: 学生传媒 in 学生传媒中心."""
-    last = words[end - 1]
-    goes_on = end < len(words) and words[end].start == last.end and words[end].tag in _NOUN_TAGS - {"s", "f"}
-    return goes_on and not (last.text[0].isascii() or last.text.endswith((*_BODY_ENDINGS, *_SHORT_BODY_ENDINGS)))
-
-
 def _kind_of_words(words: Sequence[Word]) -> str:
     """Return the kind of the name that words form, by the first word's tag and by endings; "" if they form none."""
     if len(words) > 1 and (words[-1].text.endswith(_BODY_ENDINGS) or words[-1].text in _TRADES):
@@ -163,7 +154,7 @@ def _kind_of_words(words: Sequence[Word]) -> str:
     kind = _KINDS.get(tag, "")
     if kind == "person" and len(words) == 1 and text[0] not in CHINESE_SURNAMES and text[-1] in _SITE_ENDINGS:
         return "location"  # '天一阁'
-    if kind == "person" and text.endswith(_COURT_ENDINGS):
+    if kind == "person" and text.endswith(("仲裁庭", "法庭", "合议庭")):
         return "organization"
     if kind:
         has_body_ending = len(text) > _LONGEST_PLAIN_PLACE and text.endswith(_BODY_ENDINGS)
@@ -174,7 +165,9 @@ def _kind_of_words(words: Sequence[Word]) -> str:
 
 def _is_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
-    if not 2 <= len(name) <= _LONGEST_NAME or not any(c.isalpha() for c in name) or _GAP.search(name):  # noqa: PLR2004
+    if not 2 <= len(name) <= _LONGEST_NAME or not any(c.isalpha() for c in name):  # noqa: PLR2004
+        return False
+    if re.search(r"[，,/→]|(?<=[^\x00-\x7f])\s", name):  # two names
         return False
     if name in _COMMON_NOUNS | _SITE_NOUNS:
         return False

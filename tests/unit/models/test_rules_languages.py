@@ -28,6 +28,9 @@ def parser() -> Parser:
      [("Bogotá", "location"), ("Universidad Nacional de Colombia", "organization"), ("Mercedes Barcha", "person")]),
     ("El puente cruza el río Ebro y lo proyectó don Julio por encargo de una panadería de Lorcilla.",
      [("río Ebro", "location"), ("Julio", "person"), ("Lorcilla", "location")]),
+    (("El Comité Ejecutivo y el Consejo de Pregrado eligen a Nicolás Castro. Art. 6 - Adicionalmente se vota la Cuenta "
+      "Pública."), [("Comité Ejecutivo", "organization"), ("Consejo de Pregrado", "organization"),
+                  ("Nicolás Castro", "person"), ("6", "number"), ("Cuenta Pública", "name")]),
     ("Le siège est à Séville, et Carlos Ghosn a dirigé le club d'aviron de Port-Mazeray jusqu'en 2019.",
      [("Séville", "location"), ("Carlos Ghosn", "person"), ("club d'aviron de Port-Mazeray", "organization"),
       ("2019", "date")]),
