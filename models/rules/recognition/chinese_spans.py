@@ -167,7 +167,7 @@ def _is_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
     if not 2 <= len(name) <= _LONGEST_NAME or not any(c.isalpha() for c in name):  # noqa: PLR2004
         return False
-    if re.search(r"[，,/→]|(?<=[^\x00-\x7f])\s", name):  # two names
+    if re.search(r"[，,/→]|(?<=[^\x00-\x7f])\s|报经|会同", name):  # two names
         return False
     if name in _COMMON_NOUNS | _SITE_NOUNS:
         return False
