@@ -1,6 +1,7 @@
 """Markdown with metadata at its beginning: YAML between `---` lines, or TOML between `+++` lines."""
 
 import datetime
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 import yaml
 
 from ..text.cleaning import clean_text
-from ..text.section_lines import headings
+from ..text.section_lines import Heading, headings
 from .decoding import decode
 from .markdown_cleaning import clean_markdown, count_in_markdown
 from .metadata import MOST_FIELDS
@@ -17,6 +18,10 @@ from .reading import Content, Limits
 _LONGEST = 20_000
 """Characters of front matter that are read as metadata."""
 _YAML, _TOML = "---", "+++"
+_TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3}\*\*|"
+                         r"(?P<plain>(?![-*+>|!\[<#])[^\n:：]{3,120}?[^\s.。!！?？;；,，]))[ \t]*\n[ \t]*\n")
+"""A first line that stands alone and is no sentence, item, link or field."""
+_NUMBERED = re.compile(r"\d{1,2}[.)、 ]|[一二三四五六七八九十]{1,3}、")
 _TAXONOMIES = ("taxonomies", "params", "extra")
 """Tables in the front matter of Hugo and Zola; their fields are fields of the document, too."""
 
@@ -33,8 +38,8 @@ class FrontMatter(NamedTuple):
 def read_markdown(data: bytes, _: Limits) -> Content:
     """Read a Markdown file: its front matter as metadata, and the text below it.
 
-    The title is that of the front matter, or else the first heading. Pictures are not read but counted
-    (`markdown_cleaning.py`).
+    The title is that of the front matter, or else the first heading, or the line above it if that is only the first
+    section's. Pictures are not read but counted (`markdown_cleaning.py`).
     """
     front = split_front_matter(clean_text(decode(data)))
     metadata, text = dict(front.fields), clean_markdown(front.text)
@@ -43,8 +48,18 @@ def read_markdown(data: bytes, _: Limits) -> Content:
     unread = front.unread
     if len(metadata) > MOST_FIELDS:
         unread = f"its front matter has {len(metadata):,} fields beside the title: the first {MOST_FIELDS} are read"
-    title = title if isinstance(title, str) and title else first.title if first else ""
+    title = title if isinstance(title, str) and title else _title_of_text(text, first)
     return Content(text, title, metadata, unread=unread, omitted=count_in_markdown(front.text))
+
+
+def _title_of_text(text: str, first: Heading | None) -> str:
+    """Return the title of a text by its first line and its first heading: "PMC 例会" above "## 参会人员"."""
+    if first is None:
+        return ""
+    opens_section = first.level > 1 or _NUMBERED.match(first.title)
+    above = _TITLE_LINE.match(text) if opens_section else None
+    is_above = above is not None and above.end() <= first.start
+    return " ".join((above["bold"] or above["plain"]).split()) if above and is_above else first.title
 
 
 def split_front_matter(text: str) -> FrontMatter:

@@ -9,6 +9,7 @@ from pathlib import Path
 from .scripts import CJK, KANA, script_of
 
 _WORD = re.compile(r"[^\W\d_]+")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _WIDE = re.compile(f"[{CJK}]")
 _WIDTH = 3
 """A letter of Chinese, Japanese or Korean says about as much as three Latin ones."""
@@ -62,10 +63,25 @@ def language_of(text: str) -> str:
         return "ja" if len(_KANA.findall(text)) >= _KANA_SHARE * letters else "zh"
     if script != "latin":
         return _SCRIPTS.get(script, "")
-    words = _WORD.findall(text.lower())
+    words = _latin_words(text)
     counts = {language: sum(map(listed.__contains__, words)) for language, listed in _word_lists().items()}
     best = max(counts, key=counts.__getitem__)  # of languages with equal counts, the first one listed
     return best if counts[best] else ""
+
+
+def likely_language(text: str) -> str:
+    """Return the language of a short text in Latin script by a few words of it; see `language_of`.
+
+    It is "" for English, for other scripts, and for a text without two different function words of one language.
+    """
+    words, language = frozenset(_latin_words(text)), language_of(text)
+    is_certain = script_of(text) == "latin" and len(words & function_words(language)) >= _FEWEST_FOREIGN
+    return language if is_certain and language != "en" else ""
+
+
+def _latin_words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without those of addresses: "auer.com/de" has no French word."""
+    return _WORD.findall(_ADDRESS.sub(" ", text.lower()))
 
 
 @cache
@@ -80,7 +96,7 @@ def is_english(text: str) -> bool | None:
     script = script_of(text)
     if script != "latin":
         return False if script else None
-    words = _WORD.findall(text.lower())
+    words = _latin_words(text)
     if len(words) < _FEWEST_WORDS:
         return None
     english_words, foreign_words = _function_words()

@@ -41,6 +41,9 @@ _CARDINALS = {word: number for number, word in enumerate(_BELOW_TWENTY.split())}
 
 _GROUPED = r"\d{1,3}(?:[,，]\d{3})+|\d{1,2}(?:,\d{2}){1,4},\d{3}"
 """Figures in groups, also in the Indian way: 1,20,000."""
+_EUROPEAN = r"\d{1,3}(?:\.\d{3}){1,4},\d{1,2}(?!\d)|\d{1,9},\d{2}(?= ?(?:€|EUR\b|Euro\b|CHF\b))"
+"""Figures with a comma before the decimals: 8.447,24 and 9,50 €. Without a currency "9,50" may be a list."""
+_EUROPEAN_FIGURES = re.compile(_EUROPEAN, re.IGNORECASE)
 _FIGURES = rf"(?:{_GROUPED})(?:\.\d+)?|\d+(?:\.\d+)?"
 _WORD = "|".join(sorted((*_CARDINALS, "hundred"), key=len, reverse=True))
 # 千米 and 千克 are units themselves, not numbers.
@@ -74,7 +77,7 @@ _WRITTEN_UNIT = (
     r"%|percent|per\scent|°[CF]|km²|km2|sq\.?\skm|sq\.?\smi|square\s(?:kilomet(?:re|er)s?|miles?|met(?:re|er)s?|feet)|"
     r"kilomet(?:re|er)s?|met(?:re|er)s?|cent?imet(?:re|er)s?|miles?|feet|foot|inches|hectares?|acres?|km|cm|mm|ft|m|kg|mg|"
     r"kilograms?|grams?|tonnes?|tons?|litres?|liters?|people|inhabitants|residents|employees|minutes|hours|days|weeks|months|years|"
-    r"euros|dollars|pounds|yuan|yen")
+    r"€|£|EUR|CHF|[Ee]uros?|dollars|pounds|yuan|yen")
 _WRITTEN_UNIT += "|" + "|".join(sorted((spelling for unit in ("km", "m", "kg") for spelling in
                                         _SPELLINGS[unit].split(", ") if not spelling.isascii()), key=len, reverse=True))
 _WRITTEN_HAN_UNIT = (
@@ -95,8 +98,8 @@ def _number_pattern(before: str, unit: str, han_unit: str) -> str:
         unit: alternatives for the unit of a number in Latin text.
         han_unit: alternatives for the unit of a number in Chinese text.
     """
-    return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])"
-            rf"(?:{_GROUPED}|\d+)(?:\.\d+)?"
+    return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])(?<!\d{{3}}-)"
+            rf"(?:{_EUROPEAN}|(?!0\d)(?:{_GROUPED}|\d++)(?:\.\d+)?+(?!-\d{{3}}))"
             rf"(?:\s?[多余]?[百千万亿兆]+(?:多|余)?(?:{han_unit})?"
             rf"|{_WRITTEN_SCALE}(?:\s?(?:{unit})(?!\w))?(?:{han_unit})?)")
 
@@ -133,6 +136,7 @@ def parse_number(text: str) -> str:
         The normal form; "" if the text is not a number.
     """
     folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(text)).strip(" .;。，")))
+    folded = _EUROPEAN_FIGURES.sub(lambda figures: figures[0].replace(".", "").replace(",", "."), folded)
     folded = _HAN_PERCENT.sub(r"\1%", folded)
     low = _AMOUNT.match(folded)
     if low is None:

@@ -25,7 +25,7 @@ from ...text.section_lines import mark_length
 from ...text.titles import plain_title
 from ..parsing.parser import Parser
 from .likeness import likeness
-from .question import Question, tells_time
+from .question import ASKS_PHONE, Question, foreign_forms, tells_time
 from .recognition.names import find_names, names_in
 from .recognition.spans import Span, cue_language, find_spans
 from .units import Unit, find_units
@@ -49,6 +49,7 @@ _REFERRING_OPENING = re.compile(
 """The beginning of a sentence that speaks of what the one before names."""
 _RANK_BONUS, _KIND_BONUS = 0.2, 0.15
 """The bonus for the best passage's rank, and for a span of the expected kind."""
+_PHONE = re.compile(r"(?<!\d)(?<!\d[.-])\+?\d[\d() /-]{5,17}\d(?![.-]?\d)")
 _UNITS_SEARCHED_FOR_SPANS = 8
 """The number of units of a question that are searched for spans, best first."""
 _MOST_QUOTES = 3
@@ -288,7 +289,8 @@ def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
     if question.language == "en":
         asked = list(dict.fromkeys(spoken_words(spell_dates(text, chinese=False))))
         return asked, [stem(word) for word in asked]
-    asked = list(dict.fromkeys(question.words_of(text)))
+    form = foreign_forms().get(question.language, {}).get(question.expected)
+    asked = list(dict.fromkeys(question.words_of(form.sub(" ", text) if form else text)))  # no "hoch" of "wie hoch"
     if question.has_form:  # an answer to 哪个城市 need not contain the word
         asked = [word for word in asked if word not in question.words_of(question.focus)] or asked
     return asked, asked
@@ -298,8 +300,10 @@ def _dates_or_numbers(text: str, question: Question) -> list[Span]:
     """Return the dates and the numbers of a sentence, including numbers written as words.
 
     Left out are numbers in a date or in the mark of a list, and for a question for a year dates such as "3 May", which
-    have no year.
+    have no year. A telephone number is asked for by its name.
     """
+    if ASKS_PHONE.search(question.asking):
+        return [Span(*match.span(), "number") for match in _PHONE.finditer(text)]
     asks_year = "year" in question.focus
     dates = [Span(value.start, value.end, "date") for value in find_values(text)
              if value.kind == "date" and not (asks_year and parse_date(value.text).startswith("X"))]

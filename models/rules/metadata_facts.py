@@ -33,7 +33,7 @@ _FIELDS_OF_PEOPLE = words(
 """Words of fields that are people, and of what stands above lists of people."""
 _LAYOUT_FIELDS = words(
     "layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator template "
-    "css nav_order toc sidebar_class_name pagination_next pagination_prev hide_table_of_contents")
+    "css nav_order toc sidebar_class_name pagination_next pagination_prev hide_table_of_contents aside outline")
 """Fields that tell a program how to show the document."""
 _OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
 _FILE_PROPERTIES = words("author created modified")

@@ -71,6 +71,7 @@ _ASKS_FOR_SEVERAL = re.compile(
     rf"\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:{_PLURAL}\b|(?:[\w-]+ ){{1,3}}?{_PLURAL}"
     r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
     r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)
+ASKS_PHONE = re.compile(r"电话|热线|手机号|传真|\b(?:tele)?(?:phone|fax)\b|\bt[eé]l[eé][fp]h?on", re.IGNORECASE)
 _COUNT_OF_THINGS = re.compile(
     r"哪([两二三四五六七八九十])|\b(two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")

@@ -89,7 +89,7 @@ class RulesReader:
         """
         titles = [_subject_of_title(request.title, request.document) for request in requests]
         texts = [request.text for request in requests]
-        languages = [cue_language(text, self._parser) for text in texts]
+        languages = [cue_language(one.text, self._parser, f"{one.title}\n{one.heading}") for one in requests]
         found = find_spans(texts, self._parser, titles, languages)
         return [self._extract_one(*one, schema) for one in zip(requests, titles, languages, found, strict=True)]
 

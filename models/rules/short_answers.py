@@ -75,7 +75,11 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
         return _from_field(question, found, passages)
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, passages)
-    return _from_span(question, best, passages) or _from_definition(question, best.unit)
+    stated = _from_span(question, best, passages)
+    others = [one for item in found[1:_UNITS_SEARCHED] if stated and (one := _from_span(question, item, passages))]
+    if stated and any(unit.text == stated[1].text.replace(stated[0], said) != stated[1].text for said, unit in others):
+        return None  # two documents state different values in the same words
+    return stated or _from_definition(question, best.unit)
 
 
 def is_unasked(question: Question, row: Row | None) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from ...schemas.naming import has_name
 from ...text.content_words import content_words
 from ...text.markup import without_markup
 from ...text.table_rows import DOCUMENT
@@ -19,6 +20,7 @@ _UNITS_SEARCHED = 30
 _MOST_ITEMS, _LONGEST_LIST = 12, 300
 _TRAILING_MARKS = " \t;；,，。."
 _COUNT_QUESTION = re.compile(r"几[名位个人家条项](?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")
+_LISTED_NOUN = re.compile(r"哪些(?P<noun>[^\W\d_]{2})")
 _NUMBER = r"(?:\d{1,6}|[一二两三四五六七八九十百]{1,4})\s?[名人个位家条项]"
 _SAME_QUESTION_SHARE, _DENIAL_SHARE, _CHINESE_DENIAL_SHARE = 0.6, 0.75, 0.55
 """The least share of words that two equal questions have in common, and the least shares of a question's words in a
@@ -46,6 +48,7 @@ def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[
         return None
     # The share that is covered, the items and a unit, by the text above a list; a list that does not fit has share 0.
     lists = dict[str, tuple[float, str, Unit]]()
+    noun = _LISTED_NOUN.search(question.asking)
     for unit in (item.unit for item in found[:_UNITS_SEARCHED]):
         above = f"{unit.heading} {unit.opening}"
         if above in lists:
@@ -56,8 +59,8 @@ def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[
         else:
             values = [" ".join(without_markup(text).split()).rstrip(_TRAILING_MARKS) for text in unit.items]
         has_fitting_length = 1 < len(values) <= _MOST_ITEMS
-        if not has_fitting_length:
-            continue
+        if not has_fitting_length or (noun and unit.row is None and noun["noun"] not in above):
+            continue  # 哪些专业 is not answered by a list under 航空学院 that does not say what it lists
         joined = ("；" if question.language == "zh" else "; ").join(values)
         share, least = finder.share(question, above) if len(joined) <= _LONGEST_LIST else (0.0, 0.0)
         if share >= _LEAST_SHARE and least >= _LEAST_WORD_CERTAINTY:
@@ -81,17 +84,18 @@ def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
 
 
 def counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:
-    """Return the count that a Chinese question asks for, and the unit that states it; None if units disagree.
+    """Return the count that a Chinese question asks for, and the unit that states it and has the question's names.
 
-    For 几名副组长 ("how many deputy heads") it is "2人" if a sentence or row has 副组长2人 or 2名副组长.
+    None if units disagree. For 几名副组长 ("how many deputy heads") it is "2人" if one has 副组长2人 or 2名副组长.
     """
     match = _COUNT_QUESTION.search(question.asking)
     if match is None:
         return None
     noun = re.escape(match["noun"])
     count_form = re.compile(rf"{noun}\s?({_NUMBER})|({_NUMBER}){noun}")
-    counts = [(hit[1] or hit[2], item.unit) for item in found[:_UNITS_SEARCHED]
-              if (hit := count_form.search(item.unit.text))]
+    named = [item.unit for item in found[:_UNITS_SEARCHED]
+             if all(has_name(f"{item.unit.heading} {item.unit.text}", name) for name in question.names)]
+    counts = [(hit[1] or hit[2], unit) for unit in named if (hit := count_form.search(unit.text))]
     return counts[0] if len({count for count, _ in counts}) == 1 else None
 
 

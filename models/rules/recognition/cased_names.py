@@ -1,7 +1,8 @@
 """Names in languages with capital letters for which no recogniser is installed: runs of capitals and words around them.
 
 The words of each language are in `name_cues.json`. A run of capitals is a name; a noun before or in it, a title, or a
-preposition of place gives its kind. German, whose nouns have capitals too, needs one of these or two adjacent words.
+preposition of place gives its kind. German nouns have capitals too, so a German name also needs a noun or a title, the
+given name of a person, or the name or the ending of a known place.
 """
 
 import re
@@ -13,12 +14,13 @@ from .name_cues import Cues, cues_of, occurrences
 from .typed_span import Span, without_overlaps
 
 _WORD = re.compile(r"[dlDL]['’](?=[^\W\d_])|[^\W\d_]+(?:[-’'][^\W\d_]+)*+")
-_SEPARATING_MARK = re.compile(r"[,;:()\n»]")
-_QUOTES = frozenset("«„“\"")
-_GERMAN_ADJECTIVE = re.compile(r".*e[nrsm]?")
-"""German words with these endings begin a sentence as adjectives do: "Jeden Dienstag"."""
+_SEPARATING_MARK = re.compile(r"[,;:()\n»\d€]")
+_OPENING = re.compile(r"[.:*#\]–-]\s*$")
+"""What stands before a word that has a capital because something begins with it: "Art. 6 - Ämter"."""
 _MOST_WORDS_BETWEEN = 4
 """The most words in lower case between a noun and the name that it introduces: "fábrica de sombreros Aznarte"."""
+_LONGEST_PERSON = 3
+"""The most words of a person's name that is known by its first word."""
 
 _Words = Sequence[re.Match[str]]
 
@@ -47,12 +49,12 @@ def _runs(words: _Words, text: str, language: str, cues: Cues) -> Iterator[tuple
 
     first = 0
     while first < len(words):
-        opens_sentence, stop, ahead = first == 0, first + 1, first + 1
-        is_adjective = opens_sentence and language == "de" and _GERMAN_ADJECTIVE.fullmatch(words[first][0])
-        if is_adjective or not is_capitalised(words[first][0]):
+        opens_sentence = first == 0 or _OPENING.search(text, words[first - 1].end(), words[first].start()) is not None
+        stop = ahead = first + 1
+        if not is_capitalised(words[first][0]):
             first += 1
             continue
-        may_have_links = language != "de" or bool(cues.kind_of(words[first][0]))
+        may_have_links = language != "de" or cues.kind_of(words[first][0]) not in {"", "person"}
         while ahead < len(words) and text[words[ahead - 1].end() : words[ahead].start()] in {" ", "\n", ""}:
             following = words[ahead][0]
             if is_capitalised(following):
@@ -78,7 +80,8 @@ def _name_with_kind(words: _Words, first: int, stop: int, text: str, language: s
     word_before = words[first - 1][0] if first else ""
     if first_word_kind and first_word_kind not in {"person", "town"}:
         is_compound = words[first][0].casefold() not in cues.nouns and not (first and cues.has("a", word_before))
-        return None if is_single and not is_compound else Span(begin, end, first_word_kind)
+        is_common_noun = language == "de" and first_word_kind != "location"  # "der Verein", "Werkbank"
+        return None if is_single and (is_common_noun or not is_compound) else Span(begin, end, first_word_kind)
     for distance in range(1, min(first, _MOST_WORDS_BETWEEN) + 1):
         noun = words[first - distance]
         between = text[noun.end() : begin]
@@ -88,14 +91,29 @@ def _name_with_kind(words: _Words, first: int, stop: int, text: str, language: s
             break
         if kind == "person" and distance == 1:
             return Span(begin, end, "person")
-        is_linked = distance == 1 or any(cues.has("of", word) or cues.has("link", word) for word in between.split())
+        links = [cues.has("of", word) or cues.has("link", word) for word in between.split()]
+        is_linked = distance == 1 or (all(links) if language == "de" else any(links))
         is_indefinite = first > distance and cues.has("a", words[first - distance - 1][0])
         if kind and kind != "person" and is_linked and not is_indefinite:
-            excludes_noun = kind == "town" or between.strip() in _QUOTES  # the plant «Lebed»
+            excludes_noun = kind == "town" or between.strip() in {*"«„“\""}  # the plant «Lebed»
             return Span(begin if excludes_noun else noun.start(), end, "location" if kind == "town" else kind)
-    follows_place_word = cues.has("at", word_before)
-    if language == "de" and is_single and (not follows_place_word or cues.has("common", words[first][0])):
-        return None  # German nouns have capitals
-    if follows_place_word or (is_single and (cues.has("to", word_before) or cues.has("of", word_before))):
-        return Span(begin, end, "location")
-    return Span(begin, end, "name" if is_single else "person")
+    return _name_by_itself(words, first, stop, text, language, cues)
+
+
+def _name_by_itself(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
+    """Return the name in a run that no noun or title introduces, by a given name in it or the word before it."""
+    begin, end, is_single = words[first].start(), words[stop - 1].end(), stop - first == 1
+    word_before = words[first - 1][0] if first else ""
+    given = next((word for word in words[max(first, stop - _LONGEST_PERSON) : stop - 1]
+                  if cues.has("given", word[0].partition("-")[0])), None)
+    if given:
+        return Span(given.start(), end, "person")
+    is_place = cues.has("at", word_before)
+    if language == "de":  # its nouns have capitals
+        is_place = is_place and is_single and cues.has("place", words[first][0])
+    elif is_single:
+        is_place = is_place or cues.has("to", word_before) or cues.has("of", word_before)
+    has_given_names = "given" in cues.others
+    is_no_name = language == "de" or (has_given_names and is_single and text[begin:end].istitle())
+    kind = "location" if is_place else "" if is_no_name else "name" if has_given_names or is_single else "person"
+    return Span(begin, end, kind) if kind else None

@@ -37,13 +37,12 @@ _COMMON_NOUNS = words(
     "明代 明朝 清代 清朝 民国 "
     "社区 统筹地区 户籍地址 人民政府 市人民政府 自治区人民政府 直辖市人民政府 "
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
-_COURT_ENDINGS = ("仲裁庭", "法庭", "合议庭")
 _SITE_ENDINGS = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
 """The part of a place that is not its name: 浙江省 in 浙江省东部."""
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
-_NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险")
+_NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险", "证书")
 """Endings of common nouns that the tagger labels as organizations."""
 _NOUN_TAGS = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
 _LONGEST_NAME = 30
@@ -70,11 +69,11 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
                   for match in form.finditer(text, start, end)]
         found += quoted
         quoted_places = [(first, last) for first, last, _ in quoted]
-        found += (place for place in _names(list(_join_latin(tagged, text)), text) if _is_outside(place, quoted_places))
-    return sorted(place for place in found if _is_outside(place, masked))
+        found += (place for place in _names(list(_join_latin(tagged, text)), text) if is_outside(place, quoted_places))
+    return sorted(place for place in found if is_outside(place, masked))
 
 
-def _is_outside(place: Place, parts: Sequence[tuple[int, int]]) -> bool:
+def is_outside(place: Place, parts: Sequence[tuple[int, int]]) -> bool:
     """Return True if a place overlaps with none of some parts of the text."""
     return all(place[1] <= start or place[0] >= end for start, end in parts)
 
@@ -101,7 +100,10 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
         first, last = words[at], words[end - 1]
         kind = _kind_of_words(words[at:end])
         name = text[first.start : last.end]
-        if kind and _is_name(name, kind):
+        next_tag = words[end].tag if end < len(words) and words[end].start == last.end else ""
+        is_whole = name[-1].isascii() or name.endswith((*_BODY_ENDINGS, *"部院会厅署处办所队社店行校"))
+        is_part = kind == "organization" and next_tag in {"n", "nz", "vn", "ORG", "LOC"} and not is_whole  # 传媒中心
+        if kind and _is_name(name, kind) and not is_part:
             side = _SIDE_OF_PLACE.search(name) if kind == "location" else None
             yield first.start, last.end - (len(side[0]) if side else 0), kind
         at = end
@@ -122,7 +124,7 @@ def _name_end(words: Sequence[Word], at: int) -> int:
         return end
     # '青河县' '禾丰' '公司': extend to the ending of an organization's name, across nouns only.
     stop = end
-    is_complete = words[at].text.endswith(_BODY_ENDINGS)
+    is_complete = words[at].text.endswith((*_BODY_ENDINGS, "厅", "部", "署"))
     while stop < len(words) and _is_next(words[stop - 1], words[stop]) and (
             words[stop].tag in _NOUN_TAGS or words[stop].text.endswith(_BODY_ENDINGS)) and (
             words[stop].end - words[at].start <= _LONGEST_NAME):
@@ -152,7 +154,7 @@ def _kind_of_words(words: Sequence[Word]) -> str:
     kind = _KINDS.get(tag, "")
     if kind == "person" and len(words) == 1 and text[0] not in CHINESE_SURNAMES and text[-1] in _SITE_ENDINGS:
         return "location"  # '天一阁'
-    if kind == "person" and text.endswith(_COURT_ENDINGS):
+    if kind == "person" and text.endswith(("仲裁庭", "法庭", "合议庭")):
         return "organization"
     if kind:
         has_body_ending = len(text) > _LONGEST_PLAIN_PLACE and text.endswith(_BODY_ENDINGS)
@@ -164,6 +166,8 @@ def _kind_of_words(words: Sequence[Word]) -> str:
 def _is_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
     if not 2 <= len(name) <= _LONGEST_NAME or not any(c.isalpha() for c in name):  # noqa: PLR2004
+        return False
+    if re.search(r"[，,/→]|(?<=[^\x00-\x7f])\s|报经|会同", name):  # two names
         return False
     if name in _COMMON_NOUNS | _SITE_NOUNS:
         return False

@@ -31,6 +31,7 @@ class Cues:
     - "at" stands before places, and "to" before places of one word and before persons.
     - "a" stands before a noun that is no name.
     - "common" words never begin a name, a "surname" ends one, and titles "after" follow one.
+    - "given" are names of persons, and "place" has names of places and, after a hyphen, their endings.
     - "made" has verbs of founders.
     """
 
@@ -41,8 +42,9 @@ class Cues:
     """Case endings."""
 
     def has(self, part: str, word: str) -> bool:
-        """Return True if a word is listed in a part of the file."""
-        return _fold(word) in self.others.get(part, ())
+        """Return True if a word is listed in a part of the file, or has an ending that is listed there."""
+        folded, listed = _fold(word), self.others.get(part, frozenset())
+        return folded in listed or any(f"-{folded[at:]}" in listed for at in range(_SHORTEST_STEM, len(folded)))
 
     def kind_of(self, word: str) -> str:
         """Return the kind that a noun or a title gives, or ""."""

@@ -9,13 +9,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ....text.languages import is_english, language_of
+from ....text.languages import is_english, language_of, likely_language
 from ....text.quantities import find_values
 from ....text.scripts import CJK
 from ....text.sentences import split_sentences
 from ...parsing.parser import Parser
 from .cased_names import find_cased_names
-from .chinese_spans import find_chinese_names
+from .chinese_spans import find_chinese_names, is_outside
 from .name_cues import load_cues
 from .plain_lines import masked_parts
 from .spelled_names import find_spelled_names, without_emphasis
@@ -34,15 +34,16 @@ _HAN_SHARE = 0.15
 """The share of Han characters above which a sentence is read as Chinese."""
 
 
-def cue_language(text: str, parser: Parser) -> str:
+def cue_language(text: str, parser: Parser, above: str = "") -> str:
     """Return the language of a text whose names are found by the words of `name_cues.json`.
 
     It is "" for all other texts: in English, in Chinese, in a language for which the parser has a recogniser, and in
-    an unknown language.
+    an unknown language. A list or a table of names has no language of its own: it is that of the titles `above` it.
     """
-    language = language_of(text)
+    english = is_english(text)
+    language = likely_language(f"{above}\n{text}") if english is None and above else language_of(text)
     needs_cues = language in load_cues() and language not in parser.languages()
-    return language if needs_cues and is_english(text) is False else ""
+    return language if needs_cues and (english is False or (english is None and above)) else ""
 
 
 def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = (),
@@ -105,8 +106,10 @@ def _find_by_recogniser(text: str, doc: "Doc | None", title: str, han: list[tupl
     if doc is not None:
         spelled = [span for span in find_spelled_names(text, doc, [*han, *masked], title)
                    if not _HAN.search(text, span.start, span.end)]  # no name: "SIG组内成员讨论确定"
-    chinese = [Span(*place) for place in find_chinese_names(text, han, masked)]
+    chinese = [Span(*place) for place in find_chinese_names(without_emphasis(text), han, masked)]
     title_places: list[Span] = []
     if _HAN.fullmatch(title[:1]) and len(title) <= _LONGEST_REPEATED_TITLE:
         title_places = [Span(match.start(), match.end(), "name") for match in re.finditer(re.escape(title), text)]
+    if sum(is_outside((span.start, span.end, ""), masked) for span in title_places) < 2:  # noqa: PLR2004
+        title_places = []  # the text does not speak of its title: 历史文化
     return without_overlaps(spelled, chinese, _dates_and_numbers(text), title_places)

@@ -87,3 +87,14 @@ def test_a_document_says_which_pictures_are_not_read(tmp_path):
     text = "# Alder\n\n![Badge](https://example.org/a.svg)\n\n![Plan](plan.png)\n\nIt opened in 2011."
     (document,), failures = load(write(tmp_path / "plan.md", text))
     assert (failures, document.metadata[UNREAD]) == ([], "1 picture")
+
+
+@pytest.mark.parametrize(("text", "title"), [
+    ("PMC 例会 2023-11-16\n\n## 参会人员\n\n任革林\n", "PMC 例会 2023-11-16"),
+    ("** Protokoll des  Vereins e.V. **\n\nBeginn um acht.\n\n# 1. Begrüßung\n", "Protokoll des Vereins e.V."),
+    ("本文介绍报名。\n\n## 报名条件\n", "报名条件"),
+    ("Badges\n\n# Pumps\n", "Pumps"),
+    ("Pumps\nand more\n\n## Parts\n", "Parts"),
+])
+def test_a_line_above_the_first_section_is_the_title(tmp_path, text, title):
+    assert read(tmp_path, text).title == title

@@ -96,6 +96,10 @@ def test_quotes_do_not_overlap():
     ("Which tool did the club choose?", "OpenMill, a tool for millers made by Ann Lee Labs, was chosen by the club.",
      "OpenMill"),
     ("林小雨出生在哪个城市？", "林小雨是中国画家，1930年出生于宁波。", "宁波"),
+    ("教务处的电话是多少？", "教务处电话：028-87825027", "028-87825027"),
+    ("What is the phone number of the mill?", "The phone number of the mill is +49 7311 4455.", "+49 7311 4455"),
+    ("商学院有几个本科专业？", "商学院拥有7个本科专业和3个专科专业。计算机学院有6个本科专业。", "7个"),
+    ("Wie hoch waren die Einnahmen im Jahr 2024?", "Die Einnahmen im Jahr 2024 waren 8.447,24 €.", "8.447,24 €"),
 ])
 def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
     assert short(question, text) == expected
@@ -240,3 +244,16 @@ def test_a_university_is_not_left_out_because_others_are_named():
     others = [passage(f"The University of {town} teaches law.", town, town) for town in ("Ulm", "Graz", "Oslo")]
     park = passage("Skansen was founded in 1891 by Karl Blum.", "Stockholm")
     assert ask("Who founded the University of Stockholm?", park, *others).short == ""
+
+
+def test_two_values_in_the_same_words_are_no_answer():
+    year = "Der Endbestand zum 31.12.2024 ist {} €."
+    assert short("Wie hoch war der Endbestand zum 31.12.2024?", year.format("4.125,17")) == "4.125,17 €"
+    assert short("Wie hoch war der Endbestand zum 31.12.2024?", *map(year.format, ("4.125,17", "7.143,35"))) == ""
+
+
+def test_a_list_answers_if_it_says_what_it_lists():
+    contacts = passage("## 联系方式\n\n- 邮箱：a@b.cn\n- 电话：028-87825027\n", "航空学院")
+    subjects = passage("## 专业\n\n- 飞行器动力工程\n- 飞行器制造工程\n", "航空学院")
+    assert ask("航空学院有哪些专业？", contacts).short == ""
+    assert ask("航空学院有哪些专业？", subjects).short == "飞行器动力工程；飞行器制造工程"

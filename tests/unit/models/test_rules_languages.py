@@ -28,11 +28,18 @@ def parser() -> Parser:
      [("Bogotá", "location"), ("Universidad Nacional de Colombia", "organization"), ("Mercedes Barcha", "person")]),
     ("El puente cruza el río Ebro y lo proyectó don Julio por encargo de una panadería de Lorcilla.",
      [("río Ebro", "location"), ("Julio", "person"), ("Lorcilla", "location")]),
+    (("El Comité Ejecutivo y el Consejo de Pregrado eligen a Nicolás Castro. Art. 6 - Adicionalmente se vota la Cuenta "
+      "Pública."), [("Comité Ejecutivo", "organization"), ("Consejo de Pregrado", "organization"),
+                  ("Nicolás Castro", "person"), ("6", "number"), ("Cuenta Pública", "name")]),
     ("Le siège est à Séville, et Carlos Ghosn a dirigé le club d'aviron de Port-Mazeray jusqu'en 2019.",
      [("Séville", "location"), ("Carlos Ghosn", "person"), ("club d'aviron de Port-Mazeray", "organization"),
       ("2019", "date")]),
     ("Viele Studenten kommen aus China und werden von Frau Blum unterrichtet, im Sommer auch von Max Weber.",
      [("China", "location"), ("Blum", "person"), ("Max Weber", "person")]),
+    (("Im Protokoll steht, dass das Repair Café bei Bedarf in Präsenz oder in Bielefeld tagt und Tim Blum die Technik "
+      "Gruppe leitet. Herr Max Weber gibt den Vorsitz ab. Die Werkbank vom Verein 150 € ist in der Stadtbücherei Ulm."),
+     [("Bielefeld", "location"), ("Tim Blum", "person"), ("Max Weber", "person"), ("150 €", "number"),
+      ("Stadtbücherei Ulm", "organization")]),
     ("Он родился в городе Омске и служил на заводе «Полюс», где его учил инженер Илья Репин.",
      [("Омске", "location"), ("Полюс", "name"), ("Илья Репин", "person")]),
     ("लेख श्रीमती कमला देशवाल ने रामनगर शहर में १४ मई १९९७ को पढ़ा।",
@@ -56,6 +63,18 @@ def test_english_and_chinese_are_read_as_before(parser: Parser) -> None:
     assert cue_language("图书馆于1931年开放。", parser) == ""
     assert cue_language("La biblioteca abrió sus puertas en 1931 y es de la ciudad.", parser) == "es"
     assert cue_language("La biblioteca de la ciudad", parser) == "", "a few words may be a name in an English text"
+
+
+def test_a_list_of_names_is_in_the_language_of_the_titles_above_it(parser: Parser) -> None:
+    names = "Felix Blum, Karin Weber, Repair Café"
+    assert cue_language(names, parser) == ""
+    assert cue_language(names, parser, "Protokoll der Sitzung des Vereins\nAnwesende") == "de"
+    assert cue_language(names, parser, "Minutes of the meeting of the board\nPresent") == ""
+
+
+def test_addresses_are_in_no_language(parser: Parser) -> None:
+    text = "- [Kisten](https://www.blum.com/de/de/) und die Umfrage, die bis zum 3. Mai für alle Mitglieder offen ist"
+    assert cue_language(text, parser) == "de"
 
 
 def test_what_is_found_of_the_listed_names_does_not_fall() -> None:

@@ -117,6 +117,10 @@ def test_latin_names_are_whole_in_chinese_sentences(parser: Parser) -> None:
     ("瑞达包装位于苏州。", ["瑞达包装", "苏州"]),
     ("“小满食堂”由张敏创办。", ["小满食堂", "张敏"]),
     ("仲裁庭应当先行调解。", ["仲裁庭"]),
+    ("**党/团组织**的材料交到教务处，所在的周**为第一周。", []),
+    ("学生传媒中心活动加的是尽美。", []),
+    ("学院获批四川省教育厅高等学校课程立项。", ["四川省教育厅"]),
+    ("上海市劳动和社会保障局报经市人民政府批准后实施。", []),
 ])
 def test_pieces_of_words_and_sentences_are_no_chinese_names(sentence: str, names: list[str], parser: Parser) -> None:
     assert [mention.name for mention in mentions_of(sentence, parser)] == names

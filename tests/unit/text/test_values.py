@@ -54,6 +54,8 @@ def test_dates_in_a_text(text, found):
     ("百分之八十", {"百分之八十": "80 %"}), ("十五日", {"十五日": "15 d"}), ("3周", {"3周": "3 wk"}),
     ("48小时", {"48小时": "48 h"}), ("五名", {"五名": "5 名"}),
     ("6 months", {"6 months": "6 mo"}), ("第二年", {}), ("三年级", {}),
+    ("Saldo: 8.447,24 €, Beitrag 9,50 €", {"8.447,24 €": "8447.24 EUR", "9,50 €": "9.5 EUR"}),
+    ("电话：028-87838114 或 400-820-8820", {}),
 ])
 def test_numbers_with_what_they_measure(text, numbers):
     assert {text[start:end]: parse_number(text[start:end]) for start, end in find_numbers(text, counts=True)} == numbers
