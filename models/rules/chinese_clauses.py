@@ -45,17 +45,13 @@ def split_clauses(cells: Sequence[Cell], subject: Cell | None, kind: str) -> Ite
     """Yield the clauses of a Chinese sentence, each with what it is about first and its date next.
 
     Denied clauses are omitted. At the first clause that expresses doubt, the rest of the sentence is omitted too.
-
-    Args:
-        cells: the sentence.
-        subject: the text's subject, which pronouns refer to; None if it is not known.
-        kind: the kind of the subject.
+    `subject` is the text's, which pronouns refer to, and `kind` is its kind.
     """
     # `topic` is what the last clause was about, `standing_date` a date that is a clause of its own, and `pending` a
     # clause ending in 后 ("after") whose subject follows in the next one.
     topic, standing_date, pending = list[Cell](), list[Cell](), list[Cell]()
     # A line under a rule's title is about the rule: "2007年12月14日 国务院令第514号公布".
-    ruled = [subject] if subject is not None and kind == "work" and cells[0][0] == _DATE else []
+    rule = [subject] if subject is not None and kind == "work" and cells[0][0] == _DATE else []
     for clause in _split(cells):
         if _DOUBT.search(_typed(clause)):
             return
@@ -65,9 +61,9 @@ def split_clauses(cells: Sequence[Cell], subject: Cell | None, kind: str) -> Ite
         if not undated:
             standing_date = dates
             continue
-        when = (dates or standing_date) if len(dates) < 2 else []  # noqa: PLR2004
-        if ruled:
-            yield [*ruled, *when, *undated]
+        when = (dates or standing_date) if len(dates) < 2 else []  # noqa: PLR2004 - several dates stay in the clause
+        if rule:
+            yield [*rule, *when, *undated]
         if described := _DESCRIBED_NAME.match(_typed(undated)):  # "创建于2005年的绿舟基金会"
             name = undated[described.start("name")]
             yield [name, *when, *undated[slice(*described.span("description"))]]

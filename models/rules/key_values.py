@@ -35,18 +35,15 @@ _LEAST_LINES, _LEAST_FIELDS = 2, 3
 
 def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], bool], document: str,
                    ) -> Iterator[Row]:
-    """Find the key-value lines of a text.
+    """Yield the key-value lines of a chunk's text as rows, with the name that each line describes in the first cell.
 
     Args:
-        text: a chunk's text.
+        text: the text.
         title: the subject in the document's title, or "".
         heading: the headings above the chunk, outermost first, separated by " > ".
         names: returns True if a heading is a name.
         document: the document's name in the graph. If it consists of a key and the title ("RFC-20: Oslo Pumps"), lines
             under the title describe the document rather than the title.
-
-    Returns:
-        A row for each line, with the name that it describes in the first cell.
     """
     subject = document if document.endswith(f": {title}") else title
     block: list[tuple[int, int, Cell]] = []
@@ -77,6 +74,7 @@ def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: s
         lists_thing = _ITEM_NUMBER.match(pair.header) is not None
         described = subject if lists_thing else owner
         if described:
+            # Where the document is called like its subject, a list of things belongs to the subject.
             is_document = described == document and (owner == document or subject != title)
             header = DOCUMENT if is_document else ""
             yield Row(begin, end, (Cell(header, described), _listed_thing(pair, above) if lists_thing else pair))

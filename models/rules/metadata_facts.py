@@ -56,7 +56,7 @@ _PEOPLE_ON_A_LINE = re.compile(
 """A field of people in a text, and the indented lines that go on with it."""
 _AND = re.compile(r",? and ")
 _MAIL_FIELDS = words("from to cc 发件人 收件人 抄送")
-_SENTINEL = "."
+_LINE_AFTER_TEXT = "."  # ends a list at the end of the text
 _ET_AL = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 
 
@@ -75,7 +75,7 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
         person: the schema's type for people; if "", people are values of the document.
         evidence: the row's words.
         time: when the row holds, in the words of its field for the date.
-        relation: returns the schema's relation for a field's name, or the field's name if there is none.
+        relation: returns the relation for a field's name.
     """
     document = row.cells[0].value
     yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),),
@@ -148,12 +148,8 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
     """Yield a row of a document for each list of people whose label says so, such as "Present" or "Authors".
 
     The list stands behind its label on one line ("Present: Ann Lee, Bo Karl"), or below it ("## Present" above
-    "* Ann Lee @alee (guest)" and "* Bo Karl"). Both give a field "Present" with these people.
-
-    Args:
-        text: a chunk's text.
-        heading: the headings above the chunk, outermost first, separated by " > ".
-        document: the document's name in the graph; without one there is nothing to state.
+    "* Ann Lee @alee (guest)" and "* Bo Karl"). Both give a field "Present" with these people. `heading` has the
+    headings above the text, outermost first; without a `document` there is nothing to state.
     """
     if not document:
         return
@@ -162,9 +158,10 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
         people = read_people(field) if label_key(field.header) not in _MAIL_FIELDS else []
         if len(people) > 1 and all(_is_cased(one.name) for one in people):
             yield Row(match.start(), match.end(), (Cell(DOCUMENT, document), field))
-    # A list ends at the next line that is no item; `label` is the last line before it.
+    # A list ends at the next line that is no item; `label` is the last line before it. Each item is its place in the
+    # text, and its match if it is a person.
     label, items, start = heading.rpartition(BETWEEN)[2], list[tuple[int, int, re.Match[str] | None]](), 0
-    for line in (*text.split("\n"), _SENTINEL):
+    for line in (*text.split("\n"), _LINE_AFTER_TEXT):
         if ITEM_MARK.match(line):
             items.append((start, start + len(line), _LISTED_PERSON.fullmatch(line)))
         elif line.strip():

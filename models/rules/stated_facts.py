@@ -20,7 +20,7 @@ from ...text.scripts import has_han
 from .chinese_clauses import ANY_NAME, CHARACTERS, Cell, split_clauses
 from .recognition.spans import VALUES
 
-_FILES = ("sentence_forms.json", "chinese_forms.json")
+_ENGLISH_FILE, _CHINESE_FILE = "sentence_forms.json", "chinese_forms.json"
 _OPENING_QUOTES, _CLOSING_QUOTES = frozenset("\"“«《"), frozenset("\"”»》")
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
 _SUBJECT_OPENING = re.compile(r"(?:Its|The(?= population))(?= )")
@@ -102,13 +102,15 @@ class Pattern(NamedTuple):
 def load_forms() -> tuple[Pattern, ...]:
     """Return the forms of both files, with their parts inserted."""
     patterns = list[Pattern]()
-    for file in _FILES:
+    for file, is_clause in ((_ENGLISH_FILE, False), (_CHINESE_FILE, True)):
         content = json.loads(Path(__file__).with_name(file).read_text("utf-8"))
         for entry in content["forms"]:
-            for part, expression in [*content["parts"].items()] * 2:  # parts may have parts
-                entry["form"] = entry["form"].replace(f"<{part}>", expression)
-            patterns.append(Pattern(tuple(entry["says"]), entry["form"], tuple(map(tuple, entry["examples"])),
-                                    aside="aside" in entry, clause=file == _FILES[-1]))
+            form = entry["form"]
+            for _ in range(2):  # parts may contain parts
+                for part, expression in content["parts"].items():
+                    form = form.replace(f"<{part}>", expression)
+            patterns.append(Pattern(tuple(entry["says"]), form, tuple(map(tuple, entry["examples"])),
+                                    aside="aside" in entry, clause=is_clause))
     return tuple(patterns)
 
 
@@ -141,13 +143,9 @@ class FactForms:
 
     def find(self, text: str, mentions: Sequence[Mention], sentences: Sequence[tuple[int, int]],
              subject: Mention | None) -> Iterator[Stated]:
-        """Find the facts of a text.
+        """Yield the facts of a text's sentences, given as (start, end); its names and values are ascending.
 
-        Args:
-            text: the text.
-            mentions: the names and values of the text, ascending.
-            sentences: (start, end) of the sentences of the text.
-            subject: the subject of the text; pronouns and "the company" at the beginning of a sentence refer to it.
+        Pronouns and "the company" at the beginning of a sentence refer to the `subject` of the text.
         """
         for start, end in sentences:
             if text[end - 1] in "?？":
@@ -188,15 +186,9 @@ class FactForms:
 
 def _end_names(clause: Sequence[Cell], match: re.Match[str], end: str,
           kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the names at an end of a fact, each with the kind that the form gives it, or "" if it gives none.
+    """Yield the names at the "head" or "tail" of a fact, each with the kind that the form gives it, or "" for none.
 
-    An end that is no name in the form, or the name of an award, is yielded as one text.
-
-    Args:
-        clause: the clause.
-        match: the match of the form with the clause.
-        end: "head" or "tail".
-        kinds: the kinds of the form's ends.
+    An end that is no name in the form (`kinds` lacks it), or the name of an award, is yielded as one text.
     """
     end_cells = clause[slice(*match.span(end))]
     if kinds.get(end, "award") == "award":
@@ -209,7 +201,7 @@ def _end_names(clause: Sequence[Cell], match: re.Match[str], end: str,
 
 
 def _compile(form: str, *, aside: bool) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return the regular expression of a clause's form, and the kind of each end that is a name or a value.
+    """Return the regular expression of a clause's form, and the first kind of each end that is a name or a value.
 
     An optional date and adverbs are inserted after the first name. Unless `aside`, lists may replace names.
     """

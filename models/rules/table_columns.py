@@ -33,23 +33,17 @@ _Value = Callable[[str], tuple[float, ...] | None]
 
 def find_extreme(question: Question, units: Sequence[Unit], passages: Sequence[Passage],
                  ) -> tuple[str, str, Sequence[Unit]] | None:
-    """Return the row with the largest or smallest value in the column that a question compares by, or None.
+    """Return the answer to "Which boat is the oldest?" or "Which boat has the most passengers?", or None.
 
-    A superlative needs the whole table: a row that is missing between two passages may have a larger value.
-
-    Args:
-        question: "Which boat is the oldest?", "Which boat has the most passengers?".
-        units: the units of the passages; a table consists of the rows with one heading and one first header.
-        passages: the passages.
-
-    Returns:
-        The first cells of the winning rows, a line with the best values, and their rows.
+    It is the first cells of the rows with the largest or smallest value in the column that the question compares by, a
+    line with the best values, and their rows. A table consists of the rows with one heading and one first header. A
+    superlative needs the whole table: a row that is missing between two passages may have a larger value.
     """
     degree = _DEGREE_WORD.search(question.text)
     if degree is None or question.expected in {"number", "reason", "polar"}:
         return None
     if (degree["word"] or "").lower().endswith("er") and not _COMPARISON.search(question.text):
-        return None  # 'member' is not a comparative
+        return None  # a word such as "member" is a comparative only beside "or" or "than"
     tables: dict[tuple[str, str], dict[_Cells, Unit]] = {}
     for unit in units:
         if unit.row is not None and unit.row.cells[0].header != DOCUMENT:

@@ -55,7 +55,7 @@ _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in n
 
 
 def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document: str = "") -> tuple[Extraction, str]:
-    """Return the facts of the rows of a chunk.
+    """Return the facts of the rows of a chunk, each with its row as evidence, and the text without these rows.
 
     Args:
         text: the chunk's text.
@@ -63,9 +63,6 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
         heading: the headings above the chunk, outermost first.
         schema: the schema whose types and relations are compared with headers.
         document: the document's name in the graph.
-
-    Returns:
-        The facts, each with its row as evidence, and the text without the rows that were read.
     """
     rows = list(find_rows(text))
     found = facts_of_rows(rows, text, title, heading, schema, document=document)
@@ -169,13 +166,9 @@ def _distinguishing_columns(rows: Iterable[Row]) -> dict[Cell, str]:
 
 
 def _condition(row: Row, header: str, time: str, distinguishing: str) -> str:
-    """Return when and with what a value of a row holds, such as "2020; type: cold".
+    """Return when and with what the value under a `header` holds, such as "2020; type: cold".
 
-    Args:
-        row: the row.
-        header: the header of the value.
-        time: when the row holds.
-        distinguishing: the column by which the rows of one subject differ, or "".
+    `distinguishing` is the column by which the rows of one subject differ, or "".
     """
     qualifiers = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == distinguishing != header)
     return "; ".join(filter(None, [time, *(one for one in qualifiers if split_qualifiers(one)[1])]))
@@ -217,8 +210,8 @@ def _is_time(header: str) -> bool:
 class _Column(NamedTuple):
     """A column of entities.
 
-    `label` is the relation between the row and the entities, `backward` tells whether it leads from them to the row,
-    and `type` is their type, or "" if it is not known.
+    `label` is the relation between the row and the entities; with `backward` it leads from them to the row. `type` is
+    their type, or "" if it is not known.
     """
 
     label: str
@@ -262,12 +255,8 @@ class _SchemaHeaders:
     def type_of_rows(self, header: str, above: Sequence[str]) -> tuple[str, bool]:
         """Return the type of the rows' subjects, and whether it is known.
 
-        It is given by the header of their column, else by the headings above. Otherwise it is not known, and the
-        schema's most general type is returned, or the header if the schema is open or has none.
-
-        Args:
-            header: the header of the rows' first column.
-            above: the headings above the rows, nearest first.
+        It is given by the header of their first column, else by the headings above, nearest first. Otherwise it is not
+        known, and the schema's most general type is returned, or the header if the schema is open or has none.
         """
         # A heading names the things below it in the plural: the rows below "Specification" are no documents.
         plurals = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]

@@ -53,13 +53,7 @@ _LONGEST_PLAIN_PLACE = 3
 
 def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
                        masked: Sequence[tuple[int, int]]) -> list[Place]:
-    """Return the places of the names in Chinese sentences, in order and without overlaps.
-
-    Args:
-        text: the text.
-        sentences: (start, end) of its Chinese sentences.
-        masked: (start, end) of parts that are not searched.
-    """
+    """Return the names in Chinese sentences outside the `masked` parts, in order and without overlaps."""
     if not sentences:
         return []
     found: list[Place] = []
@@ -128,8 +122,8 @@ def _name_end(words: Sequence[Word], at: int) -> int:
             words[stop].end - words[at].start <= _LONGEST_NAME):
         stop += 1
         last = words[stop - 1].text
-        ends_in_trade = words[at].tag == "ORG" and stop == end + 1 and last in _TRADES and all(
-            word.tag not in _NOUN_TAGS for word in words[stop : stop + 1])  # not 国务院教育行政部门
+        is_before_noun = any(word.tag in _NOUN_TAGS for word in words[stop : stop + 1])  # 国务院教育行政部门
+        ends_in_trade = words[at].tag == "ORG" and stop == end + 1 and last in _TRADES and not is_before_noun
         if not is_complete and (last.endswith(_BODY_ENDINGS) or last in _SITE_NOUNS or ends_in_trade):
             end = stop
     if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
@@ -140,8 +134,9 @@ def _name_end(words: Sequence[Word], at: int) -> int:
 
 
 def _is_next(word: Word, other: Word) -> bool:
-    """Return True if no space separates two words; a space between a Latin and a Chinese word is allowed."""
-    return other.start - word.end <= (word.text[-1].isascii() and not other.text[0].isascii())
+    """Return True if no space separates two words; one space between a Latin and a Chinese word is allowed."""
+    is_latin_before_chinese = word.text[-1].isascii() and not other.text[0].isascii()
+    return other.start - word.end <= int(is_latin_before_chinese)
 
 
 def _kind_of_words(words: Sequence[Word]) -> str:

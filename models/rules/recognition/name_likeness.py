@@ -31,9 +31,7 @@ _LEAST_OF_PERSON = -0.045
 def may_be(kind: str, name: str) -> bool:
     """Return True if the words of a name are used like names of a kind, or are spelled as no common word is.
 
-    Args:
-        kind: "person", "location" or "organization".
-        name: words with capitals.
+    The kind is "person", "location" or "organization".
     """
     parts = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
     if kind == "person":

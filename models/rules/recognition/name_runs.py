@@ -34,20 +34,16 @@ class NameRuns:
     """The runs of capitalised words of a text."""
 
     def __init__(self, text: str, barriers: Sequence[tuple[int, int]], title: str = "") -> None:
-        """Find the runs.
+        """Find the runs; `barriers` are (start, end) of words that are not part of names, such as peoples and dates.
 
-        Args:
-            text: the text.
-            barriers: (start, end) of words that are not part of names, such as peoples and dates.
-            title: the subject of the text. Its words are names even at the beginning of a sentence, where any word has
-                a capital.
+        The words of the title are names even at the beginning of a sentence, where any word has a capital.
         """
         self._text = text
         self._title_words = frozenset(title.split())
         self._barred = {at for start, end in barriers for at in range(start, end)}
         self._run_of = {at: match.span() for match in _RUN.finditer(text) for at in range(*match.span())}
 
-    def several(self) -> Iterator[tuple[int, int]]:
+    def of_several_words(self) -> Iterator[tuple[int, int]]:
         """Yield the (start, end) of runs of at least two words.
 
         The first word of a sentence is cut off, and so are words that do not begin or end names, such as roles.
