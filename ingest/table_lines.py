@@ -130,9 +130,9 @@ def _may_be_name(value: str, cells: Sequence[str]) -> bool:
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     """Return True if a table lists properties of its title: two columns, without header or with one that says so."""
-    label, value = map(label_key, header) if len(header) == _PAIR else ("", "" if not header else "-")
-    return (label in _PROPERTY and value in _VALUE and 0 < len(sample) < _SAMPLE
-            and max(map(len, sample)) == _PAIR)
+    label, value = map(label_key, header) if len(header) == _PAIR else ("", "")
+    says_so = not header or (len(header) == _PAIR and label in _PROPERTY and value in _VALUE)
+    return says_so and 0 < len(sample) < _SAMPLE and max(map(len, sample)) == _PAIR
 
 
 def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
@@ -240,12 +240,7 @@ def _is_counted_up(cells: Sequence[str]) -> bool:
 
 
 def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:
-    """Return a column's name and its unit, which is "" unless most of the column's cells are values.
-
-    Args:
-        written: the header as the table has it.
-        cells: the cells below it.
-    """
+    """Return the name of the column below a header, and its unit, which is "" unless most of its cells are values."""
     label = " ".join(written.replace("_", " ").split())
     sample = cells[:_JUDGED]
     if sample and sum(map(is_value, sample)) >= _MOSTLY * len(sample):

@@ -150,10 +150,9 @@ def _with_single_letters(data: bytes, pages: list[_Page], broken: dict[int, str]
 
 
 def _with_recognised(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
-    """Recognise the text of pages that are only pictures or have broken fonts.
+    """Return the pages with the recognised text of those that are only pictures or have broken fonts.
 
-    Returns:
-        The pages with the recognised texts, and a message about the pages that could not be read, or "".
+    Also return a message about the pages that could not be read, or "".
     """
     broken = {number for number, page in enumerate(pages) if is_gibberish(page.text)}
     pages = [page._replace(text="") if number in broken else page for number, page in enumerate(pages)]
@@ -182,13 +181,10 @@ def _list_pages(numbers: list[int]) -> str:
 
 
 def _with_tables(data: bytes, pages: list[_Page], title: str, broken: dict[int, str]) -> list[str]:
-    """Return the text of each page, with its tables as rows.
+    """Return the text of each page, with its tables as rows, which are found until a budget of time is used up.
 
-    Args:
-        data: the file's bytes.
-        pages: its pages. Their tables are found until a budget of time is used up.
-        title: the subject of tables without a heading.
-        broken: gets the cause for each page, by its number, whose tables cannot be read.
+    `title` is the subject of tables without a heading. `broken` gets the cause for each page, by its number, whose
+    tables cannot be read.
     """
     wanted: dict[int, tuple[int, str]] = {}
     budget = _TABLES_FROM

@@ -206,14 +206,8 @@ def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
 def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
     """Return whether a page's first table continues the last table of the page before, and which rows it repeats.
 
-    It continues that table if both have the same columns, only headers and footers of pages are between them, and it
-    has no other captions or header of its own.
-
-    Args:
-        before: the page before.
-        parts: the parts so far of its last table.
-        layout: the page.
-        table: its first table.
+    It continues that table (whose parts so far are `parts`) if both have the same columns, only headers and footers of
+    pages are between them, and it has no other captions or header of its own.
 
     Returns:
         How many of the table's first rows repeat the captions and header of the one before; None if it is a table of

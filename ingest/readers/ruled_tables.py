@@ -200,11 +200,7 @@ def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]])
     """Return a grid in which the first row, or the first of two columns, is marked as headers if it stands out.
 
     The first row stands out if no row below has any of its fonts. The first of two columns stands out if the second
-    has none of its fonts, or if most of its cells end with a colon.
-
-    Args:
-        grid: the cells.
-        fonts: the fonts of the words at each place of the grid.
+    has none of its fonts, or if most of its cells end with a colon. `fonts` has those of the words at each place.
     """
     top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)
     top_fonts, fonts_below = (frozenset().union(*(font for row in rows for font in row)) for rows in (
