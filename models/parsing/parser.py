@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 _LONG_RUN = re.compile(r"\S{100,}")
 _WORD = re.compile(r"[^\W\d_]+")
-_CHARACTERS_COUNTED = 2000
-"""The number of characters at the beginning of a text by which its language is found."""
+_CHARACTERS_COUNTED = 2000  # the number of characters at the beginning of a text by which its language is found
 _LONGEST_SENTENCE = 150
 """The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
 

@@ -36,8 +36,7 @@ _DOUBT_WORDS = words(
     "allegedly supposedly reportedly possibly perhaps maybe probably hardly proposed planned alleged "
     "attempted supposed potential rumoured rumored hypothetical failed possibility idea risk chance")
 """Words around what a text does not state as true: "the claim that", "the proposed takeover of"."""
-_FARTHEST_JOINED_VERB = 5
-"""The distance in words, exclusive, up to which a joined passive verb shares its agent."""
+_FARTHEST_JOINED_VERB = 5  # the distance in words, exclusive, up to which a joined passive verb shares its agent
 _NEGATIVE_SUBJECTS = words("nobody none neither no")
 """Words that deny a statement as its subject ("nobody founded") or before the subject ("no company founded")."""
 _PROPER_NOUN_TAGS = frozenset({"NNP", "NNPS"})
@@ -301,8 +300,8 @@ def _find_noun_of_clause(clause: "Token", first: "Token") -> "Token":
         return parsed_noun
     if parsed_noun.text.islower() or parsed_noun.i >= first.i:  # not a name before the clause
         return parsed_noun
-    return next((one for one in parsed_noun.ancestors if one.dep_ in {"attr", "appos"} and one.tag_ == "NN"
-                 and one.lemma_ != "part"), parsed_noun)
+    common_nouns = (one for one in parsed_noun.ancestors if one.dep_ in {"attr", "appos"} and one.tag_ == "NN")
+    return next((one for one in common_nouns if one.lemma_ != "part"), parsed_noun)  # not in "is part of Norway"
 
 
 def all_joined(token: "Token") -> Iterator["Token"]:

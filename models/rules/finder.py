@@ -34,23 +34,18 @@ Scores = NDArray[np.float64]
 
 _PASSAGES_READ, _PASSAGES_READ_OF_NAMED = 9, 12
 """The most passages read, best first, and the most of each document that the question names."""
-_MOST_TITLES_WITH_NAME = 2
-"""A name in the titles of more documents than these does not identify a document."""
-_CONTEXT_WEIGHT = 0.5
-"""The weight of a word in a sentence before the one that asks."""
+_MOST_TITLES_WITH_NAME = 2  # a name in the titles of more documents than these does not identify a document
+_CONTEXT_WEIGHT = 0.5  # the weight of a word in a sentence before the one that asks
 _LEAST_GAIN = 0.05
 """The least share of the question's words that a quote must add to the best quote to be shown as its complement."""
-_TOO_SHORT_NAME = 3
-"""A capitalised word of at most this many letters does not count as a name."""
+_TOO_SHORT_NAME = 3  # a capitalised word of at most this many letters does not count as a name
 _HEADING_WEIGHT, _NEIGHBOUR_WEIGHT = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
 _REFERRING_OPENING = re.compile(
     r"(?:This|It|They|These|He|She|Its|Their|其|它|该|这)(?![a-z])(?! (?:document|section|page)\b)")
 """The beginning of a sentence that speaks of what the one before names."""
-_RANK_BONUS, _KIND_BONUS = 0.2, 0.15
-"""The bonus for the best passage's rank, and for a span of the expected kind."""
-_UNITS_SEARCHED_FOR_SPANS = 8
-"""The number of units of a question that are searched for spans, best first."""
+_RANK_BONUS, _KIND_BONUS = 0.2, 0.15  # the bonus for the best passage's rank, and for a span of the expected kind
+_UNITS_SEARCHED_FOR_SPANS = 8  # the number of units of a question that are searched for spans, best first
 _MOST_QUOTES = 3
 _MEASURE_WORDS = words("long old far tall high large big deep fast heavy wide often late early name")
 """Words of 'how long' and similar forms, which an answer need not contain."""
@@ -157,7 +152,7 @@ class Finder:
         best_by_document = {self.passages[item.unit.passage - 1].document: item for item in reversed(found)}
         of_named = [best_by_document[document] for document in self.named if document in best_by_document][:most]
         first = (of_named or found)[:1]
-        chosen: dict[str, Found] = {}
+        chosen: dict[str, Found] = {}  # the best ones leave a place for the complement
         for item in (*of_named, *found[:most - 1], *self._complements(first, found), *found):
             if len(chosen) < most and all(_is_apart(self._place(item.unit), self._place(other.unit))
                                           for other in chosen.values()):

@@ -8,8 +8,7 @@ from ...text.lexicon import words
 from .question import analyse
 from .recognition.names import find_names, names_in
 
-_LONGEST_MESSAGE = 1_000
-"""The longest message read in characters; longer messages name their subject."""
+_LONGEST_MESSAGE = 1_000  # the longest message read in characters; longer messages name their subject
 _MESSAGES_READ = 12
 _OPENING = re.compile(r"^(?:(?:and|but|so|then|ok|okay|also)[,\s]+)?(?:(?:what|how) about\s+)?|"
                       r"^(?:那么?(?![里儿个座家位所条])|而且?|所以|然后|还有)[，,]?\s*", re.IGNORECASE)

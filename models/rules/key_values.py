@@ -22,14 +22,11 @@ _NOT_KEYS = words(
     "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
     "attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
-_ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")
-"""A key that is the number of a thing: such lines list things."""
+_ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things
 _DEFAULT_HEADER = "includes"
 _LINK = re.compile(r"[\[<(]?https?:")
 _MOST_KEY_WORDS = 4
-"""The most words of a key."""
-_MOST_HEADINGS_OF_FORM = 2
-"""The most headings above the fields of a document: its title and one more."""
+_MOST_HEADINGS_OF_FORM = 2  # the most headings above the fields of a document: its title and one more
 _LEAST_LINES, _LEAST_FIELDS = 2, 3
 
 

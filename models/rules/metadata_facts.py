@@ -18,12 +18,9 @@ from ...text.table_rows import DOCUMENT, LIST_MARK, Cell, Row
 
 ALIAS = "alias"
 _LONGEST_VALUE = 1000
-_LONGEST_ITEM = 60
-"""Characters of an item of a list; what is longer is prose with a semicolon in it."""
-_MOST_WORDS = 5
-"""The most words of a person's name, and of what is said above a list of people."""
-_LONGEST_PARTICLE = 3
-"""Letters of a word within a name that may be in lower case: "van", "de"."""
+_LONGEST_ITEM = 60  # characters of an item of a list; what is longer is prose with a semicolon in it
+_MOST_WORDS = 5  # the most words of a person's name, and of what is said above a list of people
+_LONGEST_PARTICLE = 3  # letters of a word within a name that may be in lower case: "van", "de"
 _PROSE_FIELDS = words("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
 _FIELDS_OF_PEOPLE = words(
@@ -44,8 +41,7 @@ _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
 _NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
 _NON_LETTERS = re.compile(r"[\W_]+")
-_PEOPLE_SEPARATOR = re.compile(r"[,;、，；](?![^()<>]{0,200}[)>])")
-"""What separates people, outside brackets."""
+_PEOPLE_SEPARATOR = re.compile(r"[,;、，；](?![^()<>]{0,200}[)>])")  # what separates people, outside brackets
 _LISTED_PERSON = re.compile(
     rf"{ITEM_MARK.pattern}[*\[]*(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){{1,4}}|[{CJK}]{{2,4}})\**"
     r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")

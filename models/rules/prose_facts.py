@@ -39,14 +39,11 @@ _SAID_OF_UNNAMED = re.compile(
 _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _EMPLOYING_VERBS = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" introduces a post: "works as a"."""
-_LONGEST_TEXT = 1000
-"""The most characters of a text that is parsed as one."""
+_LONGEST_TEXT = 1000  # the most characters of a text that is parsed as one
 _FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
-_DEPUTY_WORDS = words("vice deputy assistant associate")
-"""Words that make a post that of a deputy."""
+_DEPUTY_WORDS = words("vice deputy assistant associate")  # words that make a post that of a deputy
 _NOUN_ROLES = frozenset({"self", "whole", "of", "poss"})
-_RoleNouns = tuple[tuple[str, ...], frozenset[str]]
-"""Roles, and nouns in one of them."""
+_RoleNouns = tuple[tuple[str, ...], frozenset[str]]  # roles, and nouns in one of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,11 +31,9 @@ _VAGUE_OPENINGS = words(
 _VAGUE_ADJECTIVES = words(
     "complete full great good better best excellent different additional further necessary important")
 """Adjectives that do not say which one is meant: "complete transparency"."""
-_INCOMPLETE_OFFICES = words("head leader chief")
-"""Offices that say nothing alone, without "of ..."."""
+_INCOMPLETE_OFFICES = words("head leader chief")  # offices that say nothing alone, without "of ..."
 _BEFORE_COMMON_NOUN = words("a an each any no this every such another")
-_CAPITALISED_NON_NAMES = CALENDAR | ROLES | GENERIC_ACRONYMS
-"""Capitalised words that are no names."""
+_CAPITALISED_NON_NAMES = CALENDAR | ROLES | GENERIC_ACRONYMS  # capitalised words that are no names
 _PART_NOUNS = words("county district municipality borough canton commune prefecture parish archipelago board "
                     "north south east west northeast northwest southeast southwest center centre heart middle coast "
                     "shore island outskirt outskirts province region city town village headquarters headquarter seat "
@@ -54,8 +52,7 @@ _LONGEST_PHRASE, LONGEST_SENTENCE = 12, 90
 _BRACKETS = frozenset("()[]“”\"")
 _LONGEST_ROLE_LINE = 15
 _SHORT_PHRASE = 5
-_MOST_TELLING_KINDS = 3
-"""With more kinds than these, an end does not tell what a name of unknown kind is."""
+_MOST_TELLING_KINDS = 3  # with more kinds than these, an end does not tell what a name of unknown kind is
 _ASSIGNABLE_KINDS = words("person organization location product")
 """The kinds that a pattern may give a name of unknown kind."""
 _OMITTED_CLAUSES = frozenset({"relcl", "acl", "advcl", "appos", "parataxis"})

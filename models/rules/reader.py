@@ -9,13 +9,7 @@ from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from ...schemas.extraction import (
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-    ExtractionRequest,
-)
+from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.lexicon import words
@@ -45,13 +39,9 @@ _TYPES_OF_KINDS = {
     "award": ("award", "奖项"),
 }
 """The names that schemas use for the type of each kind."""
-_CONFIDENCE = 0.9
-"""The confidence of a fact: the forms are right nine times in ten."""
-_LONGEST_TITLE = 10
-_LONGEST_NAMING_HEADING = 4
-"""The most words of a title, and of a heading that is a name."""
-_CACHED_TEXTS = 512
-"""Titles and headings whose spans are cached: the chunks of a document share them."""
+_CONFIDENCE = 0.9  # the confidence of a fact: the forms are right nine times in ten
+_LONGEST_TITLE, _LONGEST_NAMING_HEADING = 10, 4  # the most words of a title, and of a heading that is a name
+_CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of a document share them
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
 _FILE_NAME = re.compile(r"\.\w{1,5}$|[\\/_]")

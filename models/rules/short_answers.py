@@ -13,8 +13,7 @@ from .recognition.spans import VALUES
 from .stated_lists import counted, listed, verdict
 from .units import Unit
 
-_LEAST_COVERED = 0.55
-"""The share of a question's words that a sentence must contain for its only span to be the answer."""
+_LEAST_COVERED = 0.55  # the share of a question's words that a sentence must contain for its only span to be the answer
 _LEAST_WORD_CERTAINTY = 0.4
 """The least certainty that the sentence, or an adjacent one, says each word of the question that is no name."""
 _LIMITING_WORD = re.compile(
@@ -124,7 +123,8 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     """
     text, value_places = best.unit.text, list[tuple[int, int]]()
     asks_for_name = question.expected not in VALUES
-    described = re.match(rf"([^,.;:()\n]{{2,50}}){_apposition_form(question.focus)}", text, re.IGNORECASE)
+    apposition = rf", (?:an?|the) [^,.;]{{0,80}}\b{re.escape(question.focus)}\b"  # ", a company" for "company"
+    described = re.match(rf"([^,.;:()\n]{{2,50}}){apposition}", text, re.IGNORECASE)
     if question.focus and asks_for_name and described:
         return [described[1]]
     for span in best.spans:
@@ -140,9 +140,7 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     return list({canonical_name(text[start:end]): text[start:end] for start, end in value_places}.values())
 
 
-def _apposition_form(noun: str) -> str:
-    """Return a regular expression for an apposition with a noun: ", a private company" for "company"."""
-    return rf", (?:an?|the) [^,.;]{{0,80}}\b{re.escape(noun)}\b"
+
 
 
 def _in_asked_clause(question: Question, text: str, values: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -302,8 +300,8 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages:
     for other in others:
         is_same_table = other.cells[0].header == row.cells[0].header
         fits_as_well = _shared_words(question, other) >= shared
-        if is_same_table and other.cells != row.cells and fits_as_well and (
-                _value_under(other, cell.header) != cell.value):
+        other_value = next((one.value for one in other.cells if one.header == cell.header), "")
+        if is_same_table and other.cells != row.cells and fits_as_well and other_value != cell.value:
             return None
     return _cell_text(cell), unit
 
@@ -367,8 +365,7 @@ def _figures(text: str) -> set[str]:
     return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
 
 
-def _value_under(row: Row, header: str) -> str:
-    return next((cell.value for cell in row.cells if cell.header == header), "")
+
 
 
 def _cell_text(cell: Cell) -> str:

@@ -24,8 +24,7 @@ _DATE_HEADER = re.compile(
     r"\b(?:born|birth|built|made|founded|opened|started?|since|from|joined|came|arrived|year|date)\b",
     re.IGNORECASE)
 _ROWS_SHOWN = 3
-_LARGEST_GAP = 8
-"""The most characters between two parts of one table: only line breaks, no row."""
+_LARGEST_GAP = 8  # the most characters between two parts of one table: only line breaks, no row
 
 _Cells = tuple[Cell, ...]
 _Value = Callable[[str], tuple[float, ...] | None]

@@ -26,8 +26,7 @@ from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
 from .metadata_facts import facts_of_metadata
 from .useful_rows import useful_rows
 
-_LONGEST_VALUE = 200
-"""The longest cell that is a value; a longer one is prose for the reasoner."""
+_LONGEST_VALUE = 200  # the longest cell that is a value; a longer one is prose for the reasoner
 _NOUNS = {
     "person": "employee staff customer contact member attendee participant speaker author owner 员工 姓名 人员 客户",
     "organization": "supplier vendor client partner manufacturer employer publisher 供应商 客户单位 制造商 厂家",
@@ -36,8 +35,7 @@ _NOUNS = {
     "location": "plant office warehouse branch store 城市 地址 工厂",
 }
 """The headers of columns and lists of things, by the type that schemas have for them."""
-_HEADER_ENDINGS = (" name", " title", "名称", "姓名")
-"""The endings that a header adds to the noun for its cells."""
+_HEADER_ENDINGS = (" name", " title", "名称", "姓名")  # the endings that a header adds to the noun for its cells
 _TIME_HEADERS = frozenset(label_key(header) for header in (
     "year", "fiscal year", "financial year", "quarter", "month", "date", "period", "as of", "since", "from",
     "valid from", "until", "valid until",
@@ -45,8 +43,7 @@ _TIME_HEADERS = frozenset(label_key(header) for header in (
 """The headers of columns that say when the rest of a row holds."""
 _BOUND_HEADER = re.compile(r"since|from|until|至$", re.IGNORECASE)
 """Headers without which a cell would say another time: "until: 2020" is not "2020"."""
-_NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
-"""What lists, prompts and addresses contain."""
+_NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")  # what lists, prompts and addresses contain
 _LIST_SEPARATOR = "、"
 _AMBIGUOUS_HEADERS = words(
     "network label labels item items notes note order host term head status series part arm unit method")

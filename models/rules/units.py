@@ -15,8 +15,7 @@ from ...text.table_rows import Row, find_rows
 
 LONGEST_QUOTE = 400
 """The width in columns to which a quote is extended by adjacent sentences; a Chinese character has two columns."""
-_LONGEST_LIST = 600
-"""The width in columns up to which a list is quoted whole."""
+_LONGEST_LIST = 600  # the width in columns up to which a list is quoted whole
 _HORIZONTAL_RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")
 _ITEM = re.compile(rf"{LIST_MARK.pattern}\S")
 _LABEL = re.compile(r"(?:\d{1,3}[.)]\s{1,3})?(?:\*\*([^*\n]{1,80})\*\*|"

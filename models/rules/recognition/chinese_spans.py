@@ -40,8 +40,7 @@ _COMMON_NOUNS = words(
 _COURT_ENDINGS = ("仲裁庭", "法庭", "合议庭")
 _SITE_ENDINGS = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
-_SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
-"""The part of a place that is not its name: 浙江省 in 浙江省东部."""
+_SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")  # 东部 in 浙江省东部
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
 _NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险")
 """Endings of common nouns that the tagger labels as organizations."""

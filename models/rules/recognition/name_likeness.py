@@ -21,8 +21,7 @@ _TYPICAL_THINGS = words(
     "project policy group system service price network general product data software market office public")
 _LEAST_CLOSENESS = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
 """How much closer a common word, and a rare one, must be to names than to things, as a difference of cosines."""
-_LEAST_OF_ACRONYM = 0.1
-"""How much closer an acronym must be."""
+_LEAST_OF_ACRONYM = 0.1  # how much closer an acronym must be
 _LEAST_OF_PERSON = -0.045
 """The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
 

@@ -10,8 +10,7 @@ from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 _CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if letter.isupper())
 _PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"
          rf"(?:\.(?=[{_CAPITALS}]))?)")
-_LONGEST_RUN = 15
-"""The most words of a run after the first one."""
+_LONGEST_RUN = 15  # the most words of a run after the first one
 _RUN = re.compile(rf"{_PART}(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
 _WORD = re.compile(r"[\w’'.&-]+")
 _OF = re.compile(r"(?:\sof(?:\sthe)?\s)")

@@ -41,7 +41,7 @@ def find_names(text: str) -> list[Place]:
     places.extend(place for place in runs if language != "de" or " " in text[slice(*place)])
     names: list[Place] = []
     for start, end in places:
-        if all(end <= other_start or start >= other_end for other_start, other_end in names):
+        if all(end <= other_start or start >= other_end for other_start, other_end in names):  # the first one counts
             names.append((start, end))
     return sorted(names)
 

@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["VALUES", "Span", "cue_language", "find_spans", "name_of"]
 
 _HAN = re.compile(f"[{CJK}]")
-_LONGEST_REPEATED_TITLE = 12
-"""The most characters of a Chinese title whose repetitions in the text are names."""
-_HAN_SHARE = 0.15
-"""The share of Han characters above which a sentence is read as Chinese."""
+_LONGEST_REPEATED_TITLE = 12  # the most characters of a Chinese title whose repetitions in the text are names
+_HAN_SHARE = 0.15  # the share of Han characters above which a sentence is read as Chinese
 
 
 def cue_language(text: str, parser: Parser) -> str:

@@ -71,8 +71,7 @@ _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Ex
 _RANK_WORDS = words("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
-_LONGEST_NAME = 9
-"""The most words of a name; only titles of works and names of events are longer."""
+_LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer
 
 
 def without_emphasis(text: str) -> str:

@@ -23,8 +23,7 @@ _KATAKANA = r"[\u30a1-\u30fa\u30fc]"
 _JAPANESE_NON_NAME = re.compile(r"[^A-Z\u30a1-\u30fa]*\Z|.*(?:ます|です|ました|でした|ません)\Z")
 """What Japanese quotation marks hold that is no name: common words and sentences."""
 _ARABIC_ARTICLE = "ال"
-_ARABIC_VERB_LETTERS = ("ي", "ت", "و")
-"""The first letters of Arabic verbs and of words joined by 'and'."""
+_ARABIC_VERB_LETTERS = ("ي", "ت", "و")  # the first letters of Arabic verbs and of words joined by 'and'
 
 _Words = Sequence[re.Match[str]]
 
