@@ -303,9 +303,9 @@ class Validity(NamedTuple):
         The period is given by its first and last date, as ISO 8601. A fact without a stated time always holds. A
         planned fact never does, and a former one only on its stated dates.
         """
-        begin, end = _first_day(first), _last_day(last)
+        first_day, last_day = _first_day(first), _last_day(last)
         is_dated = any(time.kind != "with" for time in self.times)
-        return not is_dated or any(start <= end and begin <= stop for start, stop in self._periods())
+        return not is_dated or any(start <= last_day and first_day <= end for start, end in self._periods())
 
     def _periods(self) -> Iterator[tuple[_Day, _Day]]:
         """Yield the first and last days of the periods in which the fact holds.
