@@ -194,6 +194,7 @@ def _find_name_after_opening(noun: "Token") -> list["Token"]:
         return []
     later_names = (one for one in (*noun.head.children, *noun.subtree)
                    if one.tag_ in _PROPER_NOUN_TAGS and one.i > noun.i)
+    # The parser takes either the name or the description for the subject, and then the name for its apposition.
     described = [one for one in later_names if (one.dep_ == "nsubj" and one.head == noun.head) or (
         one.dep_ == "appos" and one.i + 1 == noun.head.i)]
     return described[:1]

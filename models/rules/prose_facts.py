@@ -195,7 +195,8 @@ def _pattern_words(token: "Token") -> Iterator[str]:
         yield "@an"
     is_predicate = token.dep_ == "attr" and token.head.lemma_ == "be" and token.head.dep_ != "advcl"
     has_there = any(child.dep_ == "expl" for child in token.head.children)  # "there is"
-    if is_predicate and not has_there and token.n_lefts + token.n_rights > 1:
+    says_more = token.n_lefts + token.n_rights > 1  # than an article
+    if is_predicate and not has_there and says_more:
         yield "@is"
 
 

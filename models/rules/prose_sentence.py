@@ -51,7 +51,7 @@ _LONGEST_PHRASE, LONGEST_SENTENCE = 12, 90
 """The most words of a value, and of a sentence that is parsed."""
 _BRACKETS = frozenset("()[]“”\"")
 _LONGEST_ROLE_LINE = 15
-_SHORT_PHRASE = 5
+_SHORT_PHRASE = 5  # characters of a phrase that is too short for an idea or substance
 _MOST_TELLING_KINDS = 3  # with more kinds than these, an end does not tell what a name of unknown kind is
 _ASSIGNABLE_KINDS = words("person organization location product")
 """The kinds that a pattern may give a name of unknown kind."""
@@ -341,7 +341,7 @@ class ProseSentence:
         return child.dep_ in _OMITTED_CLAUSES or (is_late_adjective and self.doc[child.left_edge.i - 1].text == ",")
 
     def _thing_phrase(self, token: "Token") -> str:
-        """Return the words of an idea or substance: a singular noun without an article; "" for any other token.
+        """Return the words of an idea or substance: a singular noun without an article, not too short; or "".
 
         A rare word counts even with an article, and then alone.
         """

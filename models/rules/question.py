@@ -208,7 +208,8 @@ def _english(text: str) -> tuple[Expected, str]:
                 return expected, word
         if kind := _KINDS.get(kind_of_noun(word)):
             return kind, word
-    asks_for_noun = match is not None and "happen" not in match["phrase"] and _NOUN_FOLLOWS.match(match[0])
+    is_verb = match is not None and "happen" in match["phrase"]  # "What happened in Oslo?"
+    asks_for_noun = match is not None and not is_verb and _NOUN_FOLLOWS.match(match[0])
     expected = "name" if asks_for_noun and noun_words else "text"
     return expected, noun_words[-1] if noun_words else ""
 

@@ -304,8 +304,8 @@ def _full_name(name: str, kinds: Mapping[str, str], title: str) -> str:
     title_words = title.split()
     looks_like_name = len(title_words) <= _LONGEST_NAMING_HEADING and all(
         part[0].isupper() and part[-1] != ":" for part in title_words)
-    if looks_like_name and name != title and _is_short_form(words, title_words) and (
-            len(words) > 1 or title_words[-1] == name):
+    may_be_first_name = len(words) == 1 and title_words[-1:] != [name]  # which others may have, too
+    if looks_like_name and name != title and _is_short_form(words, title_words) and not may_be_first_name:
         return title
     longer_names = [other for other, kind in kinds.items() if kind == "person" and _is_short_form(words, other.split())
                     and other.rpartition(" ")[2].rstrip(".") not in _SUFFIXES_OF_SONS]

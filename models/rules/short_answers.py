@@ -256,9 +256,11 @@ def _is_same_clause(question: Question, unit: Unit, at: int, length: int) -> boo
 
     The value, which begins at character `at`, then belongs to another subject.
     """
-    clause_end = next(end for start, end in _clauses(unit.text, [(at, at + length)]) if start <= at < end)
     names = [name for name in question.names if name in unit.text]
-    return question.language != "zh" or not names or any(name in unit.text[:clause_end] for name in names)
+    if question.language != "zh" or not names:
+        return True
+    clause_end = next(end for start, end in _clauses(unit.text, [(at, at + length)]) if start <= at < end)
+    return any(name in unit.text[:clause_end] for name in names)
 
 
 def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.scripts import has_han
-from .chinese_clauses import ANY_NAME, CHARACTERS, Cell, split_clauses
+from .chinese_clauses import ANY_NAME, CHARACTERS, Cell, marked_text, split_clauses
 from .recognition.spans import VALUES
 
 _ENGLISH_FILE, _CHINESE_FILE = map(Path(__file__).with_name, ("sentence_forms.json", "chinese_forms.json"))
@@ -135,7 +135,7 @@ class FactForms:
                 yield from self._facts_of_clauses(cells, subject, start, end)
                 continue
             cells = _mark_mentions(text, start, end, mentions, subject)
-            marked = "".join(character for character, _ in cells)
+            marked = marked_text(cells)
             for label, form in self._forms:
                 for match in form.finditer(marked):
                     head, tail = ("".join(words for _, words in cells[slice(*match.span(group))])
@@ -151,7 +151,7 @@ class FactForms:
         kind = subject.kind if subject else ""
         referent = (CHARACTERS[kind], subject.name) if subject and kind in CHARACTERS else None
         for clause in split_clauses(cells, referent, kind):
-            marked = "".join(character for character, _ in clause)
+            marked = marked_text(clause)
             dates = [words for character, words in clause if character == CHARACTERS["date"]]
             for label, form, kinds, aside in self._clause_forms:
                 match = form.match(marked)
@@ -221,10 +221,10 @@ def _mark_untagged(cells: list[Cell]) -> list[Cell]:
     """
     # Replacements shift what follows, so the last match of a form is replaced first.
     for kind, form in _UNTAGGED_NAMES:
-        for match in reversed([*form.finditer("".join(character for character, _ in cells))]):
+        for match in reversed([*form.finditer(marked_text(cells))]):
             name_cells = slice(*match.span(match.lastindex or 0))
             cells[name_cells] = [(CHARACTERS[kind], "".join(words for _, words in cells[name_cells]))]
-    for match in reversed([*_HONORIFIC.finditer("".join(character for character, _ in cells))]):
+    for match in reversed([*_HONORIFIC.finditer(marked_text(cells))]):
         del cells[slice(*match.span())]
     return cells
 

@@ -66,11 +66,12 @@ def _is_whole(units: Iterable[Unit], passages: Sequence[Passage]) -> bool:
     for unit in units:
         first_rows[unit.passage] = min(first_rows.get(unit.passage, unit), unit, key=lambda one: one.start)
     parts = sorted((passages[number - 1].document, passages[number - 1].start, number) for number in first_rows)
-    document, end, number = parts[0]
+    document, first_start, number = parts[0]
     first = passages[number - 1]
     begins_with_row = not first.text[:first_rows[number].start].strip()
-    if end > _LARGEST_GAP and not first.heading and begins_with_row:
+    if first_start > _LARGEST_GAP and not first.heading and begins_with_row:
         return False
+    end = first_start
     for other, start, number in parts:
         if other != document or start > end + _LARGEST_GAP:
             return False

@@ -167,7 +167,10 @@ def _condition(row: Row, header: str, time: str, distinguishing: str) -> str:
 
     `distinguishing` is the column by which the rows of one subject differ, or "".
     """
-    qualifiers = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == distinguishing != header)
+    if header == distinguishing:
+        return time
+    qualifiers = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == distinguishing)
+    # What says when is no qualifier: it would be read as a time.
     return "; ".join(filter(None, [time, *(one for one in qualifiers if split_qualifiers(one)[1])]))
 
 
@@ -261,7 +264,7 @@ class _SchemaHeaders:
         nouns = plurals if is_ambiguous else [header, *plurals]
         known = next(filter(None, map(self._type, nouns)), "")
         default = header if self._schema.open else self.last_resort or header
-        return known or default, bool(known) and known != default
+        return known or default, bool(known) and known != default  # the most general type says nothing
 
     def relation(self, header: str, row_type: str) -> _Column | None:
         """Return the column of entities that a header means, or None if its cells are values.

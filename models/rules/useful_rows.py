@@ -43,7 +43,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
     If the first column only groups the rows ("Status") or states nothing, a column of names comes first.
     """
     for row in rows:
-        if row.cells[0].header == DOCUMENT:  # a title may be its summary, too: no merged cells
+        if row.cells[0].header == DOCUMENT:  # fields of a document: no merged cells or numbered rows
             yield row
             continue
         cells = list(_stating_cells(row))

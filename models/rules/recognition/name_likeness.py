@@ -34,12 +34,16 @@ def may_be(kind: str, name: str) -> bool:
     """
     parts = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
     if kind == "person":
+        first_and_last = [_closeness(word, kind) for word in (*parts[:1], *parts[-1:])]
         # A rare word, which the model hardly knows, does not speak against a person.
-        ends = [max(closeness, 0.0) if is_rare_word else closeness
-                for closeness, is_rare_word in (_closeness(word, kind) for word in (*parts[:1], *parts[-1:]))]
+        ends = [max(closeness, 0.0) if is_rare_word else closeness for closeness, is_rare_word in first_and_last]
         return bool(ends) and sum(ends) / len(ends) > _LEAST_OF_PERSON
-    return any(_is_spelled_like_name(word) or closeness > _LEAST_CLOSENESS[kind][is_rare_word]
-               for word in parts for closeness, is_rare_word in [_closeness(word, kind)])
+
+    def is_close(word: str) -> bool:
+        closeness, is_rare_word = _closeness(word, kind)
+        return closeness > _LEAST_CLOSENESS[kind][is_rare_word]
+
+    return any(_is_spelled_like_name(word) or is_close(word) for word in parts)
 
 
 def is_nearer(kind: str, other: str, name: str) -> bool:

@@ -40,6 +40,7 @@ class NameRuns:
         self._text = text
         self._title_words = frozenset(title.split())
         self._barred = {at for start, end in barriers for at in range(start, end)}
+        # The run that each character is in.
         self._run_of = {at: match.span() for match in _RUN.finditer(text) for at in range(*match.span())}
 
     def of_several_words(self) -> Iterator[tuple[int, int]]:
@@ -117,7 +118,8 @@ class NameRuns:
         Without such a capitalised noun before "of" it is `start`. Several words before "of" count only if the last one
         is a noun for a type.
         """
-        of_match = next((m for m in _OF.finditer(self._text, max(0, start - 9), start) if m.end() == start), None)
+        before = max(0, start - len(" of the "))
+        of_match = next((m for m in _OF.finditer(self._text, before, start) if m.end() == start), None)
         run = self._run_of.get(of_match.start() - 1) if of_match else None
         if of_match is None or run is None:
             return start

@@ -228,7 +228,7 @@ def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[
 
 
 def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
-    """Yield titles in quotation marks: all longer words have capitals, and the quotation does not end a sentence.
+    """Yield titles in quotation marks: all words but "of" and the like have capitals, and no sentence ends in them.
 
     Terms that are defined (the "Fund"), acronyms, and parts of a recognised name are no titles.
     """
