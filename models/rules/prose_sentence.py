@@ -25,19 +25,17 @@ _TIME_ROLES = ("in", "on", "since", "from", "until", "before", "after", "during"
 _FORMER_WORDS = words("former late")
 _ARTICLES = words("the a an its his her their our")
 _LIMITING_WORDS = words("only first last same next most")
-_VAGUE_OPENINGS = words(
-    "this that these those any such some each all no more most what which other another similar lot "
-    "various several multiple numerous many certain")
+_VAGUE_OPENINGS = words("this that these those any such some each all no more most what which other another similar "
+                        "lot various several multiple numerous many certain")
 _VAGUE_ADJECTIVES = words(
     "complete full great good better best excellent different additional further necessary important")
 """Adjectives that do not say which one is meant: "complete transparency"."""
 _INCOMPLETE_OFFICES = words("head leader chief")  # offices that say nothing alone, without "of ..."
 _BEFORE_COMMON_NOUN = words("a an each any no this every such another")
 _CAPITALISED_NON_NAMES = CALENDAR | ROLES | GENERIC_ACRONYMS  # capitalised words that are no names
-_PART_NOUNS = words("county district municipality borough canton commune prefecture parish archipelago board "
-                    "north south east west northeast northwest southeast southwest center centre heart middle coast "
-                    "shore island outskirt outskirts province region city town village headquarters headquarter seat "
-                    "quarter")
+_PART_NOUNS = words("county district municipality borough canton commune prefecture parish archipelago board north "
+                    "south east west northeast northwest southeast southwest center centre heart middle coast shore "
+                    "island outskirt outskirts province region city town village headquarters headquarter seat quarter")
 """Nouns for a part of a place that stand for the place: "the north of Norway"."""
 _PART_NOUNS_IN_PLURAL = words("headquarters outskirts surroundings")
 _SURROUNDING_PLACES = words("country nation state region area land world continent")
