@@ -80,12 +80,12 @@ def grid_lines(grid: Sequence[GridRow], title: str) -> list[str]:
 
 
 def _is_form(grid: Sequence[GridRow]) -> bool:
-    """Return True if a table is a form: half of its rows have cells that span some of the columns.
+    """Return True if a table is a form: half of its rows, and at least two, have cells that span some of the columns.
 
     In such a table the first row does not name the columns.
     """
     has_merged_cells = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
-    return sum(has_merged_cells) >= max(_PAIR, len(grid) / 2)
+    return sum(has_merged_cells) >= max(2, len(grid) / 2)
 
 
 def _label_pairs(row: GridRow) -> list[Sequence[str] | TableLine]:

@@ -212,6 +212,7 @@ def count_in_markdown(text: str) -> str:
     words = words_outside_code(text)
     targets = {link["name"].casefold(): link["source"] for link in _DEFINITION.finditer(words)}
     linked = [link["source"] for form in _PICTURES for link in form.finditer(words)]
+    # `![words]` alone refers to a definition by its words.
     named = [targets.get((link["name"] or link["words"]).casefold(), "") for link in _NAMED_PICTURE.finditer(words)]
     tags = [source["a"] or source["b"] or source["c"] or "" for source in _IMG_TAG.finditer(words)]
     return count_sources([source.strip("<>") for source in (*linked, *named, *tags)])

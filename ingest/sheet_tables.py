@@ -85,17 +85,18 @@ def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Ite
         title: the subject of tables without a title of their own; a row of one text alone is the title of the next.
         merged: the places that merged cells cover.
     """
-    block, is_first = next(blocks, None), True
+    block, follows_table = next(blocks, None), False
     while block is not None:
-        if not is_first:
+        if follows_table:
             yield ""
-        is_first = False
-        if _is_single(block):
+        is_title = _is_single(block)
+        if is_title:
             title = next(filter(None, block.head[0].cells))
             yield title
-            block, is_first = next(blocks, None), True
+            block = next(blocks, None)
         else:
             block = yield from _table(block, blocks, title, merged)
+        follows_table = not is_title
 
 
 def _table(block: TableBlock, blocks: Iterator[TableBlock], title: str, merged: Merged,
@@ -261,6 +262,7 @@ def _side_by_side(rows: Sequence[SheetRow]) -> list[list[SheetRow]]:
     starts = [right for left, right in pairwise(columns) if right > left + 1
               and _stand_apart([row.cells[:right] for row in rows], [row.cells[right:] for row in rows])]
     edges = [0, *starts, 1 + max(columns, default=0)]
+    # Blank cells on the left keep each cell in its column.
     return [[SheetRow(row.number, [*[""] * start, *row.cells[start:end]]) for row in rows]
             for start, end in pairwise(edges)]
 
@@ -283,9 +285,9 @@ def _is_whole(part: Sequence[Sequence[str]], filled: Sequence[int]) -> bool:
     It has at least two columns and two adjacent rows, and a text in the first column of each row.
     """
     columns = {at for cells in part for at, cell in enumerate(cells) if cell}
-    first = min(columns, default=0)
+    first_column = min(columns, default=0)
     has_adjacent_rows = len(filled) > 1 and filled[-1] - filled[0] == len(filled) - 1
-    return len(columns) > 1 and has_adjacent_rows and all(part[at][first] for at in filled)
+    return len(columns) > 1 and has_adjacent_rows and all(part[at][first_column] for at in filled)
 
 
 def _filled_columns(rows: Sequence[SheetRow]) -> list[int]:

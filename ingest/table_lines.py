@@ -221,12 +221,13 @@ class _Columns:
         texts = [at for at, cells in enumerate(columns) if cells and not all(map(is_value, cells[:_JUDGED]))
                  and max(map(len, cells)) <= _LONGEST_NAME and (at == 0 or not self._is_describing(at))]
         distinct = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
-        of_texts = [at for at in distinct if at in texts]
-        named = [at for at in of_texts if label_key(self._headers[at]).endswith(_NAMING)]
-        numbering = [at for at in distinct[:1] if at == 0 and all(map(_PLAIN_NUMBER.fullmatch, columns[at]))]
-        counting = [at for at in numbering if label_key(self._headers[at]).rstrip(".") not in _COUNTS
-                    and _is_counted_up(columns[at])]
-        return next(iter((*named, *counting, *of_texts, *numbering, *texts)), 0)
+        distinct_texts = [at for at in distinct if at in texts]
+        names = [at for at in distinct_texts if label_key(self._headers[at]).endswith(_NAMING)]
+        numbers_first = distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0]))
+        has_serial_numbers = numbers_first and _is_counted_up(columns[0]) and (
+            label_key(self._headers[0]).rstrip(".") not in _COUNTS)
+        return next(iter((*names, *([0] if has_serial_numbers else ()), *distinct_texts,
+                          *([0] if numbers_first else ()), *texts)), 0)
 
     def _is_describing(self, at: int) -> bool:
         return self._headers[at].endswith(("?", "？")) or label_key(self._headers[at]) in _DESCRIBING

@@ -47,8 +47,8 @@ _CONTINUED = re.compile(r"\A\W*(continued|fortsetzung|续表|接上表|续上表
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|表)\s*[A-Z]?\d[\d.\-]*\s*[:.：、—–-]*\s*", re.IGNORECASE)
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，")
 _LONGEST_HEADING = 100
-_LARGER = 1.15
-_LINES_ABOVE = 2.5
+_LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
+_LINES_ABOVE = 2.5  # the largest distance between a table and its name as a multiple of the name's font size
 
 
 class PageLayout(NamedTuple):
