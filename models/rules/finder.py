@@ -151,9 +151,9 @@ class Finder:
         """
         best_by_document = {self.passages[item.unit.passage - 1].document: item for item in reversed(found)}
         of_named = [best_by_document[document] for document in self.named if document in best_by_document][:most]
-        first = (of_named or found)[:1]
-        chosen: dict[str, Found] = {}  # the best ones leave a place for the complement
-        for item in (*of_named, *found[:most - 1], *self._complements(first, found), *found):
+        first, best = (of_named or found)[:1], found[:most - 1]  # leaves a place for the complement
+        chosen: dict[str, Found] = {}  # by the words of the quote
+        for item in (*of_named, *best, *self._complements(first, found), *found):
             if len(chosen) < most and all(_is_apart(self._place(item.unit), self._place(other.unit))
                                           for other in chosen.values()):
                 quote = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]

@@ -1,6 +1,6 @@
 """A typed part of a text, and functions on lists of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ....text.scripts import has_han
@@ -26,6 +26,11 @@ def name_of(text: str, span: Span) -> str:
     """Return the words of a span as a name is stored: with white space collapsed, or in Chinese without line breaks."""
     words = text[span.start : span.end]
     return " ".join(words.split()) if not has_han(words) else "".join(words.split("\n"))
+
+
+def is_outside(start: int, end: int, parts: Iterable[tuple[int, int]]) -> bool:
+    """Return True if the characters `start` to `end` overlap with none of some parts of a text."""
+    return all(end <= other_start or start >= other_end for other_start, other_end in parts)
 
 
 def without_overlaps(*layers: Sequence[Span]) -> list[Span]:
