@@ -95,10 +95,10 @@ class GraphEditor:
         graph, schema = self._graph.graph, self._control.schema()
         meant = _find_fact(graph, fact)
         if isinstance(meant, ValueRef):
-            value = instead and _correct_value(schema, meant, instead, fact)
-            return self._record(ValueEdit(value=meant, corrected=value or None), who, why)
-        return self._record(FactEdit(fact=meant, corrected=instead and _correct_fact(graph, schema, meant, instead)),
-                            who, why)
+            value = _correct_value(schema, meant, instead, fact) if instead else None
+            return self._record(ValueEdit(value=meant, corrected=value), who, why)
+        corrected = _correct_fact(graph, schema, meant, instead) if instead else None
+        return self._record(FactEdit(fact=meant, corrected=corrected), who, why)
 
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, as if it had never been made."""
@@ -123,9 +123,9 @@ class GraphEditor:
         """If an edit changes types, check the extractions that mention its entities against the schema again."""
         if isinstance(edit, Retype):
             mentions, names = self._graph.graph.mentions, {canonical_name(ref.name) for ref in edit.entities}
-            support = [chunk for entity in mentions.entity_ids() if mentions.entity_text(entity) in names
-                       for chunk in mentions.entity_support(entity)]
-            self._control.write_named(names, support)
+            chunks = [chunk for entity in mentions.entity_ids() if mentions.entity_text(entity) in names
+                      for chunk in mentions.entity_support(entity)]
+            self._control.write_named(names, chunks)
 
 
 def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
@@ -172,13 +172,13 @@ def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Sa
         EntityDecisionError: the correction changes more than the value, does not change it, or is not a value of the
             attribute's kind, such as a date.
     """
-    value, kind = instead.object.strip(), schema.attribute_type(meant.attribute)
-    if instead[:2] != fact[:2]:
+    value, attribute = instead.object.strip(), schema.attribute_type(meant.attribute)
+    if (instead.subject, instead.relation) != (fact.subject, fact.relation):
         raise EntityDecisionError(f"{meant} is a value: give another value, or reject it")
     if not value or value == meant.value:
         raise EntityDecisionError(f"{meant}: say which value holds instead")
-    if kind and kind.kind != "text" and not parse_value(value, kind.kind, kind.unit):
-        raise EntityDecisionError(f"{meant.attribute} is a {kind.kind}, and {value!r} is none")
+    if attribute and attribute.kind != "text" and not parse_value(value, attribute.kind, attribute.unit):
+        raise EntityDecisionError(f"{meant.attribute} is a {attribute.kind}, and {value!r} is none")
     return value
 
 

@@ -252,7 +252,7 @@ class KnowledgeBase:
                 raise WriterBusyError.of(self.layout.name) from error
             if self._lock.lock_counter == 1:
                 self._sync_as_writer()
-            undo.pop_all()
+            undo.pop_all()  # keep the locks
 
     def release(self) -> None:
         """Undo one `acquire`; the last one releases the lock."""

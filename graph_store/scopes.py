@@ -36,9 +36,9 @@ from .ledger.version import published_state
 _MOST = 16
 """The most scopes on disk; the least recently used ones are removed."""
 _LOCK, _MAKING, _MADE = ".lock", ".making-", "made"
-_NEAREST = 3
-_LEAST_LIKE = 50.0
-_LISTED = 12
+_NEAREST = 3  # similar names in a message
+_LEAST_LIKE = 50.0  # percent
+_LISTED = 12  # names in a message
 
 
 def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,

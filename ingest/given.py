@@ -6,7 +6,7 @@ from typing import Any
 from ..schemas.documents import Document
 from ..text.cleaning import clean_text
 from ..text.section_lines import headings
-from .metadata import DocumentIdError, check_id, clean_metadata, with_metadata
+from .metadata import DocumentIdError, check_id, clean_metadata, with_date, with_metadata
 from .reading import DEFAULT_LIMITS, IngestError, Limits
 from .table_lines import with_rows
 
@@ -58,7 +58,7 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
         raise IngestError(f"there is no text in {where}: add text or remove the document")
     heading = next(headings(text), None)
     title = " ".join(clean_text(given.get("title") or (heading.title if heading else "")).split())
-    metadata = clean_metadata(given.get("metadata") or {})
+    metadata = with_date(clean_metadata(given.get("metadata") or {}), document_id)
     try:
         document_id = check_id(given["id"])
     except DocumentIdError as error:

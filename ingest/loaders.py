@@ -17,7 +17,7 @@ from ..text.titles import UNREAD, document_title
 from .decoding import read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN, suffix_of
-from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_metadata, with_unread
+from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import DEFAULT_LIMITS, LEFT_OUT, Content, IngestError, Limits, LoadFailure, UnreadableError
 from .reading_process import ReadingProcess
 from .records import Record, Report, read_csv, read_jsonl, read_listed
@@ -305,6 +305,7 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: di
         unread = metadata.get(UNREAD)
         report(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or remove it")
         return
+    metadata = with_date(metadata, document_id)
     whole = with_metadata(text, document_id, title, metadata)
     above = len(whole) - len(text)  # the metadata row precedes the text
     yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=metadata,

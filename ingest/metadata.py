@@ -7,6 +7,8 @@ from pathlib import PurePosixPath
 
 from ..schemas.naming import UNSEEN
 from ..text.cleaning import clean_text
+from ..text.dates import parse_date
+from ..text.scripts import has_han
 from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
 from ..text.titles import UNREAD
 from .reading import UnreadableError
@@ -18,6 +20,9 @@ MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 50, 60, 1000
 and shown with citations."""
 MAX_ID = 1000
 """The largest number of characters in an id (see `Document`)."""
+_DATE = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<mark>[-_. ]?)(?P<month>0[1-9]|1[0-2])(?P=mark)"
+                   r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
+"""A day in a file's name: "minutes-2019-02-21", "20190221_minutes"."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 
@@ -37,6 +42,18 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
         if key and text and has_room:
             shown[key] = text
     return shown
+
+
+def with_date(metadata: Mapping[str, str], document_id: str) -> dict[str, str]:
+    """Return metadata with the day that the document's file name states, such as that of a meeting or a law.
+
+    Nothing is added if the name states several days, or if a field other than `CREATED` is a date.
+    """
+    found = _DATE.finditer(PurePosixPath(document_id).stem)
+    days = {f"{day['year']}-{day['month']}-{day['day']}" for day in found}
+    is_dated = any(parse_date(value) for name, value in metadata.items() if name != CREATED)
+    field = "日期" if has_han(document_id) else "date"
+    return {**metadata, field: days.pop()} if len(days) == 1 and not is_dated else dict(metadata)
 
 
 def with_unread(metadata: Mapping[str, str], *notes: str) -> dict[str, str]:

@@ -23,10 +23,14 @@ _JUDGED = 100
 _LONGEST_HEADER = 100
 _LONGEST_NAME = 200
 _MOSTLY = 0.8
-"""The share of a column's cells that must be numbers before the header's unit applies to them."""
+"""The share of a column's cells that counts as most of them."""
+_GROUPING = 0.5
+"""The largest share of distinct cells in a column that groups rows: on average each of its cells is in two of them."""
 _UNIT = re.compile(r"(?P<label>[^()\[\]（）]+?) ?[(\[（](?P<unit>[^()\[\]（）]{1,30})[)\]）]")
 _LAST_WORD = re.compile(r"(?P<label>\S.*)[ ](?P<unit>\S{1,10})")
 _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
+_NUMERIC_DATE = re.compile(r"\d{1,4}(?P<mark>[/.-])\d{1,2}(?P=mark)\d{1,4}")
+"""A date of numbers, even one whose day and month cannot be told apart."""
 _YEAR = re.compile(r"[12]\d{3}")
 _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
 _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
@@ -215,10 +219,12 @@ class _Columns:
         2. The leftmost column, if it holds serial numbers and its header says of what ("Flight", not "No.").
         3. Any column of distinct texts.
         4. The leftmost column, if it holds distinct numbers.
-        5. Any column of texts.
-        6. The leftmost column.
+        5. If the first column of texts groups the rows ("president"), one whose texts are mostly distinct
+           ("appointee"), preferably one whose header says "name".
+        6. Any column of texts.
+        7. The leftmost column.
         """
-        texts = [at for at, cells in enumerate(columns) if cells and not all(map(is_value, cells[:_JUDGED]))
+        texts = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)
                  and max(map(len, cells)) <= _LONGEST_NAME and (at == 0 or not self._is_describing(at))]
         distinct = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
         distinct_texts = [at for at in distinct if at in texts]
@@ -226,11 +232,25 @@ class _Columns:
         numbers_first = distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0]))
         has_serial_numbers = numbers_first and _is_counted_up(columns[0]) and (
             label_key(self._headers[0]).rstrip(".") not in _COUNTS)
+        groups_rows = bool(texts) and _distinct_share(columns[texts[0]]) <= _GROUPING
+        of_most_rows = [at for at in texts if groups_rows and len(columns[at]) >= _MOSTLY * rows
+                        and _distinct_share(columns[at]) >= _MOSTLY]
+        of_most_rows.sort(key=lambda at: not label_key(self._headers[at]).endswith(_NAMING))
         return next(iter((*names, *([0] if has_serial_numbers else ()), *distinct_texts,
-                          *([0] if numbers_first else ()), *texts)), 0)
+                          *([0] if numbers_first else ()), *of_most_rows, *texts)), 0)
 
     def _is_describing(self, at: int) -> bool:
         return self._headers[at].endswith(("?", "？")) or label_key(self._headers[at]) in _DESCRIBING
+
+
+def _distinct_share(cells: Sequence[str]) -> float:
+    return len(set(cells)) / len(cells)
+
+
+def _holds_values(cells: Sequence[str]) -> bool:
+    """Return True if most of the cells are numbers or dates."""
+    sample = cells[:_JUDGED]
+    return bool(sample) and sum(map(is_value, sample)) >= _MOSTLY * len(sample)
 
 
 def _is_counted_up(cells: Sequence[str]) -> bool:
@@ -243,8 +263,7 @@ def _is_counted_up(cells: Sequence[str]) -> bool:
 def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:
     """Return the name of the column below a header, and its unit, which is "" unless most of its cells are values."""
     label = " ".join(written.replace("_", " ").split())
-    sample = cells[:_JUDGED]
-    if sample and sum(map(is_value, sample)) >= _MOSTLY * len(sample):
+    if _holds_values(cells):
         return _split_unit(label)
     return label[:_LONGEST_HEADER], ""
 
@@ -273,7 +292,7 @@ def is_value(cell: str) -> bool:
     """Return True if a cell is a number or a date, rather than a name that contains a number ("3M tape")."""
     if not any(character.isdigit() for character in cell):
         return False
-    if _PLAIN_NUMBER.fullmatch(cell):
+    if _PLAIN_NUMBER.fullmatch(cell) or _NUMERIC_DATE.fullmatch(cell):
         return True
     unit, figures = figures_of(parse_number(cell))
     return bool(figures and (not unit or is_unit(unit))) or bool(parse_date(cell))

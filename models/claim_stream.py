@@ -41,7 +41,7 @@ def complete_claims(reply: str) -> list[Claim]:
         The claims up to the first one that is incomplete or invalid. There are none unless the reply says before them
         that the evidence suffices. Claims in a `<think>` block do not count.
     """
-    answer = reply[reply.rfind("</think") + 1:]
+    answer = reply[reply.rfind("</think") + 1:]  # what follows the last block, or all, as `rfind` then returns -1
     opening = None if answer.lstrip().startswith("<think") else _CLAIMS_OPENING.search(answer)
     if opening is None or not _EVIDENCE_SUFFICES.search(answer, 0, opening.start()):
         return []

@@ -29,7 +29,7 @@ CHINESE_SHARE = 0.3
 """The least share of Han letters among all letters of a Chinese text. One Han letter carries about as much meaning as
 three Latin ones, so at 0.3 most of a text's content is Chinese."""
 KANA_SHARE = 0.1
-"""A text with at least this many kana for each Han letter is Japanese; the English prompts are used for it."""
+"""The English prompts are used for Japanese."""
 
 
 def language_of(text: str) -> Language:
@@ -40,8 +40,12 @@ def language_of(text: str) -> Language:
     """
     letter_count, han_count = len(_LETTER.findall(text)), len(_HAN.findall(text))
     is_mostly_han = han_count > 0 and han_count >= CHINESE_SHARE * letter_count
-    is_japanese = len(_KANA.findall(text)) >= KANA_SHARE * han_count
-    return "zh" if is_mostly_han and not is_japanese else "en"
+    return "zh" if is_mostly_han and not _is_japanese(text) else "en"
+
+
+def _is_japanese(text: str) -> bool:
+    """Return True if a text with Han letters is Japanese: it has at least `KANA_SHARE` kana for each."""
+    return len(_KANA.findall(text)) >= KANA_SHARE * len(_HAN.findall(text))
 
 
 _CAPITALISED = re.compile(r"\b[A-Z][^\W\d_]*")
@@ -50,7 +54,6 @@ _ENGLISH_WORDS = re.compile(
     r"\b(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|the|of|in|on|and|to|has|have)\b",
     re.IGNORECASE)
 _LEAST_ENGLISH = 2
-"""From this many English words, a question may be English; a name may have one: "Shakespeare and Company"."""
 
 
 def question_language(question: str) -> Language:
@@ -58,15 +61,12 @@ def question_language(question: str) -> Language:
 
     It is decided by question words and function words, so that names in another script do not count. If these leave
     it open, the script of the question without capitalised words decides.
-
-    Args:
-        question: what a person asks, in any language.
     """
     english_count, chinese_count = len(_ENGLISH_WORDS.findall(question)), len(_CHINESE_WORDS.findall(question))
     if english_count and not chinese_count:
         return "en"
-    is_japanese = len(_KANA.findall(question)) >= KANA_SHARE * len(_HAN.findall(question)) > 0
-    if chinese_count and english_count < _LEAST_ENGLISH and not is_japanese:
+    # One English word may be a part of a name, such as "Shakespeare and Company".
+    if chinese_count and english_count < _LEAST_ENGLISH and not _is_japanese(question):
         return "zh"
     return language_of(_CAPITALISED.sub("", question))
 
@@ -144,7 +144,7 @@ def close_item(text: str) -> str:
 
 
 def _as_data(text: str) -> str:
-    """Return a text with other opening brackets in fences and in the signs of chat templates."""
+    """Return a text in which fences and chat templates' signs begin with another bracket, and lose their meaning."""
     return _TURN.sub(_replace_opening, _FENCE.sub("‹", text))
 
 

@@ -53,7 +53,7 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
     text = ""
     for text, max_tokens in _forms(schema, language):
         if estimate_tokens(text) <= max_tokens:
-            break
+            break  # if none fits, the last and shortest one is used
     return f"{text}\n{_OPEN[language]}".strip() if schema.open else text
 
 
@@ -62,15 +62,15 @@ def _forms(schema: GraphSchema, language: Language) -> Iterator[tuple[str, int]]
     type_lists = [names for relation in schema.relation_types for names in (relation.domain, relation.range)]
     type_lists += [attribute.owners for attribute in schema.attribute_types]
     longest_list = max((len(names) for names in type_lists), default=1)
-    text = _text(schema, language, longest_list, {})
+    text = _text(schema, language, max_types=longest_list, letters={})
     elements = (*schema.entity_types, *schema.relation_types, *schema.attribute_types)
     descriptions = [f"{element.label(language)}: {element.description}" for element in elements if element.description]
     yield "\n".join([text, *descriptions]), SCHEMA_TOKENS
     yield text, SCHEMA_TOKENS
     if letters := type_letters(schema):
-        yield _text(schema, language, longest_list, letters), LETTERED_TOKENS
+        yield _text(schema, language, max_types=longest_list, letters=letters), LETTERED_TOKENS
     for max_types in range(longest_list - 1, 0, -1):
-        yield _text(schema, language, max_types, {}), SCHEMA_TOKENS
+        yield _text(schema, language, max_types=max_types, letters={}), SCHEMA_TOKENS
 
 
 def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict[str, str]) -> str:

@@ -84,7 +84,7 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
         if path.exists() and path.stat().st_size + len(line) > MAX_BYTES:
             _rotate(home)
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+b") as file:  # noqa: PTH123
-            if file.tell():  # the file is not empty
+            if file.tell():  # not empty; a kill or a full disk may have left its last line incomplete
                 file.seek(-1, os.SEEK_END)
                 last_line_is_complete = file.read() == b"\n"
                 line = line if last_line_is_complete else f"\n{line}"
@@ -100,7 +100,7 @@ def entries(home: Path) -> Iterator[Entry]:
     with FileLock(home / f"{FILE}.lock"):  # without it, a rename could make us read a file twice or not at all
         paths = [*(_renamed_file(home, number) for number in range(KEPT, 0, -1)), home / FILE]
         texts = [path.read_text("utf-8") for path in paths if path.exists()]
-    for line in "".join(texts).splitlines():
+    for line in "\n".join(texts).splitlines():  # a file may lack the line break at its end
         with suppress(ValidationError):
             yield Entry.model_validate_json(line)
 

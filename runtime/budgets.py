@@ -131,10 +131,7 @@ class Budget:
     def check_ahead(self, model: str, prompt: int, completion: int) -> None:
         """Check that a batch of calls, which is about to be submitted, will not exceed the budget.
 
-        Args:
-            model: the model that the calls use.
-            prompt: the estimated prompt tokens of all calls.
-            completion: the estimated completion tokens of all calls.
+        The tokens are estimates for all calls. Prices may be unknown only if there is no limit of costs.
 
         Raises:
             BudgetExceeded: the calls would probably exceed the budget; the message has the estimate.

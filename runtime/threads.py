@@ -75,7 +75,7 @@ def check_cancelled() -> None:
     Raises:
         asyncio.CancelledError: the task that waits for this thread was cancelled.
     """
-    is_worker()
+    is_worker()  # raises the error
 
 
 def is_worker() -> bool:

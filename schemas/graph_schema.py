@@ -281,11 +281,13 @@ def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[
 
 
 def _fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
+    """Return the fields of an element that have changed; of a new one, those that differ from the defaults."""
     old = _flat(before or type(after)(name=after.name))
     return tuple(FieldChange(field=field, before=old[field], after=value)
                  for field, value in _flat(after).items() if old[field] != value)
 
 
 def _flat(element: SchemaElement) -> dict[str, Any]:
+    """Return an element's fields by name, with those of its `rules` as `rules.FIELD`."""
     fields = element.model_dump(mode="json", exclude={"rules"})
     return fields | {f"rules.{field}": value for field, value in element.rules.model_dump(mode="json").items()}

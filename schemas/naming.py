@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache, wraps
 from typing import TypeVar
 
-_EDGES = " \"'“”‘’«»()[]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、"
+_AROUND_NAMES = " \"'“”‘’«»()[]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、"
 _SPACES = re.compile(r"\s+")
 _LONGEST_LABEL, _MOST_WORDS = 80, 10
-_NO_LABEL = re.compile(r"://|@|[。！？；<>{}\[\]|]|[!?]\s|\w{4}\.\s")
-"""What no name of an element holds: signs of a sentence, an address or a quotation."""
+_NOT_IN_LABELS = re.compile(r"://|@|[。！？；<>{}\[\]|]|[!?]\s|\w{4}\.\s")
+"""Signs of a sentence, an address or a quotation, which no element's name has."""
 UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
                     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
 """Control characters, and those that are invisible or only change the direction of text. The joiners U+200C and U+200D
@@ -27,18 +27,14 @@ LONGEST_KEPT = 300
 """The longest cached text in characters: nearly all names and labels are shorter."""
 
 T = TypeVar("T")
-_NAMES = frozenset(["alias", "aliases", "title", "name", "标题", "名称"])
-_SECTIONS = frozenset(["section", "section name", "section id", "section code", "section number"])
-_CODE = re.compile(r"[A-Za-z]{0,2}\d{1,3}(?:\.\d{1,3})*|[A-Z]")
-_JOINED = re.compile(r"[\W_]+")
+_NAME_ATTRIBUTES = frozenset(["alias", "aliases", "title", "name", "标题", "名称"])
+_SECTION_ATTRIBUTES = frozenset(["section", "section name", "section id", "section code", "section number"])
+_SECTION_CODE = re.compile(r"[A-Za-z]{0,2}\d{1,3}(?:\.\d{1,3})*|[A-Z]")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 def cached_if_short(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Return a decorator that caches a function's results for recently used short texts.
-
-    Args:
-        most: the most results to cache.
-    """
+    """Return a decorator that caches at most `most` results of a function, those for recently used short texts."""
 
     def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
         cached = lru_cache(maxsize=most)(function)
@@ -73,7 +69,7 @@ def canonical_name(name: str) -> str:
         it, so the result is empty only for blank names.
     """
     folded = normalise(name)
-    return folded.strip(_EDGES) or folded
+    return folded.strip(_AROUND_NAMES) or folded
 
 
 @cached_if_short(10_000)
@@ -90,7 +86,7 @@ def is_readable_label(label: str) -> bool:
     text, key = label.strip(), label_key(label)
     if not 0 < len(text) <= _LONGEST_LABEL or len(key.split()) > _MOST_WORDS:
         return False
-    return text.isprintable() and any(map(str.isalpha, text)) and not _NO_LABEL.search(key)
+    return text.isprintable() and any(map(str.isalpha, text)) and not _NOT_IN_LABELS.search(key)
 
 
 def content_id(*parts: str) -> str:
@@ -165,9 +161,9 @@ def is_descriptive(name: str, attribute: str, value: str) -> bool:
         value: a value, such as "Oslo Pumps" as its title or "20" as its rfc.
     """
     key, named = label_key(attribute), _words(name)
-    if key in _SECTIONS and _CODE.fullmatch(value):
+    if key in _SECTION_ATTRIBUTES and _SECTION_CODE.fullmatch(value):
         return False
-    if key in _NAMES:
+    if key in _NAME_ATTRIBUTES:
         return _words(value) not in named
     # Few names contain the attribute, so the second, slower test is rare; this runs for every value of a graph.
     return _words(key) not in named or _words(f"{key} {value}") not in named
@@ -176,4 +172,4 @@ def is_descriptive(name: str, attribute: str, value: str) -> bool:
 @cached_if_short(4096)
 def _words(text: str) -> str:
     """Return the folded words of a text, with a blank before and after each."""
-    return f" {_JOINED.sub(' ', normalise(text)).strip()} "
+    return f" {_BETWEEN_WORDS.sub(' ', normalise(text)).strip()} "

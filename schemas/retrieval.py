@@ -92,7 +92,7 @@ class Passage(Frozen):
     def header(self) -> str:
         """The line above the item's text in a prompt: its document, title, headings and metadata.
 
-        The document is left out if the title repeats it, or if it is a numbered record with a title.
+        The document is left out if the title repeats it, or if it is a numbered record (`FILE#NUMBER`) with a title.
         """
         is_numbered_record = self.document.rpartition("#")[2].isdecimal()
         if not self.title:

@@ -26,18 +26,19 @@ MAX_REVIEW_BYTES = 10 * 1024 * 1024
 """The largest review file; `schema review --save` writes about 1 KB for a candidate."""
 ACTION = "add_to_schema"
 _BOUNDS = {"relation": ("domain", "range"), "attribute": ("domain",), "entity_type": ()}
-_LIST = re.compile(r"[|,;]")
+_TYPE_SEPARATOR = re.compile(r"[|,;]")
 HOW = ('{"decisions": [...]} has one decision for each action, in their order: {"type": "approve"}, '
        '{"type": "reject"}, or {"type": "edit", "edited_action": {"name": "add_to_schema", "args": {...}}} with '
        "another name, other types, or the element to `merge_into`")
-_ALL = {"accept": "accept", "accept all": "accept", "接受": "accept", "全部接受": "accept", "reject": "reject",
-        "reject all": "reject", "拒绝": "reject", "全部拒绝": "reject", "wait": None, "稍后": None}
+_VERDICT_ON_ALL = {"accept": "accept", "accept all": "accept", "接受": "accept", "全部接受": "accept",
+                   "reject": "reject", "reject all": "reject", "拒绝": "reject", "全部拒绝": "reject",
+                   "wait": None, "稍后": None}
 """The verdict of one word for all candidates; None leaves them pending."""
 _VERDICTS: dict[str, str] = {**{verdict: verdict for verdict in get_args(Verdict)}, "接受": "accept", "拒绝": "reject",
              "改名": "rename", "合并": "merge"}
-_PARTS = re.compile("[,;\n，；、]")
+_DECISION_SEPARATOR = re.compile("[,;\n，；、]")
 _VERDICT = re.compile(rf"({'|'.join(_VERDICTS)})\s*+:?\s*+(?=.)", re.IGNORECASE)
-_NEW_NAME = re.compile(r"(?<!\s)\s++(?:to|as|into|->|→)\s++", re.IGNORECASE)
+_BEFORE_NEW_NAME = re.compile(r"(?<!\s)\s++(?:to|as|into|->|→)\s++", re.IGNORECASE)
 HOW_IN_WORDS = ("answer 'accept' or 'reject' for all, or one by one by number or name, such as 'accept 1, reject 2, "
                 "rename 3 to won_against'; what is left out keeps waiting")
 
@@ -179,7 +180,7 @@ def _names(value: object) -> list[str]:
         try:
             value = json.loads(value)
         except ValueError:
-            value = [name.strip() for name in _LIST.split(str(value))]
+            value = [name.strip() for name in _TYPE_SEPARATOR.split(str(value))]
     if not isinstance(value, list):
         return [str(value)]
     return [str(name) for name in value if str(name)]
@@ -222,9 +223,10 @@ def _words(reply: str, candidates: Sequence[Candidate]) -> Review:
         ReviewError: it is empty or cannot be read.
     """
     plain = reply.strip(" .!。！").casefold()
-    if plain in _ALL:
-        return Review.model_validate({"all": _ALL[plain]})
-    decisions = [_decision_in_words(part.strip(), candidates) for part in _PARTS.split(reply) if part.strip()]
+    if plain in _VERDICT_ON_ALL:
+        return Review.model_validate({"all": _VERDICT_ON_ALL[plain]})
+    parts = [part.strip() for part in _DECISION_SEPARATOR.split(reply)]
+    decisions = [_decision_in_words(part, candidates) for part in parts if part]
     if not decisions:
         raise ReviewError(f"the answer is empty: {HOW_IN_WORDS}")
     return read_review({"decisions": decisions})
@@ -236,7 +238,7 @@ def _decision_in_words(reply: str, candidates: Sequence[Candidate]) -> dict[str,
     if not match:
         raise ReviewError(f"{_short(reply)} cannot be read: {HOW_IN_WORDS}")
     verdict = _VERDICTS[match[1].casefold()]
-    name, *new = _NEW_NAME.split(reply[match.end():], maxsplit=1)
+    name, *new = _BEFORE_NEW_NAME.split(reply[match.end():], maxsplit=1)
     candidate = _candidate(name, candidates)
     return {"kind": candidate.kind, "name": candidate.name, "verdict": verdict,
             "into" if verdict == "merge" else "new_name": "".join(new)}
@@ -249,8 +251,9 @@ def _candidate(reply: str, candidates: Sequence[Candidate]) -> Candidate:
         ReviewError: no candidate or several are meant.
     """
     reply = reply.strip().strip("'\"`#")
-    if reply.isdecimal() and 1 <= int(reply) <= len(candidates):
-        return candidates[int(reply) - 1]
+    number = int(reply[:20]) if reply.isdecimal() else 0  # cut, because `int` refuses thousands of digits
+    if 1 <= number <= len(candidates):
+        return candidates[number - 1]
     matches = [candidate for candidate in candidates
                if label_key(reply) in {label_key(label) for label in (candidate.name, *candidate.labels)}]
     if len(matches) != 1:

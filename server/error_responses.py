@@ -25,6 +25,7 @@ from ..runtime.budgets import AllowanceSpent
 from ..schemas.errors import BanyanError
 from .responses import ErrorBody, ErrorDetail
 from .security.keys import KeysError
+from .server_database import message_for_log
 
 _LOG = logging.getLogger("banyan.server")
 
@@ -126,7 +127,7 @@ def detail_of(error: BaseException, settings: Settings, request_id: str = "") ->
     message = "the server could not read or write a file; see its log"
     if isinstance(error, BanyanError):
         message = str(error)
-        for home in (settings.home.resolve(), settings.home):
+        for home in (settings.home.resolve(), settings.home):  # a message may have either form
             message = message.replace(str(home), "BANYAN_HOME")
     return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
 
@@ -158,7 +159,7 @@ def log_and_describe(error: Exception, request: Request) -> ErrorDetail:
     if not isinstance(error, BanyanError):
         _LOG.error("request %s failed", request_id(request), exc_info=error)
     elif isinstance(error, ReasonerError | DatabaseError):
-        _LOG.warning("request %s failed: %s", request_id(request), getattr(error, "here", error))
+        _LOG.warning("request %s failed: %s", request_id(request), message_for_log(error))
     return detail_of(error, request.app.state.service.resources.settings, request_id(request))
 
 

@@ -90,13 +90,14 @@ class GraphView:
         if members is not None:
             fitting &= self._mask(self._rows(members))
         if relation:
-            fitting &= self._mask(self.index.triples[self.index.of_relations([relation])][:, [0, 2]])
+            facts = self.index.triples[self.index.of_relations([relation])]
+            fitting &= self._mask(facts[:, [0, 2]])  # heads and tails
         if chunks is not None:
             fitting &= self._mask(self.index.entities_in(chunks))
         if words:
             fitting &= self._mask(self._browsing.holding(words, ""))
-        ranked = self._browsing.ranked
-        return self._nodes(ranked[fitting[ranked]])
+        rows_by_rank = self._browsing.ranked
+        return self._nodes(rows_by_rank[fitting[rows_by_rank]])
 
     def path(self, start: str, end: str) -> list[Node]:
         """Return the entities on a shortest path between two entities, in order; empty if no path exists.
@@ -125,9 +126,10 @@ class GraphView:
         """Return the facts whose head and tail are both among these entities, optionally only those of one relation."""
         rows = distinct(self._rows(node.id for node in nodes))
         triples = self.index.incident_of(rows)
-        has_both_ends = np.isin(self.index.triples[triples][:, [0, 2]], rows).all(1)
+        ends = self.index.triples[triples][:, [0, 2]]  # heads and tails
+        has_both_ends = np.isin(ends, rows).all(1)
         keys = [self.index.edges[triple] for triple in triples[has_both_ends]]
-        return [self.edge(key) for key in keys if relation in {"", key[1]}]
+        return [self.edge((head, name, tail)) for head, name, tail in keys if not relation or name == relation]
 
     def edge(self, key: EdgeKey) -> Edge:
         """Return a fact as an edge of a drawing, with the dates between which it holds."""
@@ -197,6 +199,7 @@ class GraphView:
 
     def _by_rank(self, rows: NDArray[np.integer]) -> NDArray[np.int32]:
         """Sort rows by the importance of their entities, most important first."""
+        # `ranks` has the rank of each row, and `ranked` the row of each rank.
         ranks = np.sort(self._browsing.ranks[rows])
         ranked: NDArray[np.int32] = self._browsing.ranked[ranks]
         return ranked
@@ -222,7 +225,7 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
     """
     linked_by_facts = {entity.id, *(node.id for node in view.neighbours(entity.id))}
     names, read = [entity.name, *view.aliases(entity.id)], chunks[:_MOST_CHUNKS_READ]
-    mentioned = others or view.matching("", "", {chunk.id for chunk in read}, None)
+    mentioned = others or view.matching(kind="", relation="", chunks={chunk.id for chunk in read}, members=None)
     others = [node for node in mentioned if node.id not in linked_by_facts]
     sentences: dict[str, list[tuple[str, int, int]]] = {}  # by entity: (chunk, start, end)
     for chunk, start, end in _sentences_naming(read, names):

@@ -93,7 +93,7 @@ class LangGraphGate:
         """
         if scope["type"] == "lifespan" or is_for_app(scope) or scope.get("root_path", "").startswith(_IN_PROCESS):
             await self._app(scope, receive, send)
-        elif scope["type"] == "http" and _is_below(f"{scope['path']}/", CLOSED):
+        elif scope["type"] == "http" and _is_below(f"{scope['path']}/", CLOSED):  # `/`: a closed path itself counts too
             await error_response(404, ErrorDetail(type="NotFoundError", message="this path is not available here"))(
                 scope, receive, send)
         else:
@@ -167,7 +167,7 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
 
     return Starlette(routes=[AppRoute(app)], lifespan=lifespan,
                      middleware=[Middleware(LangGraphGate, settings, clients, hosts,
-                                            is_for_others(settings.server_hosts)),
+                                            needs_keys=is_for_others(settings.server_hosts)),
                                  Middleware(OfferedAssistants, settings)])
 
 

@@ -55,13 +55,7 @@ def method_of(scope: Scope) -> str:
 
 
 def count_request(scope: Scope, status: int, seconds: float) -> None:
-    """Count an answered request.
-
-    Args:
-        scope: ASGI's scope, after routing.
-        status: the response's status.
-        seconds: the duration.
-    """
+    """Count an answered request by its route, method and status; `scope` is ASGI's, after routing."""
     route, method = route_of(scope) or "none", method_of(scope)
     _requests.labels(method, route, str(status)).inc()
     _seconds.labels(method, route).observe(seconds)
@@ -115,11 +109,7 @@ def _count_call(fields: Mapping[str, Any]) -> None:
 
 
 def exposition(builds: Iterable[Build]) -> bytes:
-    """Return all counts of all processes in Prometheus's text format.
-
-    Args:
-        builds: the server's builds.
-    """
+    """Return all counts of all processes, and those of the server's builds, in Prometheus's text format."""
     registry = REGISTRY
     if folder := os.environ.get(_FOLDER_VARIABLE):
         _forget_dead(Path(folder))

@@ -189,6 +189,11 @@ class ServerDatabase:
         self._engine.dispose()
 
 
+def message_for_log(error: BaseException) -> str:
+    """Return an error's message for the log, with the details that clients may not see if it has them (`here`)."""
+    return str(getattr(error, "here", error))
+
+
 def _prepare_connection(connection: sqlite3.Connection, _record: Any) -> None:
     """Set up a new connection to SQLite: explicit transactions, secure deletion, and a write-ahead log."""
     connection.isolation_level = None  # Python is not to begin transactions: `_begin_transaction` does

@@ -23,7 +23,7 @@ from .runs.conversations import Conversations
 from .runs.questions import Questions
 from .security.allowances import Allowances
 from .security.clients import Clients
-from .server_database import ServerDatabase
+from .server_database import ServerDatabase, message_for_log
 
 _LOG = logging.getLogger("banyan.server")
 _BUILDS_END_IN = 5.0
@@ -43,6 +43,7 @@ class Service:
         self.resources = resources
         self.workers = workers
         self.ready = False
+        """Whether the embedding model is loaded."""
         self.idle = True
         """Whether all builds had ended when the server stopped."""
         self.model_from_page = False
@@ -90,7 +91,7 @@ class Service:
             self.builds.jobs.leave()
         except (sqlite3.OperationalError, DatabaseError) as error:
             _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s",
-                         getattr(error, "here", error))
+                         message_for_log(error))
 
     async def _check_for_new_data(self) -> None:
         """Keep open knowledge bases up to date with what builds and other servers write, until cancelled.
@@ -104,7 +105,7 @@ class Service:
                 if check % _CHECKS_PER_SWEEP == 0:
                     await anyio.to_thread.run_sync(sweep, self.resources.settings)
             except (BanyanError, OSError) as error:
-                _LOG.warning("new data cannot be seen for now: %s", getattr(error, "here", error))
+                _LOG.warning("new data cannot be seen for now: %s", message_for_log(error))
 
     async def _warm_up(self) -> None:
         """Load the embedding model before the first question needs it."""

@@ -161,9 +161,9 @@ class Tools:
             with self._check_access(ctx, "read"):
                 name = self._resolve_name(ctx, knowledge_base)
                 await asyncio.to_thread(Layout.by(self._resources.settings, name).require)  # an unknown one is an error
-                lookup_tool = lookup_tools(lambda: self._resources.retriever(name))[TOOLS.index(tool)]
+                tools = lookup_tools(lambda: self._resources.retriever(name))  # in the order of `TOOLS`
                 async with self._turn(ctx.request_context.request):
-                    lines: str = await lookup_tool.ainvoke(arguments)
+                    lines: str = await tools[TOOLS.index(tool)].ainvoke(arguments)
                 return lines
 
         fields = {name: field for name, field in LOOKUPS[tool].model_fields.items() if name != "tool"}

@@ -33,6 +33,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
 from .tool_answers import AskedQuestion, RetrievedPassage
 
+# Names of functions and message authors that OpenAI-compatible endpoints accept.
 _ACCEPTED_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # The graph limits itself. Without this, it would inherit the caller's limit, which counts the caller's steps.
 _STEPS = 10_000
@@ -69,7 +70,7 @@ class LocalAsker:
         check_name(self.knowledge_base)
         # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints.
         graph = build_graph(self.resources, checkpointer=False).with_config(recursion_limit=_STEPS)
-        object.__setattr__(self, "_graph", graph)
+        object.__setattr__(self, "_graph", graph)  # the class is frozen
 
     def ask(self, given: AskInput) -> AskOutput:
         """Answer a question or conversation."""
@@ -358,6 +359,3 @@ class BanyanRetriever(BaseRetriever):
             "document": chunk.document_id, "title": chunk.title, "start": chunk.start,
             "end": chunk.start + len(chunk.text), "score": score})
             for chunk, score in _rank(self._opened, self.kb, query, self.k, context)]
-
-
-# Names of functions and message authors that OpenAI-compatible endpoints accept.

@@ -62,11 +62,13 @@ class Computed(NamedTuple):
 
     Attributes:
         column: the column.
-        rows: the numbers of the rows that fit, in the column's order; for an extreme, of the rows that have it.
+        rows: the numbers of the rows that fit, in the column's order; for an extreme, of the rows that have it, the
+            most extreme first.
         groups: the groups, ordered by their values; empty for a query without groups.
         value: the number that was computed, None for a list.
         unit: the unit of the value.
-        total: how many rows fit. A count may be smaller: it is of their heads, and a head may have several rows.
+        total: how many rows fit. A count may be smaller: it is of their heads, and a head may have several rows. The
+            rows of a single head are counted by their different tails.
         left_out: how many rows have no value that can be computed with, by the reason.
         having: how many entities of the type `type` have the field.
         of_type: how many entities of the type there are.
@@ -202,7 +204,9 @@ class _Table:
             groups = self._group_rows(lookup, rows, left_out)
             result_rows = np.unique(np.concatenate([group.rows for group in groups])) if groups else rows[:0]
         elif lookup.do == "count":
-            value = float(len(np.unique(column.heads[rows])))
+            heads = np.unique(column.heads[rows])
+            # The rows of a single head are counted by what they say: "25 speeches of Ana".
+            value = float(len(heads) if len(heads) != 1 else len(np.unique(column.labels[rows])))
         elif lookup.do == "distinct":
             value = float(len(np.unique(column.labels[rows])))
         elif lookup.do in {"sum", "mean"}:
@@ -266,18 +270,22 @@ class _Table:
             most: how many different values are wanted; all rows with one of them are returned.
 
         Returns:
-            The rows, the value, and its unit. The value is None for dates, and if `most` is not 1.
+            The rows, the most extreme first, the value, and its unit. The value is None for dates, and if `most` is
+            not 1.
         """
         dates = [self.column.dates[label] for label in self.column.labels[rows].tolist()]
         if do in {"first", "last"} and self.column.holds_dates:
-            extreme_dates = set(sorted({date for date in dates if date}, reverse=do == "last")[:most])
+            extreme_dates = sorted({date for date in dates if date}, reverse=do == "last")[:most]
             left_out["no date"] += dates.count("")
-            return rows[[position for position, date in enumerate(dates) if date in extreme_dates]], None, ""
+            return rows[[position for date in extreme_dates for position, other in enumerate(dates)
+                         if other == date]], None, ""
         number_rows, numbers, unit = self._read_numbers(rows, left_out)
         if not len(numbers):
             return rows[:0], None, ""
-        extremes = np.unique(numbers)[:most] if do in {"smallest", "first"} else np.unique(numbers)[-most:]
-        return number_rows[np.isin(numbers, extremes)], float(extremes[0]) if most == 1 else None, unit
+        ascending = np.unique(numbers)
+        extremes = (ascending if do in {"smallest", "first"} else ascending[::-1])[:most]
+        extreme_rows = np.concatenate([number_rows[numbers == number] for number in extremes])
+        return extreme_rows, float(extremes[0]) if most == 1 else None, unit
 
     # Groups.
 

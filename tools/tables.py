@@ -11,7 +11,7 @@ from ..graph_store.graph.knowledge_graph import Places
 from ..schemas.documents import Chunk
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
-from ..schemas.lookups import TripleLookup
+from ..schemas.lookups import EXTREMES, TripleLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage, Place
 from ..text.table_rows import find_rows
@@ -38,7 +38,7 @@ _MOST_ROWS = 400
 """How many rows are read in full, with their places: more than a budget shows. The counts are of all rows."""
 _MOST_TIMED = 5000
 """How many rows are filtered by time, document or qualifier; a note gives the number of the others."""
-_MOST_BESIDE = 100
+_MOST_BESIDE = 20
 """How many values of a further field are shown for a row."""
 _CITED = 3
 """How many rows a count or a group cites."""
@@ -131,7 +131,9 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
             index, schema, column, keep(column, rows), tail))
     if lookup.by:  # groups show no rows
         return ReadTable(term, computed, [], unread)
-    first_rows = _read_rows(index, computed.column, _sort_by_name(index, computed)[:most])
+    rows = _sort_by_name(index, computed)
+    rows = _sort_by_value(computed, rows) if _is_ranking(lookup) else rows
+    first_rows = _read_rows(index, computed.column, rows[:most])
     return ReadTable(term, computed, [row for row in first_rows if row.places], unread)
 
 
@@ -142,6 +144,13 @@ def _sort_by_name(index: RetrievalIndex, computed: Computed) -> Rows:
     label_keys = {label: natural_key(column.texts[label]) for label in np.unique(column.labels[rows]).tolist()}
     return np.array(sorted(rows.tolist(), key=lambda row: (head_keys[int(column.heads[row])],
                                                            label_keys[int(column.labels[row])])), np.intp)
+
+
+def _sort_by_value(computed: Computed, rows: Rows) -> Rows:
+    """Return the rows of an extreme, the most extreme first; rows of one value keep their order."""
+    labels = computed.column.labels
+    rank_of = {label: rank for rank, label in enumerate(dict.fromkeys(labels[computed.rows].tolist()))}
+    return rows[np.argsort([rank_of[label] for label in labels[rows].tolist()], kind="stable")]
 
 
 def _filter_by_date_and_document(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: TripleLookup) -> Rows:
@@ -263,7 +272,8 @@ def _build_block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, l
     """Return a table as a block: its size and filters as the title, citable lines, and notes on what is missing."""
     computed, filters = table.computed, filters_text(lookup)
     rows, shared_note = split_shared_note(table.rows[:lookup.most_rows])
-    description = "; ".join(filter(None, [f"{computed.total} rows", filters, shared_note, coverage(computed)]))
+    ranking = f"{lookup.do} {lookup.limit}" if _is_ranking(lookup) and lookup.limit > 1 else ""
+    description = "; ".join(filter(None, [f"{computed.total} rows", filters, ranking, shared_note, coverage(computed)]))
     title = f"{table.term.name.replace('_', ' ')} ({description})"
     items = [*_list_counts(index, table, lookup), *(_list_lines(index, schema, rows, lookup) if not lookup.by else ())]
     shown, omitted_count = fit_lines(items, tokens)
@@ -275,16 +285,27 @@ def _build_block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, l
     return Block(title=title, items=tuple(shown), note="; ".join(notes))
 
 
+def _is_ranking(lookup: TripleLookup) -> bool:
+    """Return True if a lookup asks for rows in the order of their values."""
+    return lookup.do in EXTREMES and not lookup.by
+
+
 def filters_text(lookup: TripleLookup) -> str:
     """Return the conditions on a table's rows and their grouping as text: "tail 2020, status=Final, by year"."""
+    conditions = _conditions_text(lookup)
+    return ", ".join(filter(None, [conditions, f"by {lookup.by}" if lookup.by else ""]))
+
+
+def _conditions_text(lookup: TripleLookup) -> str:
+    """Return the conditions on a table's rows as text."""
     named = [f"{name} {value}" for name, value in (("head", lookup.head), ("tail", lookup.tail),
                                                    ("document", lookup.document), ("at", lookup.at)) if value]
-    return ", ".join([*named, *lookup.where, *([f"by {lookup.by}"] if lookup.by else [])])
+    return ", ".join([*named, *lookup.where])
 
 
 def _list_notes(table: ReadTable, lookup: TripleLookup, line_count: int, omitted_count: int) -> Iterator[str]:
     """Yield notes on what a table does not show: further groups, lines without room, rows that were left out."""
-    computed, filters = table.computed, filters_text(lookup)
+    computed, conditions = table.computed, _conditions_text(lookup)
     further_groups = computed.groups[len(computed.leading(lookup.limit)):]
     if further_groups:  # the next group's value shows that it does not tie with the last one shown
         yield f"{len(further_groups)} more groups, the next one {further_groups[0].key}: {further_groups[0].text}"
@@ -292,7 +313,7 @@ def _list_notes(table: ReadTable, lookup: TripleLookup, line_count: int, omitted
         yield (f"{line_count - omitted_count} of {line_count} lines shown, {computed.total} rows in all: "
                "narrow by head, tail, where or at")
     elif not computed.total and not table.unread:
-        yield f"no row has {filters}; without it there are {table.term.rows}" if filters else "no rows"
+        yield f"no row has {conditions}; without it there are {table.term.rows}" if conditions else "no rows"
     yield from notes_of(table)
 
 
@@ -346,7 +367,8 @@ def _list_lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactR
                                    [name for name in lookup.show if is_field(index, schema, name)])
     shared_end, other_end = sides_by_repetition(rows)
     arrow = " <- " if shared_end is tail_of else " -> "
-    ordered = sorted(rows, key=lambda row: (natural_key(shared_end(row)), natural_key(other_end(row))))
+    ordered = rows if _is_ranking(lookup) else sorted(
+        rows, key=lambda row: (natural_key(shared_end(row)), natural_key(other_end(row))))
     for name, group in groupby(ordered, shared_end):
         yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other_end, further_fields)
 

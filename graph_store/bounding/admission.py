@@ -106,8 +106,8 @@ class _Bounding:
     def _declare(self) -> None:
         """Give each extracted entity its schema type, or note the label of its unknown type and ask for it.
 
-        Of several types extracted for one entity, the most confident one is used. The type of last resort is used only
-        if there is no other.
+        Of several types extracted for one entity, the most confident one is used, then one of an unrepaired label, then
+        the first in the schema. The type of last resort is used only if there is no other.
         """
         choices: dict[str, list[tuple[bool, float, bool, int, Known]]] = {}
         unknown_types: dict[str, list[tuple[float, str]]] = {}
@@ -217,7 +217,8 @@ class _Bounding:
         from tail to head, because the direction is then unclear. A symmetric relation has no direction.
         """
         known = self._bounds.find("relation", label)
-        if known is None or known.repair is None or not {head.key, tail.key} <= self._types.keys():
+        have_types = {head.key, tail.key} <= self._types.keys()  # if not, the fact is rejected anyway
+        if known is None or known.repair is None or not have_types:
             return known
         fits_as_given, fits_swapped = self._fits(head, known.name, tail), self._fits(tail, known.name, head)
         if fits_as_given != fits_swapped:
@@ -231,7 +232,7 @@ class _Bounding:
         return self._source.support(item.evidence, item.head, item.relation, item.tail)
 
     def _has_types(self, text: str, *ends: End) -> bool:
-        """Return True if all ends of a fact have a type in the schema; otherwise reject the fact."""
+        """Return True if all ends of a fact have a type in the schema; otherwise reject `text`, the fact."""
         unknown_type = next((self._unknown_types[end.key] for end in ends if end.key in self._unknown_types), None)
         if unknown_type is not None:
             self._reject("unknown_entity_type", text, label=unknown_type)
@@ -258,10 +259,10 @@ class _Bounding:
             self._repairs.add(("swapped", text))
         if relation.repair:
             self._repairs.add((relation.repair, text))
-        turned_name = self._bounds.stored_relation(name, self._type(head), self._type(tail),
-                                                   is_sorted=head.key <= tail.key)
-        if turned_name is not None:
-            head, name, tail = tail, turned_name, head
+        exchanged_name = self._bounds.stored_relation(name, self._type(head), self._type(tail),
+                                                      is_sorted=head.key <= tail.key)
+        if exchanged_name is not None:  # the fact is stored from tail to head, under this relation
+            head, name, tail = tail, exchanged_name, head
         time = self._time(item.time, text)
         key = (head.key, name, tail.key, time)
         fact = RelationFact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
@@ -274,10 +275,10 @@ class _Bounding:
     def _is_reversed(self, item: ExtractedTriple, relation: Known, head: End, tail: End) -> bool:
         """Return True if a fact that does not fit was extracted with its ends the wrong way round.
 
-        It must fit with its ends exchanged, and none of these must speak for the order in which it was extracted:
-        - The label is known to state the relation from tail to head. Its ends were exchanged before.
-        - A type may only be too general to fit: a concept may be a feature.
-        - The supporting words state the fact in this order.
+        It must fit with its ends exchanged, and nothing must speak for the order in which it was extracted:
+        - Its label is not known to state the relation from tail to head; else its ends were exchanged before.
+        - Its types are not only too general to fit: a concept may be a feature.
+        - The supporting words do not state the fact in this order.
         """
         if relation.backward or self._bounds.schema.might_fit(self._type(head), relation.name, self._type(tail)):
             return False
@@ -312,7 +313,7 @@ class _Bounding:
         if None in types:
             self._reject("undeclared_entity", text)
             return
-        subject, target = (*map(str, types), "")[:2]
+        subject, target = (*map(str, types), "")[:2]  # an attribute has no target, so it is ""
         if isinstance(item, ExtractedTriple):
             self._reject("unknown_relation", text, label=item.relation, subject=subject, target=target,
                          confidence=item.confidence)
@@ -337,7 +338,7 @@ class _Bounding:
         if owner is None:
             return
         known = self._bounds.find("attribute", item.attribute)
-        # A label that was only mapped to a similar one counts as unknown if the attribute does not fit the owner.
+        # A label that was only mapped to a similar one counts as unknown if that attribute does not fit the owner.
         if known and known.repair and owner.key in self._types and not self._fits_attribute(owner, known.name):
             known = None
         element = self._bounds.schema.attribute_type(known.name) if known else None

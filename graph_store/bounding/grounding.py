@@ -52,7 +52,7 @@ a header adds: "Pump 7" of "Pump Number: 7"."""
 _NOT_CONTENT = _ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15
 """Maximum number of content words of a name whose words need not follow each other in the source."""
-_SHORTEST_CONTRACTION, _MOST_BETWEEN = 4, 2
+_SHORTEST_CONTRACTION, _LONGEST_RATIO = 4, 2
 """A value of at least 4 words may leave out words of the source, whose stretch has at most twice as many words."""
 _SHORTEST_PIECE = 2
 """Minimum number of characters of each piece from which a Chinese name may be composed."""
@@ -117,7 +117,7 @@ class SourceText:
         - The words do not follow each other (see `_is_composed`).
         """
         tokens = words(canonical_name(name))
-        if not tokens:
+        if not tokens:  # the name has only signs
             return self._in_its_words(name, self.verbatim(name))
         without_article = tokens[1:] if tokens[0] in _ARTICLES else []
         without_parenthesis = words(without_aside(name)) if ASIDE.search(name) else []
@@ -142,9 +142,7 @@ class SourceText:
     def _ground_by_meaning(self, name: str, tokens: Sequence[str]) -> Grounded | None:
         """Return where the source has a country's people, a date in another spelling, or a name's scattered words.
 
-        Args:
-            name: a name whose words do not follow each other in the source.
-            tokens: its words.
+        `tokens` are the words of the name, which do not follow each other in the source.
         """
         people = next(filter(None, map(self.verbatim, peoples_of(name.strip()))), None)
         if people is not None:
@@ -197,12 +195,12 @@ class SourceText:
         """
         normal = parse_value(value, kind, unit)
         exact = self.verbatim(value)
-        literal = exact or self.find(value)
+        place = exact or self.find(value)
         if not normal:
-            return self._in_its_words(value, literal) or self._ground_text(value)
+            return self._in_its_words(value, place) or self._ground_text(value)
         equal_values = [(span, other) for span in self._values
                         if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
-        if equal_values:
+        if equal_values:  # prefer the same spelling, then the same normal form, then the first
             wanted = canonical_name(value)
             best = min(equal_values, key=lambda item: (canonical_name(item[0].quote) != wanted, item[1] != normal,
                                                        item[0].start))[0]
@@ -210,9 +208,9 @@ class SourceText:
                 return Grounded(value.strip(), exact)  # with its sign, as in "~68"
             return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
         # The 5 of "5 million" is not five.
-        is_part_of_number = literal and kind == "number" and any(
-            span.start <= literal.start and literal.end <= span.end for span in self._values)
-        return None if is_part_of_number else self._in_its_words(value, literal)
+        is_part_of_number = place and kind == "number" and any(
+            span.start <= place.start and place.end <= span.end for span in self._values)
+        return None if is_part_of_number else self._in_its_words(value, place)
 
     def _ground_text(self, value: str) -> Grounded | None:
         """Return where the source has a textual value, or None.
@@ -263,7 +261,8 @@ class SourceText:
         place = self.find(evidence) if evidence else None
         if place is None:
             return self.sentence(*hints)
-        quoted_sentences = [item for item in self._sentences if item[0].start < place.end and place.start < item[0].end]
+        quoted_sentences = [(span, its_words) for span, its_words in self._sentences
+                            if span.start < place.end and place.start < span.end]
         return self._closest(quoted_sentences, hints) or place
 
     def ground_time(self, extracted_time: str) -> str:
@@ -271,7 +270,8 @@ class SourceText:
 
         The text has either the extracted words, or a stretch that contains these among others and states the same
         time: "is planned to open in 2027" for "planned for 2027". The shortest such stretch is returned.
-        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ".
+        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ". A value that consists
+        of headings ("A > B") is looked for heading by heading.
         """
         when, qualifiers = split_qualifiers(extracted_time)
         grounded_qualifiers = [one_line(qualifier) for qualifier in qualifiers
@@ -292,7 +292,7 @@ class SourceText:
             return ""
         place = self.find(when)
         stretches = [place.quote] if place else self._stretches([w for w in words(when) if w not in _BETWEEN_WORDS])
-        equal_times = (one_line(stretch) for stretch in stretches
+        equal_times = (one_line(stretch) for stretch in stretches  # equal but for their first field, the words
                        if (read := read_time(stretch)) and read[1:] == time[1:])
         shortest = min(equal_times, key=len, default="")
         # Whole sentences say that something is planned ("will be"), so the text need not have the word "planned".
@@ -302,8 +302,7 @@ class SourceText:
     def _has_with_year(self, date: str) -> bool:
         """Return True if the text has a date without its year, and a title above the text has the year.
 
-        Args:
-            date: the extracted date: "3 August 2024" for "3 August" in a log titled 2024.
+        The date "3 August 2024" may be extracted from "3 August" in a log titled 2024.
         """
         words_above = {word for title in self._titles for word in words(title)}
         years = {word for word in words(date) if len(word) == _YEAR_DIGITS and word.isdecimal() and word in words_above}
@@ -317,7 +316,7 @@ class SourceText:
         """
         content = [word for word in wanted if word not in _NOT_CONTENT]
         shortest = min(self._stretches(content), key=len, default="")
-        if len(words(shortest)) > _MOST_BETWEEN * len(wanted):
+        if len(words(shortest)) > _LONGEST_RATIO * len(wanted):
             return None
         start = self.text.find(shortest) if shortest else -1
         return self._span(start, start + len(shortest)) if start >= 0 else None
@@ -387,14 +386,14 @@ class SourceText:
     @cached_property
     def _plain_words(self) -> JoinedWords:
         """The text's words without articles and asides."""
-        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)
+        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)  # spaces, so that offsets stay
         places = self._places if bare == self.text else word_places(bare)
         return JoinedWords([place for place in places if place[0] not in _ARTICLES])
 
     @cached_property
     def _singular_words(self) -> JoinedWords:
         """The text's words without articles, asides and plurals."""
-        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)
+        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)  # spaces, so that offsets stay
         return JoinedWords([(singular(word), start, end) for word, start, end in word_places(bare)
                        if word not in _ARTICLES])
 

@@ -46,7 +46,7 @@ class Bounds:
         self._names = {kind: _names(schema.elements(kind)) for kind in ELEMENT_KINDS}
         self._cache: dict[tuple[ElementKind, str], Known | None] = {}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
-        self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)
+        self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)  # so the first one wins
                           for alias in r.inverse_aliases}
 
     def find(self, kind: ElementKind, label: str) -> Known | None:
@@ -198,13 +198,13 @@ class Bounds:
         if kind == "name":
             return self.is_type_name(label)
         known = self.find(kind, label)
-        if known is None:
+        if known is None:  # the type of last resort is in the asks for a relation or attribute
             return None if kind == "entity_type" else self.last_resort
         if kind == "entity_type":
             return known, self._type_meaning(known.name)
         element = (self.schema.attribute_type(known.name) if kind == "attribute"
                    else self.schema.relation_type(known.name))
-        if element is None:
+        if element is None:  # only an open schema finds a label that none of its elements has
             return known, self.schema.open
         types = element.owners if kind == "attribute" else (*element.domain, *element.range)  # type: ignore[union-attr]
         inverse = self.schema.relation_type(self.first_of_pair(known.name) or "") if kind == "relation" else None

@@ -36,7 +36,7 @@ _REVERSALS = frozenset("""not never non without former formerly ex past fired di
 _CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除", "辞职", "离职", "离开", "离婚", "退出", "终止",
                   "解散", "否认", "拒绝", "失去")
 """Words that end or deny what a label says otherwise."""
-_ROWS = 512  # compared with all others in one batch, which limits memory and does not change the result
+_ROWS = 512  # labels that are compared with all others at once; this limits memory and does not change the result
 _DECIMALS = 4  # encoding in other batches differs by rounding errors, which must not change a decision
 
 
@@ -121,7 +121,7 @@ class SimilarLabels:
         script = script_of(label)
         known = self._known.get((kind, script), [])
         threshold = self.threshold(kind, script)
-        if not known or threshold >= 1:
+        if not known or threshold >= 1:  # no cosine exceeds 1
             return None
         cosines = self._similarities([label_key(label)], [key for key, _ in known])[0]
         duplicates = {name for (key, name), cosine in zip(known, cosines, strict=True)

@@ -24,12 +24,12 @@ _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xA
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
-_INFLECTED = re.compile(r"[a-z]{4,}")
+_INFLECTABLE = re.compile(r"[a-z]{4,}")
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)")
 _MARKUP = re.compile(r"`+|\*\*|(?<!\w)__|__(?!\w)|\](?:\([^()\s]{0,1000}\)?)|(?<!\w)\[(?=\w[^\[\]]*$)")
 ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been"})
-_AGENTS = ("er", "or", "ee", "ion", "ment")
+_AGENT_ENDINGS = ("er", "or", "ee", "ion", "ment")
 """Noun endings that are not stemmed: stemming would make "employer", "employee" and "employ" one word."""
 _CJK_WORD = re.compile(f"[{CJK}]+")
 
@@ -74,7 +74,7 @@ class JoinedWords:
         parts = _glue([word for word, _, _ in places])
         self.text = "".join(parts)
         ends = list(accumulate(map(len, parts)))
-        begins = [end - len(part) + (part[0] == "|") for end, part in zip(ends, parts, strict=True)]
+        begins = [end - len(part.removeprefix("|")) for end, part in zip(ends, parts, strict=True)]
         # "¼" is folded to two words that overlap in the text: no match may begin or end between them.
         previous_ends = [0, *(end for _, _, end in places)]
         next_starts = [*(start for _, start, _ in places[1:]), math.inf]
@@ -124,8 +124,8 @@ def join_words(tokens: list[str]) -> str:
 
 
 def inflections(word: str) -> Iterator[str]:
-    """Yield a word in the plural or the singular, as English forms them."""
-    if _INFLECTED.fullmatch(word):
+    """Yield the plurals and singulars that a word of at least four English letters may have; some are no words."""
+    if _INFLECTABLE.fullmatch(word):
         yield from (f"{word}s", f"{word}es")
         if word.endswith("y"):
             yield f"{word[:-1]}ies"
@@ -138,8 +138,8 @@ def inflections(word: str) -> Iterator[str]:
 
 
 def singular(word: str) -> str:
-    """Return a word without the ending of a plural."""
-    if not _INFLECTED.fullmatch(word) or not word.endswith("s") or word.endswith("ss"):
+    """Return a word of at least four English letters without the ending of a plural; others are unchanged."""
+    if not _INFLECTABLE.fullmatch(word) or not word.endswith("s") or word.endswith("ss"):
         return word
     return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
 
@@ -156,13 +156,13 @@ def is_cjk(text: str) -> bool:
 
 def cjk_runs(tokens: Sequence[str]) -> list[str]:
     """Join the adjacent CJK characters of a name into runs; a word next to such a character joins its run, too."""
-    runs = [""]
+    runs: list[str] = []
     for token in tokens:
-        if runs[-1] and (is_cjk(token) or is_cjk(runs[-1][-1])):
+        if runs and (is_cjk(token) or is_cjk(runs[-1][-1])):
             runs[-1] += token
         else:
             runs.append(token)
-    return runs[1:]
+    return runs
 
 
 def without_aside(name: str) -> str:
@@ -193,7 +193,7 @@ def _stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word
     singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-    if singular.endswith(_AGENTS):
+    if singular.endswith(_AGENT_ENDINGS):
         return singular
     return stem_word(word)
 

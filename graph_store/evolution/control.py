@@ -202,7 +202,8 @@ class SchemaControl:
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
         """Return candidates with labels that no model has compared with others yet, strongest support first.
 
-        They include elements that grew automatically if none of their labels has a verdict, because it was dropped.
+        They include elements that grew automatically if none of their labels has a verdict, because it was dropped
+        (`drop_outdated_verdicts`).
         """
         verdicts = self.asks.same()
         grounds = self._grounds()
@@ -222,19 +223,14 @@ class SchemaControl:
                 opposite of the candidate's label (`are_opposed`).
         """
         known = known_labels(self._history.current())
-        candidate_names = {(c.kind, label_key(name)): c.name for c in compared for name in c.names()}
+        labels_by_name = {(kind, label): label for kind, label in known} | {
+            (c.kind, label_key(name)): c.name for c in compared for name in c.names()}
         row_by_number = {row.number: row for row in same}
-        verdicts: dict[tuple[ElementKind, str], SameAs] = {}
+        verdicts: dict[Label, SameAs] = {}
         for number, candidate in enumerate(compared, 1):
-            row = row_by_number.get(number)
-            key = (candidate.kind, label_key(row.name) if row else "")
-            target = candidate_names.get(key, key[1] if key in known else "")  # "" for no label of the same meaning
-            if target in candidate.labels:
-                target = ""
-            if row and any(are_opposed(label, label_key(target), backward=row.backward) for label in candidate.labels):
-                target = ""
-            is_backward = bool(target and row and row.backward and candidate.kind == "relation")
-            verdicts |= {(candidate.kind, label): SameAs(target, is_backward) for label in candidate.labels}
+            verdict = _read_verdict(candidate, row_by_number.get(number), labels_by_name)
+            verdicts |= {(candidate.kind, label): verdict for label in candidate.labels}
+        # The model was also shown the elements that grew from documents: the verdicts rest on their labels, too.
         grown_labels = known - known_labels(self._history.base())
         self.asks.keep_same({*verdicts, *grown_labels}, verdicts)
 
@@ -283,7 +279,7 @@ class SchemaControl:
             return base
         evidence_strength = {(e.kind, e.name): (e.documents, e.occurrences) for version in self._history.versions()
                              for d in version.decisions if (e := d.evidence)}
-        kinds: tuple[ElementKind, ...] = ("attribute", "relation")
+        kinds: tuple[ElementKind, ...] = ("attribute", "relation")  # types stay: these refer to them
         grown = [(kind, element.name) for kind in kinds for element in schema.elements(kind)
                  if find_element(base, kind, element.name) is None]
         weakest_first = sorted(grown, key=lambda item: (
@@ -318,12 +314,9 @@ class SchemaControl:
         return self._put_in_force(base, grown, [*new_decisions, *removals], "auto")
 
     def forget_unused_proposals(self) -> None:
-        """Remove the elements that a model proposed from the first documents and that no document uses any more.
-
-        It applies only if the first version of the schema is a model's proposal.
-        """
+        """Remove the elements that a model proposed from the first documents and that no document uses any more."""
         if not (versions := self._history.versions()) or versions[0].who != "auto":
-            return
+            return  # the first version is no model's proposal
         base, current = self._history.base(), self._history.current()
         grown = (element for kind in KIND_NAMES for element in current.elements(kind)
                  if find_element(base, kind, element.name) is None)
@@ -379,10 +372,7 @@ class SchemaControl:
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
         """Store a new version of the schema and its base, and bound the affected chunks again, in one transaction.
 
-        Nothing is stored if neither schema differs from the present one, unless a person decided something.
-
-        Returns:
-            True if a version was stored.
+        Nothing is stored, and False returned, if neither schema changes, unless a person decided something.
         """
         seed, old_base, old = self._history.first(), self._history.base(), self._history.current()
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
@@ -421,3 +411,14 @@ class SchemaControl:
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
 
 
+def _read_verdict(candidate: Candidate, row: SameLabel | None, labels_by_name: Mapping[Label, str]) -> SameAs:
+    """Return what means the same as a candidate by a model's row on it; `SameAs("")` if nothing does.
+
+    `labels_by_name` has the label of the element or candidate with each name.
+    """
+    label = labels_by_name.get((candidate.kind, label_key(row.name)), "") if row else ""
+    if row is None or not label or label in candidate.labels:
+        return SameAs("")
+    if any(are_opposed(own_label, label_key(label), backward=row.backward) for own_label in candidate.labels):
+        return SameAs("")
+    return SameAs(label, backward=row.backward and candidate.kind == "relation")

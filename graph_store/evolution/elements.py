@@ -173,7 +173,9 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
 
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
-    """Return the schema without an element, whose names are no aliases of another; a type's parent takes its place.
+    """Return the schema without an element; what refers to a type with a parent then refers to the parent.
+
+    The names of such a type do not become aliases of the parent, unlike those of one removed by `remove`.
 
     Raises:
         DecisionError: there is no such element, or a relation or attribute would lose all its types.
@@ -286,7 +288,7 @@ def _repoint(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> Gr
         old: the element's name.
         new: the name to refer to instead; empty to remove the references.
     """
-    new_name = next(iter(new), None)
+    new_name = next(iter(new), None)  # an element that would refer to itself loses the reference, too
     if kind == "relation":
         relations = tuple(r.model_copy(update={"inverse": new_name if new_name != r.name else None})
                           if r.inverse == old else r for r in schema.relation_types)

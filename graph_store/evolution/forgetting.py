@@ -86,10 +86,10 @@ def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], docum
 
 def _redact_decision(decided: Decided, present: Set[Label], documents: Collection[str], *,
                      is_automatic: bool) -> Decided | None:
-    """Return a decision without evidence from deleted documents; None if its element is not among the labels to keep.
+    """Return a decision without evidence from deleted documents; None if its element is not in `present`.
 
-    If the evidence has other labels than those to keep, it is removed as a whole. The reason of an automatic decision
-    is then removed, too, because it may name them.
+    `present` has the labels to keep. If the evidence has others, it is removed as a whole. The reason of an automatic
+    decision is then removed, too, because it may name them.
     """
     decision, evidence = decided.decision, decided.evidence
     if (decision.kind, label_key(decision.name)) not in present:

@@ -17,7 +17,7 @@ from . import elements
 from .elements import DecisionError
 from .schema_candidates import Grounds, collect, unify, with_evidence, with_schema_types
 
-_COLUMNS = 5
+_COLUMN_FACTOR = 5
 """The limit on new elements is this many times as high for table columns as for labels of sentences, because a table
 may have dozens of columns."""
 # Elements are added and widened before others refer to them or are removed.
@@ -46,9 +46,9 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
     """
     schema, decided = base, list[Decided]()
     asks = unify((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
-    for kinds in (ELEMENT_KINDS[:1], ELEMENT_KINDS[1:]):
+    for kinds in (("entity_type",), ("relation", "attribute")):
         counts = [count for count in asks if count.kind in kinds]
-        if "relation" in kinds:
+        if "relation" in kinds:  # leave out asks with a type that the schema lacks, whose name is then ""
             counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
         for candidate in _select_accepted(counts, base, grounds, thresholds):
@@ -82,7 +82,7 @@ def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Gro
     for kind in ELEMENT_KINDS:
         most = thresholds.growth[kind]
         chosen += [c for c in from_sentences if c.kind == kind][:most]
-        chosen += [c for c in from_columns if c.kind == kind][:_COLUMNS * most]
+        chosen += [c for c in from_columns if c.kind == kind][:_COLUMN_FACTOR * most]
     return with_evidence([*widening, *chosen], grounds)
 
 
@@ -114,7 +114,7 @@ def still_asked(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCoun
 def _is_met(schema: GraphSchema, count: AskCount) -> bool:
     """Return True if the schema's element with an ask's label admits the types that the ask is about.
 
-    A relation may fit in either direction.
+    A relation may fit in either direction. An attribute of the kind "text" admits values of all kinds.
     """
     element = elements.find_element(schema, count.kind, count.label)
     if isinstance(element, RelationType):
@@ -174,8 +174,7 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
     outcome = SchemaOutcome(base=schema, schema=schema)  # a proposal: nothing has grown
     for decision in sorted(decisions, key=_order):
         outcome = _carry_out(outcome, decision, candidate=None)
-    outcome = _validate(outcome)
-    return outcome.schema, outcome.decided
+    return _validate(outcome).schema, outcome.decided
 
 
 def _validate(outcome: SchemaOutcome) -> SchemaOutcome:
@@ -189,7 +188,8 @@ def _validate(outcome: SchemaOutcome) -> SchemaOutcome:
 
 
 def _order(decision: Decision) -> tuple[int, int, str]:
-    kind = ELEMENT_KINDS.index(decision.kind)
+    """Return a decision's sort key: types come before what refers to them, but are rejected after it."""
+    kind = ELEMENT_KINDS.index(decision.kind)  # types are first
     return _ORDER.index(decision.verdict), -kind if decision.verdict == "reject" else kind, label_key(decision.name)
 
 
@@ -250,12 +250,12 @@ def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decisi
     known = elements.find_element(in_force, kind, name)
     if decision.verdict == "merge":
         target = elements.find_element(in_force, kind, decision.into)
-        if target is not None:
+        if target is not None:  # it may have grown, so that only the schema in force has it
             schema = _with(schema, in_force, kind, target)
     new_name = decision.new_name if decision.verdict == "rename" else ""
     if decision.verdict == "rename" and not new_name.strip():
         raise DecisionError(f"the decision to rename {name!r} gives no new name")
-    if candidate is not None and candidate.widens:
+    if candidate is not None and candidate.widens:  # its labels and types are added to the element that it widens
         widened = elements.find_element(in_force, kind, candidate.widens)
         schema = _with(schema, in_force, kind, widened) if widened else schema
         element = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)

@@ -18,7 +18,7 @@ _MOSTLY = 0.8
 _Label = tuple[ElementKind, str]
 SHOWN = 3
 """The number of examples shown for a candidate."""
-_OFTEN = 2
+_FEWEST_TO_WIDEN = 2
 """The minimum number of facts that widen an element automatically to other types or another value kind."""
 
 
@@ -44,7 +44,7 @@ class _Group:
         self.documents = {count.document for count in counts}
         self.occurrences = sum(count.occurrences for count in counts)
         self.rows = sum(count.rows for count in counts)
-        self.confidence = sum(count.confidence for count in counts) / self.occurrences
+        self.confidence = sum(count.confidence for count in counts) / self.occurrences  # a mean of sums
 
     def name(self) -> str:
         """Return the label with most documents, then most occurrences."""
@@ -134,8 +134,10 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
             widens = next((element_names[label] for label in duplicates if label in element_names), "")
             if supported:
                 observed_pairs = group.pairs(support)
-                group = group.between(observed_pairs) if observed_pairs else group
-                if not observed_pairs or (widens and group.occurrences < _OFTEN):
+                if not observed_pairs:
+                    continue
+                group = group.between(observed_pairs)
+                if widens and group.occurrences < _FEWEST_TO_WIDEN:
                     continue
             candidates.append(_candidate(kind, group, widens, support))
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))

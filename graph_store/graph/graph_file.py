@@ -162,7 +162,7 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
         OSError: the disk is full or not writable; the old file is unchanged.
     """
     with whole_file(path) as file:
-        file.write(orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}})[:-1] + b",\n")
+        file.write(orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}})[:-1] + b",\n")  # still open
         for part in _body(graph):
             file.write(part)
 
@@ -172,7 +172,7 @@ def _body(graph: NodeLink) -> Iterator[bytes]:
 
     The whole text at once would take several times the memory of the graph.
     """
-    yield orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1]
+    yield orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1]  # without its braces
     for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
         yield b',"%s":[' % name.encode()
         separator = b""

@@ -36,7 +36,7 @@ _LEAST_LINKS = 2
 _NEARLY_ALL = 0.9
 """The share of a field's distinct values that are keys, if it is a field of references. Others are of documents that
 are not here."""
-_LISTED = 1.5
+_LEAST_LIST_LENGTH = 1.5
 """The mean number of values from which a field is one of lists."""
 _LONGEST_KEY = 40
 _IDENTIFYING = frozenset(["id", "ids", "no", "nr", "number", "numbers", "key", "keys", "code", "codes", "sku", "isbn",
@@ -74,8 +74,7 @@ def link_keys(columns: GraphColumns, declined: Collection[str] = ()) -> GraphCol
                                                 -_count_references(field_facts, key)))
             rows = np.flatnonzero(values.attribute == attribute)
             target[rows] = key.owners_of(values.value[rows])
-    # A link from an entity to itself says nothing.
-    target[target == values.entity] = -1
+    target[target == values.entity] = -1  # a link from an entity to itself says nothing
     return _with_links(columns, target) if (target >= 0).any() else columns
 
 
@@ -97,10 +96,7 @@ class _Key:
 def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) -> list[_Key]:
     """Return the fields that are keys of the entities of a type; those of the most entities first.
 
-    Args:
-        columns: the graph.
-        facts: the distinct rows of an entity, an attribute and a value, shape (n, 3).
-        kinds: the type of each row's entity, shape (n,).
+    `facts` has the distinct rows (entity, attribute, value), shape (n, 3); `kinds` the type of each one's entity.
     """
     order = sort_rows(facts[:, 1], kinds, facts[:, 0])
     attributes, types, owners, values = facts[order, 1], kinds[order], facts[order, 0], facts[order, 2]
@@ -123,12 +119,7 @@ def _identifies(field: str, values: Sequence[str], names: Sequence[str]) -> bool
     """Return True if a field's values, which all differ, are keys: short words with digits.
 
     Plain numbers could also be quantities. They are keys if the field's name ends with a word such as "id", or if
-    nearly all of them also occur in their entities' names.
-
-    Args:
-        field: the field's name.
-        values: its values.
-        names: the name of each value's entity.
+    nearly all of them also occur in `names`, the names of their entities.
     """
     if not all(len(value) <= _LONGEST_KEY and " " not in value and any(map(str.isdigit, value)) for value in values):
         return False
@@ -159,12 +150,7 @@ def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
     At least two of its values have to be values of the key. If the field's name says that it refers to others
     ("requires"), this is enough. Otherwise nearly all values have to be; and whole numbers, which could be quantities,
     need a further sign: the field's name ends like that of a key ("manager id"), or the field holds lists and most of
-    its entities have the key themselves.
-
-    Args:
-        columns: the graph.
-        facts: the field's distinct rows of an entity, an attribute and a value, shape (n, 3).
-        key: the key.
+    its entities have the key themselves. `facts` has the field's distinct rows (entity, attribute, value).
     """
     field = columns.texts[int(facts[0, 1])]
     field_words, references = set(label_key(field).split()), _count_references(facts, key)
@@ -177,15 +163,13 @@ def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
     if not key.numeric or (_ends_identifying(field) and len(field_words) > 1):
         return True
     owners, counts = np.unique(facts[:, 0], return_counts=True)
-    return bool(counts.mean() >= _LISTED and np.isin(owners, key.owners).mean() > 1 / 2)
+    return bool(counts.mean() >= _LEAST_LIST_LENGTH and np.isin(owners, key.owners).mean() > 1 / 2)
 
 
 def _with_links(columns: GraphColumns, target: Numbers) -> GraphColumns:
     """Return the graph in which the values that refer to entities are triples, with their sources and times.
 
-    Args:
-        columns: the graph.
-        target: the row of the entity that each row of the value table refers to, or -1 for none, shape (values,).
+    `target` has the row of the entity that each row of the value table refers to, or -1 for none, shape (values,).
     """
     values, times = columns.values, columns.value_times
     linked = np.flatnonzero(target >= 0)

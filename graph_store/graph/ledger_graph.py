@@ -34,7 +34,7 @@ class LedgerGraph:
         self._edits = edits
         self._schemas = schemas
         self._loading = threading.RLock()
-        self._made_of: tuple[GraphState, int] | None = None
+        self._made_of: tuple[GraphState, int] | None = None  # the state shown, and the schema's version
         self._mentions: KnowledgeGraph | None = None
         self._graph: ResolvedGraph | None = None
 
@@ -49,7 +49,7 @@ class LedgerGraph:
         """The graph, made when it is first asked for."""
         with self._loading:
             if self._graph is None:
-                mentions, position = self.mentions, self.state.position
+                mentions, position = self.mentions, self.state.position  # of the rows that the mentions are made of
                 self._made_of = GraphState(position, self._entities.number()), self._schemas.version()
                 self._graph = self._resolve(mentions)
             return self._graph

@@ -214,13 +214,9 @@ def _new_texts(types: Mapping[str, str], edits: NodeEdits) -> Iterable[str]:
 
 def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],
                    place: Mapping[str, int]) -> Numbers:
-    """Return a column of one text's number for each node, in which some nodes have other texts.
+    """Return a column of one text's number for each node, in which the nodes in `texts` have these texts instead.
 
-    Args:
-        columns: the graph that numbers the texts.
-        numbers: the column, shape (nodes,).
-        texts: the new texts by node.
-        place: the row of each node; nodes that are not in it are ignored.
+    `place` has the row of each node; nodes that are not in it are ignored.
     """
     numbers = numbers.copy()
     for node, text in texts.items():
@@ -333,10 +329,7 @@ def _group_words(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers,
                  ) -> Iterator[tuple[Sequence[int], list[str]]]:
     """Yield the distinct keys of a table of times, each with the words that say when it holds.
 
-    Args:
-        columns: the graph.
-        keys: the columns by which the table is sorted; together they are the key.
-        words: the table's column of the words' numbers.
+    The table is sorted by the columns in `keys`, which together are the key; `words` is its column of words' numbers.
     """
     starts = np.flatnonzero(find_firsts(*keys)).tolist()
     for start, end in pairwise([*starts, len(words)]):

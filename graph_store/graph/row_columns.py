@@ -55,8 +55,7 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     mentions = _read(rows.mentions, _MENTION_COLUMNS, known)
     facts = _read(rows.facts, _FACT_COLUMNS, known)
     values = _read(rows.values, _VALUE_COLUMNS, known)
-    # Empty words of time mean that a fact has no time.
-    is_dated, is_dated_value = facts[6] != known[""], values[5] != known[""]
+    empty = known[""]  # the words of the time of a fact that has none
     texts, number = _sort_texts(known)
     mentioned_in, name, kind, *places = _renumber(mentions, _MENTION_COLUMNS, number)
     stated_in, head, head_kind, relation, tail, tail_kind, fact_time, start, end, confidence = _renumber(
@@ -71,19 +70,18 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
         texts=texts, ids=ids, types=types, names=_most_used(table, len(ids)), triples=triples, mentions=table,
         support=surest_rows(SupportTable(triple, stated_in, start, end, confidence)),
         triple_times=distinct_rows(
-            select_rows(TripleTimeTable(triple, fact_time, stated_in, start, end), is_dated), 3),
+            select_rows(TripleTimeTable(triple, fact_time, stated_in, start, end), fact_time != number[empty]), 3),
         values=distinct_rows(ValueTable(owners, attribute, value, valued_in, *value_places), 4),
-        value_times=distinct_rows(select_rows(
-            ValueTimeTable(owners, attribute, value, value_time, valued_in, *value_places), is_dated_value), 5))
+        value_times=distinct_rows(
+            select_rows(ValueTimeTable(owners, attribute, value, value_time, valued_in, *value_places),
+                        value_time != number[empty]), 5))
 
 
 def _read(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> list[NDArray[Any]]:
     """Return rows of the ledger as one array for each column, with numbers in place of texts.
 
-    Args:
-        rows: the rows.
-        kinds: one letter for each column (see `_MENTION_COLUMNS`); columns marked "-" are left out.
-        known: the numbers of texts; new texts are added.
+    `kinds` has one letter for each column (see `_MENTION_COLUMNS`); those marked "-" are left out. New texts get a
+    number in `known`.
     """
     read_kinds = kinds.replace("-", "")
     columns: list[list[NDArray[Any]]] = [[] for _ in read_kinds]
@@ -145,9 +143,7 @@ def _find_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]
 def _most_used(mentions: MentionTable, entities: int) -> Numbers:
     """Return the name that most chunks use for each entity; of equally frequent ones, the first alphabetically.
 
-    Args:
-        mentions: the sorted mentions.
-        entities: the number of entities.
+    The mentions are sorted; `entities` is the number of entities.
     """
     starts = np.flatnonzero(find_firsts(mentions.entity, mentions.name))
     owners, names = mentions.entity[starts], mentions.name[starts]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.naming import canonical_name, normalise
+from ...text.lexicon import ENGLISH_STOP
 from ..bounding.words import word_places, words
 from ..graph.knowledge_graph import KnowledgeGraph
 from . import columns
@@ -61,6 +62,8 @@ class NameTrie:
     def find(self, question: str) -> list[NamedSpan]:
         """Find the longest known names in a question, without overlaps, from left to right.
 
+        A function word in small letters is no name: "in" does not mean IN, Indiana.
+
         Returns:
             The names, each with its entities sorted by id.
         """
@@ -70,7 +73,8 @@ class NameTrie:
         start = 0
         while start < len(folded):
             end, entities = self._longest(folded, start)
-            if entities:
+            is_function_word = end - start == 1 and folded[start] in ENGLISH_STOP
+            if entities and not (is_function_word and question[spans[start][1]:spans[start][2]].islower()):
                 matches.append(NamedSpan(" ".join(folded[start:end]), entities, spans[start][1], spans[end - 1][2]))
             start = max(end, start + 1)
         return matches
@@ -160,7 +164,7 @@ class Browsing:
         if not text:  # every name begins with it
             return np.ones(len(self.ranked), np.int8)
         # Compare one byte position at a time over all names, which avoids decoding every name.
-        places = np.flatnonzero(letters[:max(len(letters) - len(text), 0)] == text[0])
+        places = np.flatnonzero(letters[:max(len(letters) - len(text), 0)] == text[0])  # `_END` follows every name
         for offset, letter in enumerate(text[1:], 1):
             places = places[letters[places + offset] == letter]
         end = ord(_END)

@@ -131,10 +131,7 @@ def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.in
 def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> NewArrays:
     """Return the arrays by which entities are found: by chunk, by name and by attribute value.
 
-    Args:
-        graph: the graph.
-        rows: how the index numbers its parts.
-        about: for each entity its name, its type, and its other names.
+    `about` has for each entity its name, its type, and its other names.
     """
     names = [(name, *others) for name, _, *others in about]
     name_words = set[str]()

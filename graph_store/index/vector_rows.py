@@ -116,7 +116,7 @@ def find_vectors(kind: Kind, ids: Sequence[str], before: Arrays, store: VectorSt
             has_vector[rows] = True
             yield rows, vectors
 
-    shape = (len(ids), store.get(kind, []).shape[1])
+    shape = (len(ids), store.get(kind, []).shape[1])  # the vectors of no ids have the model's dimension, too
     collected = _in_file(parts(), shape, folder) if folder and ids else _in_memory(parts(), shape)
     return collected, has_vector
 

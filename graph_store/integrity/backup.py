@@ -221,7 +221,7 @@ def _check(apart: Layout) -> str:
         with closing(sqlite3.connect(apart.ledger_file)) as raw:
             if raw.execute("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchone()[0]:
                 raise UnrestorableError("its ledger has views or triggers")
-            if not raw.execute("PRAGMA user_version").fetchone()[0]:
+            if not raw.execute("PRAGMA user_version").fetchone()[0]:  # a ledger's format
                 raise UnrestorableError("its ledger is none")
         with closing(Database(apart.ledger_file)) as database:
             problems = [*database.problems(), *foreign_objects(database)]

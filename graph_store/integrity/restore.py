@@ -44,7 +44,7 @@ MAX_RATIO = 200
 ledger is mostly zeros."""
 _SMALL = 1 << 24
 _BLOCK = 1 << 20
-_HEAD = 18
+_HEAD_BYTES = 18
 
 
 def read_manifest(file: Path) -> Manifest:
@@ -204,7 +204,7 @@ def _begin_anew(unpacked: Path, layout: Layout) -> None:
         begin_epoch(new)
         if identity:
             new.note("settings", **{IDENTITY: identity})
-        new.execute("PRAGMA journal_mode=DELETE")
+        new.execute("PRAGMA journal_mode=DELETE")  # a write-ahead log would be a second file of the ledger
 
 
 def _replace(unpacked: Path, ledger: Path) -> None:
@@ -231,7 +231,7 @@ def _replace(unpacked: Path, ledger: Path) -> None:
 def _head(ledger: Path) -> bytes:
     """Return the first bytes of a ledger file: SQLite's signature and the page size."""
     with ledger.open("rb") as file:
-        return file.read(_HEAD)
+        return file.read(_HEAD_BYTES)
 
 
 def _copy_into(unpacked: Path, ledger: Path) -> None:

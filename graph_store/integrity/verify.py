@@ -27,8 +27,8 @@ from . import verify_derived as derived
 from .status import status_of
 
 _AT_ONCE = 256
-_WHAT = {"rejections": "its rejected facts", "repairs": "its repairs",
-         "schema_requests": "the facts that wait for the schema"}
+_NAMES_IN_MESSAGES = {"rejections": "its rejected facts", "repairs": "its repairs",
+                      "schema_requests": "the facts that wait for the schema"}
 __all__ = ["Problem", "damages_on_disk", "unsound", "verify"]
 
 RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it again"
@@ -43,7 +43,7 @@ def file(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def tables(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that tables and indexes are those of the format, and that no view or trigger was added."""
+    """Check that SQLite's tables and indexes are those of the format, and that no view or trigger was added."""
     for line in foreign_objects(kb.database) if kb.layout.database is None else ():
         yield f"the ledger: {line}"
 
@@ -196,7 +196,7 @@ def bounding(kb: KnowledgeBase) -> Iterator[str]:
     for start in range(0, len(done), _AT_ONCE):
         for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
             expected = rows_by_table(chunk, current) | {SCHEMA_REQUESTS: ask_rows(chunk, base)}
-            wrong = [_WHAT.get(table.name, "its facts") for table, rows in expected.items()
+            wrong = [_NAMES_IN_MESSAGES.get(table.name, "its facts") for table, rows in expected.items()
                      if chunk_rows(kb.database, table, [chunk.id]).get(chunk.id, []) != sorted(rows)]
             for what in dict.fromkeys(wrong):
                 yield (f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {what} are not what the schema admits "

@@ -89,7 +89,7 @@ class CommunityTable:
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
             current = set(map(_row, communities))
             self._db.execute_many("DELETE FROM communities WHERE id = :id",
-                                  [{"id": row[1]} for row in sorted(known - current)])
+                                  [{"id": community} for _, community, *_ in sorted(known - current)])
             self._db.insert(COMMUNITIES, sorted(current - known))
 
     def find_undescribed(self) -> list[TreeCommunity]:

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 
 from ..postgresql_bases import WRITER, LedgerSchema
 from ..store_errors import DatabaseError, FormatError
-from .sqlite import SqliteLedger
+from .sqlite import PRIMARY_CODE, SqliteLedger
 from .tables import additions, insertion, missing_columns, replacement
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ class Database:
         for key, names in _KEYS_OF_EARLIER_FORMATS.items():
             stored = {name: value for name in names if (value := self.get_meta(name))}
             if stored:
+                # Settings and the state `resolved` were stored as plain text, the others as JSON.
                 self.note(key, **{name: value if key == "settings" or name == "resolved" else json.loads(value)
                                   for name, value in stored.items()})
             self.execute_many("DELETE FROM meta WHERE key = :name", [{"name": name} for name in (*names, "edition")])
@@ -131,7 +132,7 @@ class Database:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if not version or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+            if not version or error.sqlite_errorcode & PRIMARY_CODE != sqlite3.SQLITE_READONLY:
                 raise
             raise FormatError(f"{self._ledger.name} has format {version} and cannot be written; this version of Banyan "
                               f"has to bring it to format {FORMAT} first: open it once where it can be written, such "

@@ -57,7 +57,7 @@ class Documents:
                                  "AND revision = 0", document=document.id)
             old = {row.id: (row.ordinal, row.start) for row in rows}
             if before and tuple(before[0]) == contents_of(document) and old == new:
-                return self.revisions.drop(document.id)
+                return self.revisions.drop(document.id)  # if new content waits, it is outdated
             # Replacing the content now would remove facts before those of the new chunks are extracted.
             has_new_chunks = bool(new.keys() - old.keys())
             if has_new_chunks and any(row.status == "done" and row.id not in new for row in rows):
@@ -146,7 +146,7 @@ class Documents:
 
     def page(self, document_id: str, character: int) -> int | None:
         """Return the page on which a character of a document is, from 1, or None if the document has no pages."""
-        stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)
+        stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)  # where pages begin
         return bisect_right(json.loads(str(stored or "[]")), character) or None
 
     def source(self, document_id: str) -> str:

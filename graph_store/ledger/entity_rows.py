@@ -14,7 +14,7 @@ from .version import count_resolution, ledger_state, note_state
 
 RULES = 4
 """Increase this when the rules find other aliases for the same facts, so ledgers are resolved again."""
-_BY = " by "
+_BY = " by "  # separates the rest of a state from the model's fingerprint
 _EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
 
 

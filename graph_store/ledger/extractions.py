@@ -199,7 +199,7 @@ class Extractions:
         return self._count("SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")
 
     def count_rejected_facts(self) -> dict[str, int]:
-        """Return how many facts and values were rejected, by reason."""
+        """Return how many facts and values were rejected, by reason; their texts begin with a parenthesis."""
         return self._count("SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' "
                            "GROUP BY reason ORDER BY reason")
 

@@ -39,14 +39,13 @@ class PostgresqlLedger:
         self.connection = connect(place.url)
         try:
             self.connection.exec_driver_sql(f"SET search_path TO \"{place.name}\"; SET lock_timeout TO '{_WAIT}'")
-            found = place.about(self.connection)
+            found = place.about(self.connection)  # the ledger's format and id, or None if there is none yet
         except SQLAlchemyError as error:
             self.connection.close()
             raise self.explain_error(error) from None
         except BaseException:
             self.connection.close()
             raise
-        # Format and id of the ledger, or None if there is none yet.
         self.identity = found[1] if found else ""
         self._table = self._table_id()
 

@@ -97,7 +97,7 @@ class Revisions:
         with self._db.transaction():
             positions = json.loads(str(self._db.scalar("SELECT chunks FROM revisions WHERE document = :document",
                                                        document=document_id)))
-            ids = json.dumps([chunk for chunk, _, _, _ in positions])
+            ids = json.dumps([chunk for chunk, *_ in positions])
             only_in_old = f"document = :document AND revision = 0 AND NOT {among('id')}"
             self._db.execute(f"DELETE FROM chunks WHERE {only_in_old}", document=document_id, among=ids)  # noqa: S608
             advance(self._db)

@@ -67,7 +67,10 @@ class Asks:
             replace_rows(self._db, SCHEMA_REQUESTS, [chunk.id for chunk, _ in extractions], rows)
 
     def counts(self) -> list[AskCount]:
-        """Return all asks, counted by document, label and types."""
+        """Return how often each document asks the schema for a label between the same types (see `AskCount`).
+
+        The last number is that of distinct facts (items) whose label the author declared, as in a table's header.
+        """
         return [AskCount(*row) for row in self._db.rows(
             "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence), "
             "count(DISTINCT CASE WHEN declared = 1 THEN item END) FROM schema_requests "
@@ -97,7 +100,7 @@ class Asks:
         return sum(not _is_present(comparison, present) for comparison in self._comparisons())
 
     def drop_outdated(self, present: Collection[Label]) -> None:
-        """Drop the verdicts of such comparisons: a label of deleted documents may have influenced the model."""
+        """Drop the verdicts of comparisons that `outdated` counts: a deleted label may have influenced the model."""
         comparisons = self._comparisons()
         current = [comparison for comparison in comparisons if _is_present(comparison, present)]
         if len(current) < len(comparisons):

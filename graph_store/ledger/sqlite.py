@@ -17,6 +17,7 @@ from .tables import METADATA
 _IN_MEMORY = Path(":memory:")
 _PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
+PRIMARY_CODE = 0xFF  # selects the part of SQLite's error codes that is the same whatever the details are
 _NO_ROOM = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
 _WITHOUT_LOG = "ro&immutable=1"
 """The mode in which SQLite reads a file that has no write-ahead log, and does not create one."""
@@ -57,8 +58,8 @@ class SqliteLedger:
         try:
             self._prepare()
         except sqlite3.OperationalError as error:
-            if create or self._has_log() or error.sqlite_errorcode & 0xFF not in _NO_ROOM:
-                raise
+            if create or self._has_log() or error.sqlite_errorcode & PRIMARY_CODE not in _NO_ROOM:
+                raise  # in this mode, the rows in a log would be missing
             self._file.close()
             self._is_without_log = True
             self._file = _open_file(f"{self._path.absolute().as_uri()}?mode={_WITHOUT_LOG}", uri=True)
@@ -234,7 +235,7 @@ def write_ahead(connection: sqlite3.Connection) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+            if error.sqlite_errorcode & PRIMARY_CODE != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
             time.sleep(0.01)
         else:

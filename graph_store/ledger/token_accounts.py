@@ -85,7 +85,7 @@ class Calls:
         if not rows:
             return None
         response, *tokens = rows[0]
-        if usage := charge().usage:
+        if usage := charge().usage:  # that of the surrounding `charge_calls`
             usage.add(*tokens)
         return str(response)
 

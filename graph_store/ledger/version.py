@@ -85,7 +85,7 @@ def ledger_state(database: Database) -> LedgerState:
     """Return the state of the ledger that a connection reads."""
     stored = database.notes(_STATE)
     numbers = {name: int(stored.get(name, 0)) for name in ("position", "resolution", "epoch", "runs")}
-    tree = map(int, stored.get("tree", ())[:len(TreeState._fields)])
+    tree = map(int, stored.get("tree", ())[:len(TreeState._fields)])  # earlier versions stored more numbers
     return LedgerState(**{**stored, **numbers, "tree": TreeState(*tree)})
 
 
@@ -125,7 +125,7 @@ def begin_epoch(database: Database) -> None:
 def publish(database: Database, overview: Sequence[int]) -> None:
     """Publish the changes of a run that ended successfully, with the sizes of the knowledge base (see `Overview`).
 
-    Readers keep reading the previous state until this counts a further run.
+    Readers keep reading the previous state until the number of runs grows.
     """
     with database.transaction():
         note_state(database, runs=ledger_state(database).runs + 1, overview=overview)

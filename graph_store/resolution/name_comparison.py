@@ -25,7 +25,7 @@ _QUALIFIED = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<inside>[^()（）]++)[)�
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _LONG_WORD = 6
-_LEAST_LEFT = 2
+_LEAST_UNTITLED = 2
 """The number of words that must be left of a name without its titles."""
 _FEWEST_OF_PLURAL = 2
 """The number of words that a name must have to be compared with its plural."""
@@ -93,12 +93,15 @@ def fold(name: str) -> FoldedName:
     if qualified:
         base = " ".join(_without_accents(word) for word in _words(canonical_name(qualified["base"])))
         qualifier = qualified["inside"].strip()
-    article = bool(words) and text.split(" ", 1)[0] in _ARTICLES and len(text.split(" ", 1)) > 1
+    first_word, _, rest = text.partition(" ")
+    article = bool(words and rest) and first_word in _ARTICLES
     key = " ".join(words)
-    return FoldedName(name, " ".join(exact), key, article, words, _numbers(words, text), parse_date(name), base,
-                      qualifier, key.replace(" ", ""), _spell_numerals(words), _legal_form(key, words, name),
-                      _without_title(words), _is_acronym(key, words, name), _OPPOSITE_WORDS.intersection(words),
-                      _OPPOSITE_SIGNS.intersection(key))
+    return FoldedName(
+        name=name, exact=" ".join(exact), key=key, article=article, words=words, numbers=_numbers(words, text),
+        date=parse_date(name), base=base, qualifier=qualifier, unspaced=key.replace(" ", ""),
+        numerals=_spell_numerals(words), company=_legal_form(key, words, name), titled=_without_title(words),
+        acronym=_is_acronym(key, words, name), opposed=_OPPOSITE_WORDS.intersection(words),
+        signs=_OPPOSITE_SIGNS.intersection(key))
 
 
 def _words(text: str) -> list[str]:
@@ -174,22 +177,19 @@ def _spell_numerals(words: Iterable[str]) -> str:
 def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]:
     """Return a name's key without its company's legal form, and this form; "" if it has none.
 
-    Args:
-        key: the folded words, joined by spaces.
-        folded: the folded words.
-        name: the name as it is written.
+    `folded` are the folded words of the name, which the key joins by spaces.
     """
     if key.isascii() and (not folded or folded[-1] not in word_lists.LEGAL):
         return key, ""  # true of most names: in ASCII names a legal form comes last
     words, forms = list(folded), list[str]()
-    written: set[str] = set()
+    capitalised: set[str] = set()
     if words and words[-1] in word_lists.LEGAL:
         # A legal form is capitalised: "American company" is not a company's name.
-        written = {_without_accents(word) for part in name.split() if part[0].isupper()
-                   for word in _words(canonical_name(part))}
-    while len(words) > 1 and words[-1] in word_lists.LEGAL and words[-1] in written:
+        capitalised = {_without_accents(word) for part in name.split() if part[0].isupper()
+                       for word in _words(canonical_name(part))}
+    while len(words) > 1 and words[-1] in word_lists.LEGAL and words[-1] in capitalised:
         forms.insert(0, word_lists.LEGAL[words.pop()])
-    if len(words) > 1 and words[0] in word_lists.LEGAL and not words[0].isascii():
+    if len(words) > 1 and words[0] in word_lists.LEGAL and not words[0].isascii():  # a Russian form comes first
         forms.insert(0, words.pop(0))
     base = " ".join(words)
     han = word_lists.LEGAL_HAN.search(base)
@@ -204,7 +204,7 @@ def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
     At least two words are left, so "King Charles" does not match every Charles.
     """
     words, titles = list(folded), list[str]()
-    while len(words) > _LEAST_LEFT and words[0] in word_lists.TITLES and words[1] not in word_lists.SMALL_WORDS:
+    while len(words) > _LEAST_UNTITLED and words[0] in word_lists.TITLES and words[1] not in word_lists.SMALL_WORDS:
         titles.append(words.pop(0))
     return " ".join(words), " ".join(titles)
 
@@ -226,7 +226,10 @@ def _is_acronym(key: str, words: tuple[str, ...], name: str) -> bool:
 
 
 def contradict(first: FoldedName, second: FoldedName) -> bool:
-    """Return True if two names cannot refer to the same thing: numbers or dates differ, or words are opposites."""
+    """Return True if two names cannot refer to the same thing: dates or numbers differ, or words are opposites.
+
+    Numbers may differ in a parenthesis that just one of the names has.
+    """
     if first.date or second.date:
         return first.date != second.date
     if first.numbers != second.numbers and not _only_qualified(first, second):
@@ -254,18 +257,21 @@ def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
 
 def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = False,
                 person: bool = False) -> NameMatch | None:
-    """Return the strongest rule that ties two names, or None if they contradict or have too little in common."""
+    """Return the strongest rule that ties two names, or None if they contradict or have too little in common.
+
+    `organisation` and `person` say that both names are known to be an organisation's or a person's.
+    """
     if not first.key or not second.key or contradict(first, second):
         return None
     if first.date:  # the second's date is the same, or they would contradict
-        return None if _is_inexact_date(first) or _is_inexact_date(second) else NameMatch("date", 0.97)
+        return None if _is_inexact_date(first) or _is_inexact_date(second) else NameMatch("date", prior=0.97)
     return (_match_key(first, second) or _match_plural(first, second) or _match_qualifier(first, second)
             or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
             or _match_rearranged(first, second) or _match_persons(first, second, person=person))
 
 
 def _is_inexact_date(name: FoldedName) -> bool:
-    """Return True for "early 1999", and for "2001-2", which may be a month or a span of years."""
+    """Return True for a date such as "early 1999", and for "2001-2", which may be a month or a span of years."""
     return bool(word_lists.INEXACT.intersection(name.words) or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)))
 
 
@@ -276,16 +282,16 @@ def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
     """
     if first.key != second.key:
         return None
-    is_one_word = len(first.words) == 1 and " " not in first.key and first.key.isascii()
+    is_one_word = len(first.words) == 1 and first.key.isascii()  # a Chinese name of several words has no spaces
     if first.article != second.article and (is_one_word or _is_capitalised(first) != _is_capitalised(second)):
         # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
-        return NameMatch("article", 0.6, loose=True)
+        return NameMatch("article", prior=0.6, loose=True)
     if is_one_word and first.acronym != second.acronym:
-        return NameMatch("spelling", 0.6)
+        return NameMatch("spelling", prior=0.6)
     if first.exact != second.exact:
         # The accent may change the meaning of a short word: Rosé and rose, Côté and Cote.
-        return NameMatch("accents", 0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
-    return NameMatch("spelling", 0.97)
+        return NameMatch("accents", prior=0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
+    return NameMatch("spelling", prior=0.97)
 
 
 def _match_plural(first: FoldedName, second: FoldedName) -> NameMatch | None:
@@ -297,8 +303,8 @@ def _match_plural(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if len(short.words) < _FEWEST_OF_PLURAL or long.key != f"{short.key}s" or long.name[-1] != "s":
         return None
     last_word = long.name.split()[-1]
-    is_common_noun = last_word.islower() or last_word[:-1].isupper()
-    return NameMatch("plural", 0.92 if is_common_noun else 0.6)
+    is_common_noun = last_word.islower() or last_word[:-1].isupper()  # "pumps" or "EIPs"
+    return NameMatch("plural", prior=0.92 if is_common_noun else 0.6)
 
 
 def _is_capitalised(folded: FoldedName) -> bool:
@@ -313,10 +319,10 @@ def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
     long, short = (first, second) if first.qualifier else (second, first)
     inside = fold(long.qualifier).key
     if _is_initials(inside, fold(long.base)) and short.key in {long.base, inside}:
-        return NameMatch("acronym", 0.95)
+        return NameMatch("acronym", prior=0.95)
     if long.base == short.key:
         # "(film)" says what kind of thing it is; "(season 2)" or "(east)" names a part of it.
-        return NameMatch("qualifier", 0.5 if word_lists.KINDS.search(long.qualifier) else 0.2, loose=True)
+        return NameMatch("qualifier", prior=0.5 if word_lists.KINDS.search(long.qualifier) else 0.2, loose=True)
     return None
 
 
@@ -326,13 +332,15 @@ def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation:
     If both names have a legal form, it must be the same. If both have a title, they do not match here.
     """
     if first.qualifier or second.qualifier:
-        return None
+        return None  # a parenthesis is left to `_match_qualifier`
     (base, form), (other_base, other_form) = first.company, second.company
     if base == other_base and not (form and other_form and form != other_form):
-        return NameMatch("legal_form", 0.93 if organisation else 0.7, loose=not organisation)
+        # Unless both are known to be organisations, "Apple" may be something else than "Apple Inc".
+        return NameMatch("legal_form", prior=0.93 if organisation else 0.7, loose=not organisation)
     (base, title), (other_base, other_title) = first.titled, second.titled
-    if base == other_base and not (title and other_title) and first.name[0].isupper() and second.name[0].isupper():
-        return NameMatch("title", 0.6, loose=True)
+    are_capitalised = first.name[0].isupper() and second.name[0].isupper()  # as names of people are
+    if base == other_base and not (title and other_title) and are_capitalised:
+        return NameMatch("title", prior=0.6, loose=True)
     return None
 
 
@@ -352,7 +360,7 @@ def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
     is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS
                          for word in word_lists.WRITTEN.findall(long))
     is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _LEAST_ACRONYM
-    return NameMatch("acronym", 0.45 if is_distinctive else 0.2, loose=True)
+    return NameMatch("acronym", prior=0.45 if is_distinctive else 0.2, loose=True)
 
 
 def _is_initials(short: str, long: FoldedName) -> bool:
@@ -362,14 +370,15 @@ def _is_initials(short: str, long: FoldedName) -> bool:
 def _match_rearranged(first: FoldedName, second: FoldedName) -> NameMatch | None:
     """Match two names that differ in spaces, in the order of words, in how a number is written, or by a place added."""
     if first.unspaced == second.unspaced:
-        return NameMatch("spacing", 0.8)
+        return NameMatch("spacing", prior=0.8)
     if first.numerals == second.numerals:
         if sorted(first.words) != sorted(second.words):
-            return NameMatch("numeral", 0.85 if len(first.words) > _LEAST_LEFT else 0.6)
+            is_long = len(first.words) > 2  # noqa: PLR2004  (more than the number and one other word)
+            return NameMatch("numeral", prior=0.85 if is_long else 0.6)
         is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
-        return NameMatch("inverted", 0.92) if is_inverted else NameMatch("order", 0.6)
+        return NameMatch("inverted", prior=0.92) if is_inverted else NameMatch("order", prior=0.6)
     if _adds_place(second, first.name) or _adds_place(first, second.name):
-        return NameMatch("place", 0.5, loose=True)
+        return NameMatch("place", prior=0.5, loose=True)
     return None
 
 
@@ -382,7 +391,7 @@ def _adds_place(short: FoldedName, name: str) -> bool:
     # A university or bank has branches in several places, so its name with a place is another thing's.
     if not place_words or fold(base).key != short.key or word_lists.BRANCHED.search(base):
         return False
-    # A place's name is capitalised, does not begin with a small word, and has no digits.
+    # A place's name is capitalised, does not begin with a small word, and has neither "and" nor digits.
     is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS - {"and"} for word in place_words)
     return is_capitalised and not place_words[0].islower() and not any(sign.isdigit() for sign in added)
 
@@ -390,14 +399,12 @@ def _adds_place(short: FoldedName, name: str) -> bool:
 def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
     """Match two names of persons with the same last word that differ in middle names or initials.
 
-    Args:
-        first: a name.
-        second: another name.
-        person: True if both are known to be persons'.
+    `person`: both are known to be persons'.
     """
     if first.words[-1:] != second.words[-1:]:
         return None
     long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
+    # A person's name has two to five words, all of letters alone, and its last one is no initial.
     if len(short) < 2 or len(long[-1]) < 2 or len(long) > 5:  # noqa: PLR2004
         return None
     if not all(map(str.isalpha, (*long, *short))):
@@ -409,15 +416,12 @@ def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> Na
         # If these may not be persons, a full word tells them apart: the Royal Australian Navy is not the Royal Navy.
         if not _occur_in_order(short_given[1:], long_given[1:]) or (omits_words and spells_more and not person):
             return None
-        return NameMatch("middle_name", 0.6, loose=True)
-    # "J Smith" or "JR Smith" for "John Ronald Smith".
-    initials = "".join(word[0] for word in long_given)
-    if len(short_given) == 1 and short_given[0] in {initials, initials[0]} and short_given[0] != long_given[0]:
-        return NameMatch("initials", 0.45, loose=True)
-    # Both have one given name, and the one that sorts first is the initial: "J Smith" for "John Smith".
-    initials = "".join(word[0] for word in short_given)
-    if len(long_given) == 1 and long_given[0] in {initials, initials[0]} and long_given[0] != short_given[0]:
-        return NameMatch("initials", 0.45, loose=True)
+        return NameMatch("middle_name", prior=0.6, loose=True)
+    # "J Smith" or "JR Smith" for "John Ronald Smith". If both have one given name, either may be the initial.
+    for given, other_given in ((long_given, short_given), (short_given, long_given)):
+        initials = "".join(word[0] for word in given)
+        if len(other_given) == 1 and other_given[0] in {initials, initials[0]} and other_given[0] != given[0]:
+            return NameMatch("initials", prior=0.45, loose=True)
     return None
 
 

@@ -58,15 +58,15 @@ def _keys(folded: FoldedName) -> set[str]:
     # All forms of a whole name are keys of one kind, so a form of one entity matches any form of another.
     keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.unspaced}
     if len(folded.words) > 1 and folded.key.endswith("s"):
-        keys.add(folded.key[:-1])
+        keys.add(folded.key[:-1])  # the singular
     keys.discard("")
     if folded.qualifier:
-        keys.add(fold(folded.qualifier).key)
+        keys.add(fold(folded.qualifier).key)  # "WHO" in "World Health Organization (WHO)"
     if "," in folded.name:
-        keys.add(fold(folded.name.split(",", maxsplit=1)[0]).key)
+        keys.add(fold(folded.name.split(",", maxsplit=1)[0]).key)  # "Austin" in "Austin, Texas"
     keys.add(f"{_WORDS}{folded.numerals}")
     if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():
-        keys.add(f"{_PERSON}{folded.words[0][0]} {folded.words[-1]}")
+        keys.add(f"{_PERSON}{folded.words[0][0]} {folded.words[-1]}")  # the first initial and the family name
     return keys
 
 
@@ -88,7 +88,7 @@ def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple
         return []
     planes = np.random.default_rng(_SEED).standard_normal((vectors.shape[1], _TABLES * _PLANES)).astype(np.float32)
     sides = (vectors @ planes > 0).reshape(len(ids), _TABLES, _PLANES)
-    cells = sides @ (1 << np.arange(_PLANES))
+    cells = sides @ (1 << np.arange(_PLANES))  # a cell's number has one bit for each plane
     pairs: set[tuple[int, int]] = set()
     for table in range(_TABLES):
         by_cell = np.argsort(cells[:, table], kind="stable")

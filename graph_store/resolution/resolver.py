@@ -166,7 +166,7 @@ class Resolver:
         reliability = self._reliability.current()
         ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
         trust = {entity: reliability.of(around.names[entity]) for entity in ids}
-        ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]
+        ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]  # else even a cosine of 1 would be too low
         return TrustedVectors(ids, self._encode_names(around, ids), trust)
 
     def _encode_names(self, around: Surroundings, ids: Sequence[str]) -> Vectors:

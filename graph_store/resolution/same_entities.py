@@ -98,6 +98,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
     # A pair whose names match weakly is not asked about because of its near vectors.
     only_to_ask = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
                    if pair not in ties and pair not in weak_pairs and around.may_be_one(*pair)}
+    # Scores of surroundings are on another scale: all these pairs are to be asked about.
     only_to_ask.update((pair, Tie("surroundings", max(ASK, score))) for pair, score in surrounded if pair not in ties)
     return Resolution(groups.aliases(), _doubtful({**only_to_ask, **ties}, groups, judgements))
 
@@ -105,10 +106,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
 def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie | None:
     """Return the tie between two entities, or None if nothing ties them or something speaks against it.
 
-    Args:
-        around: the graph of mentions.
-        pair: the two entities.
-        statements: the places where texts say that the two are the same.
+    `statements` are the places where texts say that the two are the same.
     """
     first, second = pair
     have_same_type = around.same_type(first, second)  # None if a type says nothing
@@ -128,7 +126,7 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
         weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
         weights.append(_STATED_PLACE if match.rule == "place" and _has_stated_place(around, short, long) else 0.0)
     prior = match.prior * (_NO_TYPE if have_same_type is None else 1.0)
-    if match.rule == "place" and not _is_known_place(around, pair):
+    if match.rule == "place" and not _is_known_place(around, pair):  # what follows the comma may be no place
         prior /= 2
     score = _score(prior, weights)
     # Looked for last, because it is slow and most ties are too weak to matter.

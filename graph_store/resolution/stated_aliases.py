@@ -18,8 +18,8 @@ _ALIAS_RELATIONS = frozenset("""
     is abbreviated as|abbreviation|short for|is short for|stands for|formerly known as|was formerly known as
     also named|same as|又称|又名|简称|别名|全称|也称|亦称|曾用名|原名""".replace("\n", "|").split("|"))
 _ALIASES = frozenset(label.strip() for label in _ALIAS_RELATIONS if label.strip())
-_BEFORE = " \t\n,，(（[“\"‘'「:：;；—–-"
-_AFTER = " \t\n“\"‘'「:：为是"
+_BEFORE = " \t\n,，(（[“\"‘'「:：;；—–-"  # may stand between a name and a marker after it
+_AFTER = " \t\n“\"‘'「:：为是"  # may stand between a marker and the name after it
 _PREPOSITION = re.compile(r"\b(?:in|of|at|on|for|to|from|by|with|near|and|or|into|between)\s+(?:the\s+|an?\s+)?$",
                           re.IGNORECASE)
 _PARENTHESIS = re.compile(r"[(（]([^()（）]{2,80})[)）]")
@@ -60,7 +60,7 @@ def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
     names = _longest_first(known) if markers else []
     for marker in markers:
         left_end = len(text[:marker.start()].rstrip(_BEFORE))
-        right_start = marker.end() + len(text[marker.end():]) - len(text[marker.end():].lstrip(_AFTER))
+        right_start = len(text) - len(text[marker.end():].lstrip(_AFTER))
         left = next((name for name in names if _ends(text, left_end, name)), "")
         right = next((name for name in names if _begins(text, right_start, name)), "")
         # In "a house in Rome, also known as the Nest" the other name is not Rome's.

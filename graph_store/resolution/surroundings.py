@@ -17,7 +17,7 @@ from .stated_aliases import is_alias_relation
 # Events that happen to a thing only once, each with the words of labels that state its date. If two entities have
 # different dates for one, they are not the same. A population or a rank, however, may differ between two passages.
 # ruff: noqa: SIM905  (lists of words read better as text)
-_ONCE = {kind: tuple(cues.split()) for kind, cues in {
+_CUES_OF_EVENT = {event: tuple(cues.split()) for event, cues in {
     "birth": "born birth birthdate birthday 出生 生于 诞生 родился родилась рождения",
     "death": "died death deceased 逝世 去世 卒于 умер умерла смерти",
     "founding": "founded established inception incorporated founding 成立 创立 创办 建立 основан основана"}.items()}
@@ -28,7 +28,7 @@ _RARER = 2
 """A type counts as rare for a name if at least this many times as many documents have the name under its main type."""
 _SHARED_NAMES = 3
 """The number of other names that the documents of two entities must have in common."""
-_SHARED = 0.5
+_SHARED_WEIGHT = 0.5
 """How much of the doubt a common neighbour removes if only these two entities have it."""
 
 
@@ -173,8 +173,9 @@ class Surroundings:
         """Return how much of the doubt common neighbours remove, 0 to 1; a neighbour with few triples removes more."""
         doubt = 1.0
         common = self.neighbours(first) & self.neighbours(second)
-        for key in sorted(common - {self.keys[first], self.keys[second]}) if common else ():
-            doubt *= 1 - _SHARED / math.log2(max(self._triples_with_name.get(key, 2), 2))
+        for key in sorted(common - {self.keys[first], self.keys[second]}):
+            # An attribute's value is no entity's name; it counts as if only these two entities had it.
+            doubt *= 1 - _SHARED_WEIGHT / math.log2(max(self._triples_with_name.get(key, 2), 2))
         return 1 - doubt
 
     def alias_facts(self) -> Iterator[tuple[str, str, NameLink]]:
@@ -243,7 +244,7 @@ class Surroundings:
 
         Entities of one name differ in their types. The main one is that with facts in most documents, else with most
         mentions. Another one's type counts as a guess if no document has a fact about it, and its type is not more
-        special than the main one's. It is the same thing as the main one in two cases:
+        special than the main one's, unless that says nothing. It is the same thing as the main one in two cases:
         - All its documents mention the main one, too, which more chunks mention.
         - The main one has facts or is at least twice as common, and the documents of both share other names. "Paris"
           beside London and Oslo is the city; "Paris" beside Ada may be a person.
@@ -273,7 +274,7 @@ class Surroundings:
         """Return True if the documents of two entities have at least three other names in common."""
         names, other_names = ({name for document in self.documents(self.support(entity))
                                for name in self._names_in_document.get(document, ())} for entity in (first, second))
-        return len(names & other_names - {self.names[first], self.names[second]}) >= _SHARED_NAMES
+        return len((names & other_names) - {self.names[first], self.names[second]}) >= _SHARED_NAMES
 
     @cached_property
     def _names_in_document(self) -> dict[str, set[str]]:
@@ -317,7 +318,7 @@ class Surroundings:
         for label, value in labelled:
             event = _event_of(label)
             if event is not None:
-                date = parse_date(value).rstrip("~")
+                date = parse_date(value).rstrip("~")  # "~" marks a date as approximate
                 if date[:1].isdigit() and "X" not in date:
                     dates.setdefault(event, set()).add(date)
         return dates
@@ -363,7 +364,7 @@ def _fewer(first: Sequence[NameLink], second: Sequence[NameLink]) -> tuple[NameL
 def _event_of(label: str) -> str | None:
     """Return the event (birth, death or founding) whose date a label states, or None."""
     key = label_key(label)
-    return next((event for event, cues in _ONCE.items() if any(cue in key for cue in cues)), None)
+    return next((event for event, cues in _CUES_OF_EVENT.items() if any(cue in key for cue in cues)), None)
 
 
 def _have_compatible_dates(first: set[str], second: set[str]) -> bool:

@@ -104,9 +104,9 @@ def _connections(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[in
     Those with entities at the boundary (eq. 4) come first. In both parts, those of keywords come before others.
     """
     ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))
-    members, last = set(ordered), len(community.keywords)
-    keyword_rank = {entity: rank for rank, entity in enumerate(ordered[:last])}
-    rank_of_row = {row: min(keyword_rank.get(end, last) for end in graph.ends_of(row))
+    members, keywords = set(ordered), len(community.keywords)
+    keyword_rank = {entity: rank for rank, entity in enumerate(ordered[:keywords])}
+    rank_of_row = {row: min(keyword_rank.get(end, keywords) for end in graph.ends_of(row))
                    for entity in boundary(graph, community.members)
                    for row, end in _triples_of(graph, graph.row(entity)) if end in members}
     yield from sorted(rank_of_row, key=lambda row: (rank_of_row[row], row))

@@ -12,12 +12,12 @@ from .scores import DECIMALS, Perception, Scores
 Pairs = NDArray[np.int64]
 
 # How many of the nearest communities, and of those with most links, a community is adjacent to.
-_NEAR = 3
+_MOST_ADJACENT = 3
 # Rows of the similarity matrix of communities that are computed at once.
 _BLOCK = 256
 # In a large graph, communities are grouped into regions, about the square root of their number. Each is compared only
 # with those in its nearest regions, because the cost of comparing all grows with the square.
-_REGIONS = 3
+_NEAR_REGIONS = 3
 # The most that two sums of the same numbers in another order differ by.
 _ROUNDING = 1e-4
 # Sweeps by links alone before phi is used: with 4, 8 and 14 the modularity of 90,897 entities is .69, .71 and .72, and
@@ -42,19 +42,19 @@ def adjacent(data: EntityFeatures, now: Perception, *, by_region: bool = False) 
     k, labels = len(now.sizes), now.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
         return np.zeros((0, 2), np.int64)
-    near = _nearest(unit(now.sums), min(_NEAR, k - 1), by_region=by_region)
+    near = _nearest(unit(now.sums), min(_MOST_ADJACENT, k - 1), by_region=by_region)
     members = membership(labels)
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
-    order = np.lexsort((column, -strength, row))
-    order = order[row[order] != column[order]]
-    order = order[places(row[order]) < _NEAR]
+    order = np.lexsort((column, -strength, row))  # by community, those with most links to it first
+    order = order[row[order] != column[order]]  # without the links inside a community
+    order = order[places(row[order]) < _MOST_ADJACENT]
     return _deduplicate(np.concatenate([near, np.stack([row[order], column[order]], axis=1)]), k)
 
 
 def _deduplicate(pairs: Pairs, k: int) -> Pairs:
     """Return each pair of k communities once, sorted."""
-    keys = np.unique(pairs[:, 0] * k + pairs[:, 1])
+    keys = np.unique(pairs[:, 0] * k + pairs[:, 1])  # one number for each pair
     return np.stack([keys // k, keys % k], axis=1)
 
 
@@ -62,30 +62,31 @@ def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
     """Pair each centroid with the `most` most similar others, shape (pairs, 2).
 
     Without `by_region` all centroids are in one region. With it, each is in the nearest of about sqrt(k) regions, and
-    is compared with the centroids in its `_REGIONS` nearest ones.
+    is compared with the centroids in its `_NEAR_REGIONS` nearest ones.
     """
     k = len(centroids)
     regions = np.zeros((k, 1), np.intp)  # the nearest regions of each centroid, its own first
     if by_region:
         middles = unit(_sums(centroids, k_means(centroids, round(k ** 0.5), sampled=True)))
-        regions = np.concatenate([_best(centroids[start:start + _BLOCK] @ middles.T, min(_REGIONS, len(middles)))
+        regions = np.concatenate([_best(centroids[start:start + _BLOCK] @ middles.T, min(_NEAR_REGIONS, len(middles)))
                                   for start in range(0, k, _BLOCK)])
-    ones, others, cosines = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0, np.float32)]
+    ones, others, cosines = list[Labels](), list[Labels](), list[Scores]()
     for region in np.unique(regions[:, 0]):
         inside = np.flatnonzero(regions[:, 0] == region)
-        comparing = np.flatnonzero((regions == region).any(axis=1))
+        comparing = np.flatnonzero((regions == region).any(axis=1))  # those that have it among their nearest regions
         for start in range(0, len(comparing), _BLOCK):
             rows = comparing[start:start + _BLOCK]
             cosine = np.round(centroids[rows] @ centroids[inside].T, DECIMALS)
-            cosine[rows[:, np.newaxis] == inside] = -np.inf
+            cosine[rows[:, np.newaxis] == inside] = -np.inf  # no centroid is its own neighbour
             nearest = _best(cosine.copy(), min(most, len(inside)))
             ones.append(np.repeat(rows, nearest.shape[1]))
             others.append(inside[nearest].ravel())
             cosines.append(np.take_along_axis(cosine, nearest, axis=1).ravel())
     one, other, cosine = np.concatenate(ones), np.concatenate(others), np.concatenate(cosines)
+    # A centroid was compared with several regions: of all these, take the best.
     order = np.lexsort((other, -cosine, one))
     order = order[places(one[order]) < most]
-    order = order[one[order] != other[order]]
+    order = order[one[order] != other[order]]  # a centroid alone in its region was paired with itself
     return np.stack([one[order], other[order]], axis=1)
 
 
@@ -201,6 +202,7 @@ def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> t
     each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
     one, other = np.concatenate([pairs, each_with_itself]).T
     adjacency = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
+    # An entry for each entity and each community that it may move to, stored community by community.
     reach = sparse.csc_array(now.towards[rows] + now.belong[rows] @ adjacency)
     return rows[reach.indices], np.repeat(np.arange(k), np.diff(reach.indptr))
 

@@ -86,12 +86,12 @@ class EntityFeatures:
         """Return which entities have more than a tenth of their links with chosen entities, shape (n,)."""
         sides = sparse.csr_array(np.stack([chosen, ~chosen], axis=1).astype(np.float32))
         links = self.links_to(sides).toarray()
-        return np.asarray(links[:, 0] > _CONCERNS * links.sum(axis=1))
+        return np.asarray(links[:, 0] > _LEAST_CHANGED_SHARE * links.sum(axis=1))
 
 
 # The share of an entity's links whose other ends must have changed before the entity may move again. If any link
 # sufficed, a year or a country, which is linked to much else, would draw in half of the graph.
-_CONCERNS = 0.1
+_LEAST_CHANGED_SHARE = 0.1
 _NOTHING = 1e-6
 """Less than this is a rounding error of a float32 that is left after subtraction, and counts as 0."""
 
@@ -203,7 +203,8 @@ def _principal(rows: Vectors) -> Vectors:
     for block in _blocks(len(rows)):
         centred = rows[block] - mean
         covariance += centred.T @ centred
-    components = np.linalg.eigh(covariance)[1][:, -_COMPONENTS:].astype(np.float32)
+    _, axes = np.linalg.eigh(covariance)  # those of the largest variance come last
+    components = axes[:, -_COMPONENTS:].astype(np.float32)
     reduced = np.empty((len(rows), _COMPONENTS), np.float32)
     for block in _blocks(len(rows)):
         reduced[block] = (rows[block] - mean) @ components

@@ -154,7 +154,7 @@ class Perception:
         own = self.labels[entities] == communities
         dots = self._dots(self.representations, entities, communities)
         itself = np.where(own, self._norms[entities], 0.0)
-        squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself
+        squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself  # |s - e|^2, without the entity
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
 
     def _dots(self, rows: Vectors, chosen: Labels, communities: Labels) -> Scores:

@@ -132,6 +132,7 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
                   if entity in old_community}
     to_regroup.update(community.id for entity, community in old_community.items() if entity not in graph)
     regrouped = _regroup(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
+    # The ids of other communities may change, too: digests have the facts and names that the graph has now.
     levels = [[identified(graph, c) for c in finest if c.id not in to_regroup] + [
         c.model_copy(update={"parent": _parent_of(c.members, old_community, beside_new)}) for c in regrouped]]
     for level in range(1, 1 + max(community.level for community in before)):
@@ -151,12 +152,7 @@ def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySet
              beside_new: Mapping[str, set[str]], communities: Sequence[TreeCommunity]) -> list[TreeCommunity]:
     """Regroup new entities and the members of some communities; return the communities that result, sorted by id.
 
-    Args:
-        graph: the graph.
-        vectors: the vectors of its entities and relations.
-        settings: the constants.
-        beside_new: for each new entity, the entities that share a triple or a passage with it.
-        communities: the communities whose members may move.
+    `beside_new` has for each new entity the entities that share a triple or a passage with it.
     """
     label_of = {entity: label for label, community in enumerate(communities) for entity in community.members
                 if entity in graph}
@@ -192,15 +188,15 @@ def _with_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], old_
     by_parent: dict[str, list[TreeCommunity]] = {}
     for child in children:
         by_parent.setdefault(child.parent, []).append(child)
-    empty = TreeCommunity(id="", members=(), keywords=(), level=level)
-    parents = {old_id: _join(graph, old_parents.get(old_id, empty), siblings, settings)
+    new = TreeCommunity(id="", members=(), keywords=(), level=level)
+    parents = {old_id: _join(graph, old_parents.get(old_id, new), siblings, settings)
                for old_id, siblings in by_parent.items()}
     return [child.model_copy(update={"parent": parents[child.parent].id}) for child in children], [*parents.values()]
 
 
 def _join(graph: KnowledgeGraph, before: TreeCommunity, children: Sequence[TreeCommunity], settings: CommunitySettings,
             ) -> TreeCommunity:
-    """Return a community after an update, with all members of its children.
+    """Return the community `before` after an update, with all members of its children.
 
     Its earlier keywords come first if they are still members, then those of the largest children.
     """

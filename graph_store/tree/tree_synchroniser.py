@@ -32,7 +32,8 @@ class TreeSynchroniser:
 
     def state(self) -> GraphState:
         """Return the state of the ledger that the communities reflect; zeros if there are none yet."""
-        return GraphState(*ledger_state(self._db).tree[:2])
+        tree = ledger_state(self._db).tree
+        return GraphState(tree.position, tree.resolution)
 
     def is_behind(self) -> bool:
         """Return True if the communities do not reflect the graph."""

@@ -106,7 +106,7 @@ class FolderCollections(ChromaCollections):
             StoreError: Chroma failed; the client is closed.
             NoAnswer: the call took too long; the client is abandoned.
         """
-        lock = self._lock
+        lock = self._lock  # `_within` may replace it
 
         def use_locked() -> _T:
             with lock:  # so that no other thread closes the client meanwhile
@@ -161,7 +161,7 @@ class FolderCollections(ChromaCollections):
 
     def _disconnect(self) -> None:
         """Close the client, which frees the memory of its indexes; the next use opens a new one."""
-        lock = self._lock
+        lock = self._lock  # `_within` may replace it
 
         def close_locked() -> None:
             with lock:
@@ -179,7 +179,7 @@ class FolderCollections(ChromaCollections):
         return self._checksums is None and not index_files.are_noted(self.folder)
 
     def settle(self) -> None:
-        """See `ChromaCollections.settle`."""
+        """Store the checksums of the files as they are now; see `ChromaCollections.settle`."""
         if self._checksums is not None or self.was_interrupted():
             self.folder.mkdir(parents=True, exist_ok=True)
             index_files.note(self.folder, self._checksums or {})

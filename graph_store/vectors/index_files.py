@@ -12,7 +12,7 @@ from pathlib import Path
 from zlib import crc32
 
 _CHECKSUMS = "checksums.json"
-_FIRST_WRITTEN_WITH_ELEMENTS = "index_metadata.pickle"
+_METADATA = "index_metadata.pickle"  # first written when an index has elements
 _NO_ELEMENTS = b"id_to_label}X"
 """The beginning of that file contains this if all elements were removed: an empty dictionary, and the next key."""
 _BEGINNING = 256
@@ -44,7 +44,7 @@ def note(folder: Path, before: dict[str, _Entry]) -> None:
         OSError: a file cannot be read or written.
     """
     for header in folder.glob("*/header.bin"):
-        if _stamp(header) != before.get(str(header.relative_to(folder)), [])[:2]:
+        if _stamp(header) != before.get(str(header.relative_to(folder)), [])[:2]:  # the index has changed
             _blank_unused(header)
     entries = {name: _entry(folder / name, before.get(name)) for name in _files(folder)}
     temporary = folder / f".{_CHECKSUMS}"
@@ -87,7 +87,7 @@ def _files(folder: Path) -> list[str]:
 
     Indexes without elements are left out, because Chroma writes them anew at each opening.
     """
-    return [str(file.relative_to(folder)) for metadata in sorted(folder.glob(f"*/{_FIRST_WRITTEN_WITH_ELEMENTS}"))
+    return [str(file.relative_to(folder)) for metadata in sorted(folder.glob(f"*/{_METADATA}"))
             if _NO_ELEMENTS not in _read_beginning(metadata) for file in sorted(metadata.parent.iterdir())]
 
 
@@ -111,14 +111,16 @@ def _entry(file: Path, before: _Entry | None) -> _Entry:
 
 
 def _stamp(file: Path) -> list[int]:
+    """Return the first two parts of an entry: a file's size and the time of its last change."""
     stat = file.stat()
     return [stat.st_size, stat.st_mtime_ns]
 
 
 def _differs(file: Path, entry: _Entry) -> bool:
     """Return True if a file has another size or checksum than its entry, or cannot be read."""
+    size, _, checksum = entry
     try:
-        return file.stat().st_size != entry[0] or _checksum(file) != entry[2]
+        return file.stat().st_size != size or _checksum(file) != checksum
     except OSError:
         return True
 

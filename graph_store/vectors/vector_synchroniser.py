@@ -57,6 +57,10 @@ Recall = Callable[[Kind, Sequence[str]], Iterable[tuple[str, Vectors]]]
 """Yields the given ids whose vectors are known without embedding, each with its vector, shape (d,)."""
 
 
+def _recall_nothing(_kind: Kind, _ids: Sequence[str]) -> Iterable[tuple[str, Vectors]]:
+    return ()
+
+
 class UnwrittenVectors(VectorStore):
     """Vectors that are computed each time they are read, for a knowledge base whose disk has no room to store them."""
 
@@ -87,8 +91,8 @@ class VectorSynchroniser:
         self._embedder = embedder
         self._epoch = ledger_state(database).epoch
         self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
-        self.recall: Recall = lambda _kind, _ids: ()
-        """Returns vectors of earlier states of the graph, so they need not be computed again; by default, none."""
+        self.recall: Recall = _recall_nothing
+        """Returns vectors of earlier states of the graph, so they need not be computed again."""
 
     def check_embedding(self) -> None:
         """Check that the stored vectors come from the model in use, or that there are none.
@@ -108,8 +112,8 @@ class VectorSynchroniser:
         Raises:
             StoreError: the server cannot be used.
         """
-        if not self.is_local and not self._extractions.position():
-            self.store.collections.write("entities", lambda _: None)
+        if not self.is_local and not self._extractions.position():  # nothing is in the ledger yet
+            self.store.collections.write("entities", lambda _: None)  # creates the collection
 
     @property
     def is_local(self) -> bool:
@@ -127,7 +131,7 @@ class VectorSynchroniser:
             self.store.clear()
 
     def moved(self) -> bool:
-        """Return True once after another process reindexed or restored the knowledge base."""
+        """Return True once after another process reindexed or restored the knowledge base, whose model is then used."""
         if self._epoch == ledger_state(self._db).epoch:
             return False
         self._epoch = ledger_state(self._db).epoch
@@ -187,7 +191,7 @@ class VectorSynchroniser:
         """
         self.store.clear()
         try:
-            self._compare(lambda _kind, _ids: ())
+            self._compare(recall=_recall_nothing)
         except BaseException:
             self.store.clear()  # so incomplete vectors are not taken for complete ones
             raise
@@ -217,18 +221,17 @@ class VectorSynchroniser:
     def _compare(self, recall: Recall) -> None:
         """Store the vectors that the graph needs and the store lacks, and drop those that the graph does not need.
 
-        Args:
-            recall: returns vectors that are known without embedding.
+        `recall` returns those that are known without embedding.
         """
         for kind, ids, texts in self._embedded():
             self.store.drop(kind, self.store.ids(kind).difference(ids))
             for page in pages_of(self.store.missing(kind, list(ids))):
                 known = dict(recall(kind, page))
                 self.store.put(kind, list(known), partial(_stack, known))
-                self.store.put(kind, page, partial(self._encode, texts))
+                self.store.put(kind, page, partial(self._encode, texts))  # those that still have none
         self.store.collections.drop_others()
         self.store.collections.settle()
-        if not self.is_local and self._layout.vectors.exists():
+        if not self.is_local and self._layout.vectors.exists():  # vectors from before a server was used
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
         self.store.release()
 

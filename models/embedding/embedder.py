@@ -19,7 +19,6 @@ from ...schemas.errors import BanyanError
 Vectors = NDArray[np.float32]
 
 _MOST_WITHOUT_BLAS = 1 << 20
-"""The most products computed without BLAS, whose threads keep spinning after a call and occupy the cores."""
 
 
 class EmbeddingError(BanyanError):
@@ -141,6 +140,7 @@ def products(ones: Vectors, others: Vectors) -> Vectors:
     Returns:
         float32 array of shape (n, m).
     """
+    # BLAS is for many products only: its threads keep spinning after a call and occupy the cores.
     if len(ones) * len(others) > _MOST_WITHOUT_BLAS:
         return np.asarray(ones @ others.T, np.float32)
     return np.asarray(np.vecdot(others, ones[:, None]), np.float32)

@@ -24,7 +24,7 @@ class EndpointEmbedder:
         self._batch = settings.embedding_batch
         self._served = ServedModel(settings.model_copy(update={
             "llm_base_url": settings.embedding_base_url, "llm_api_key": settings.embedding_api_key,
-            "llm_model": model}), "BANYAN_EMBEDDING", "embeddings")
+            "llm_model": model}), variables="BANYAN_EMBEDDING", operation="embeddings")
         self.name = model
         self.dimension = len(self._encode(["dimension"])[0])
         # The fingerprint has no address: an endpoint that moves serves the same vectors.

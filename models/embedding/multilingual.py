@@ -71,6 +71,7 @@ class MultilingualEmbedder:
         return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, _DIMENSION), np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
+        """Return the unit vectors of texts after subtracting the mean vector of each text's script."""
         means = np.stack([self._means.get(script_of(text), self._means[OTHER]) for text in texts])
         vectors = self._engine.encode(texts, self._kind) - means
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)

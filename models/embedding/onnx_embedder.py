@@ -65,14 +65,14 @@ class OnnxEmbedder:
             size = max(1, min(self._batch, _TOKENS_AT_ONCE // length))
             batches += [rows[start : start + size] for start in range(0, len(rows), size)]
 
-        def run(batch: list[int]) -> None:
+        def encode_batch(batch: list[int]) -> None:
             vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
 
         if len(batches) == 1:  # a single question needs no threads
-            run(batches[0])
+            encode_batch(batches[0])
             return vectors
         with ThreadPoolExecutor(_usable_cores()) as pool:
-            list(pool.map(run, batches))
+            list(pool.map(encode_batch, batches))
         return vectors
 
     def _tokenise(self, texts: list[str]) -> Iterator[TokenIds]:

@@ -45,7 +45,7 @@ def bundled_model() -> Path:
     """Return the folder of the bundled model.
 
     Returns:
-        The folder whose files `SHA256` lists; found without importing the package.
+        The folder with the files in `SHA256`; it is found without importing the package.
 
     Raises:
         EmbeddingError: the package that brings it is not installed.
@@ -224,11 +224,11 @@ def word_vectors(words: Sequence[str]) -> Vectors:
 
 @functools.lru_cache(_CACHED_WORDS)
 def _word_vector(word: str) -> Vectors:
-    """Return the unit vector of a word: its row of the table, or the sum of its pieces' rows if it has none."""
+    """Return the unit vector of a word: its row of the table, or else the normalised sum of its pieces' rows."""
     token_id = bundled_tokenizer().token_to_id(word) if word.isascii() and word.isalnum() else None
     if token_id is not None:
         vector = word_table()[token_id]
     else:
         vector = word_table()[bundled_tokenizer().encode(word, add_special_tokens=False).ids].sum(axis=0)
     length = float(np.sqrt(vector.dot(vector)))
-    return np.asarray(vector / length if length else vector, np.float32)
+    return np.asarray(vector / length if length else vector, np.float32)  # 0 for a word without pieces

@@ -54,13 +54,13 @@ class BatchEndpoint:
 
     def __init__(self, settings: Settings) -> None:
         """Open a client; nothing is requested yet."""
-        self._asked, self._key = name_of(settings), settings.llm_api_key
+        self._model_and_host, self._key = name_of(settings), settings.llm_api_key
         if not settings.speaks_openai:
             raise self._no_batches()
         try:
             self._client = open_openai(settings, files=True)
         except openai.OpenAIError as error:
-            raise failure(error, self._asked, self._key, fix=NOT_SET_UP) from None
+            raise failure(error, self._model_and_host, self._key, fix=NOT_SET_UP) from None
 
     async def check(self) -> None:
         """Check that the endpoint has batches.
@@ -115,7 +115,7 @@ class BatchEndpoint:
                 async for part in response.iter_bytes():
                     *lines, rest = (rest + part).split(b"\n")
                     if max(map(len, (*lines, rest))) > MAX_BODY:
-                        raise failure(ValueError("a line is too long"), self._asked, self._key, fix=NOT_OPENAI)
+                        raise failure(ValueError("a line is too long"), self._model_and_host, self._key, fix=NOT_OPENAI)
                     for result in map(_result_in, lines):
                         if result:
                             yield result
@@ -143,7 +143,7 @@ class BatchEndpoint:
             raise self._failure(error) from None
         content = answer.to_dict() if isinstance(answer, openai.BaseModel) else answer
         if not isinstance(content, dict):
-            raise failure(ValueError(type(content).__name__), self._asked, self._key, fix=NOT_OPENAI)
+            raise failure(ValueError(type(content).__name__), self._model_and_host, self._key, fix=NOT_OPENAI)
         return content
 
     def _id_in(self, answer: dict[str, Any]) -> str:
@@ -154,15 +154,15 @@ class BatchEndpoint:
         """
         batch_id = answer.get("id")
         if not isinstance(batch_id, str) or not batch_id:
-            raise failure(ValueError("it has no id"), self._asked, self._key, fix=NOT_OPENAI)
+            raise failure(ValueError("it has no id"), self._model_and_host, self._key, fix=NOT_OPENAI)
         return batch_id
 
     def _failure(self, error: Exception) -> ReasonerError:
-        reasoner_error = failure(error, self._asked, self._key)
+        reasoner_error = failure(error, self._model_and_host, self._key)
         return NotAtEndpoint(str(reasoner_error)) if status_of(error) in _NOT_FOUND_STATUSES else reasoner_error
 
     def _no_batches(self) -> ReasonerError:
-        return ReasonerError(f"{self._asked}: this endpoint has no batches: run without --batch, or check "
+        return ReasonerError(f"{self._model_and_host}: this endpoint has no batches: run without --batch, or check "
                              "BANYAN_LLM_BASE_URL")
 
 

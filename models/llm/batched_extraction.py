@@ -94,11 +94,11 @@ class BatchedExtraction(ModelCalls):
         await self._ask(_STEP, lambda: self._make(call))
 
     def request_line(self, key: str, call: BatchedCall) -> bytes:
-        """Return a call as a line of a batch's file, in the form in which the model has answered before."""
+        """Return a call as a line of a batch's file, in the form last answered, or else in the first one to try."""
         prompt, shape = self._make(call)
-        capability = self._limits.capability
-        body = self._client.request_body(messages_of(prompt), shape.json_schema,
-                                         capability.answered or capability.forms()[0], self._limits.refusals.names)
+        form = self._limits.capability.answered or self._limits.capability.forms()[0]
+        body = self._client.request_body(messages_of(prompt), shape.json_schema, form,
+                                         refused_parameters=self._limits.refusals.names)
         return json.dumps({"custom_id": key, "method": "POST", "url": PATH, "body": body}).encode() + b"\n"
 
     async def record(self, result: Mapping[str, Any], call: BatchedCall | None) -> str:
@@ -117,7 +117,7 @@ class BatchedExtraction(ModelCalls):
             reason = error or as_object(body.get("error"))
             return str(reason.get("code") or reason.get("message") or f"status {response.get('status_code')}")
         try:
-            reply = self._client.read_body(body, "text")
+            reply = self._client.read_body(body)
         except ReasonerError as failed:
             return str(failed)
         shape = None if call is None else extraction_shape(call.requests, call.schema)

@@ -56,7 +56,7 @@ class Refusals:
 
 
 def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
-    """Return the parameters without the refused ones; a parameter with two names gets its other one."""
+    """Return the parameters without the refused ones; one that has another name is sent under that (`_OTHER_NAMES`)."""
     parameters_left: dict[str, Any] = {}
     for name, value in parameters.items():
         sent_as = name if name not in refused else _OTHER_NAMES.get(name)
@@ -74,16 +74,13 @@ def merge_system(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def refused_parameter(error: BaseException, parameters: Collection[str],
                       messages: Sequence[tuple[str, str]] = ()) -> str | None:
-    """Return the parameter of a request that an error names as refused, or None.
+    """Return the parameter that an error names as refused, or `SYSTEM_ROLE` if it names that role; None if neither.
 
-    Args:
-        error: the client's error.
-        parameters: the names of the parameters that were sent.
-        messages: the messages that were sent.
+    The names in `parameters` and the messages are those that were sent.
     """
     if status_of(error) not in _MAY_BE_REFUSALS:
         return None
-    named = getattr(error, "param", None)
+    named = getattr(error, "param", None)  # OpenAI's field; other endpoints have the name only in their words
     words = words_of(error)
     name = named if named in parameters else next((word for word in _WORDS.findall(words) if word in parameters), None)
     if name is None and _NAMES_THE_ROLE.search(words) and any(role == SYSTEM_ROLE for role, _ in messages):
@@ -93,7 +90,7 @@ def refused_parameter(error: BaseException, parameters: Collection[str],
 
 def may_mean_the_form(error: BaseException) -> bool:
     """Return True if an error may be a refusal of the form of request."""
-    if cause_of(error):
+    if cause_of(error):  # such as a request that is too long
         return False
     status = status_of(error)
     return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error))))
@@ -105,7 +102,7 @@ class Capability:
     def __init__(self, name: str) -> None:
         """Begin with the strictest form; `name` is the model's, for the log."""
         self._name = name
-        self._open: list[Form] = list(FORMS)
+        self._forms_left: list[Form] = list(FORMS)
         self._current = 0
         self._is_proven = False
         self._misses = 0
@@ -114,7 +111,7 @@ class Capability:
 
     def forms(self) -> tuple[Form, ...]:
         """Return the forms to try in order: the one in use, then those below it."""
-        return tuple(self._open[self._current:])
+        return tuple(self._forms_left[self._current:])
 
     def record(self, sent: Form, answered: Form, *, usable: bool) -> None:
         """Record how a call went.
@@ -130,19 +127,20 @@ class Capability:
         """
         if usable:
             self.answered = answered
-        if self._open[self._current] != sent:  # sent before the form changed
+        if self._forms_left[self._current] != sent:  # sent before the form changed
             return
+        # A form in which a usable answer came once is not to blame for an unusable one.
         if answered == sent and (usable or self._is_proven):
             self._is_proven = True
             self._misses = 0
             return
         self._misses += 1
-        if self._misses < MISSES_IN_A_ROW or len(self._open) == 1:
+        if self._misses < MISSES_IN_A_ROW or len(self._forms_left) == 1:
             return
         if answered == sent:
-            self._current = (self._current + 1) % len(self._open)
+            self._current = (self._current + 1) % len(self._forms_left)
         else:
-            del self._open[self._current:self._open.index(answered)]
+            del self._forms_left[self._current:self._forms_left.index(answered)]
         self._is_proven, self._misses = False, 0
         _LOG.info("%s is asked in the form %s from now on, as the form before failed", self._name,
-                  self._open[self._current])
+                  self._forms_left[self._current])

@@ -46,8 +46,8 @@ class ChatClient:
         # Each other provider's package raises its own errors; all become one that names the cause.
         self._errors: tuple[type[Exception], ...] = (openai.OpenAIError,) if is_openai else (Exception,)
         self._chosen = chosen_parameters(settings)
-        most = settings.llm_reply_tokens
-        self._parameters = {"temperature": 0.0, **({"max_completion_tokens": most} if most else {}), **self._chosen}
+        limit = {"max_completion_tokens": settings.llm_reply_tokens} if settings.llm_reply_tokens else {}
+        self._parameters = {"temperature": 0.0, **limit, **self._chosen}
         try:
             self._chat = self._connect(settings) if is_openai else _connect_provider(settings)
         except self._errors as error:  # a missing package or key
@@ -74,6 +74,7 @@ class ChatClient:
                 `EndpointFailed` if it was not the request's fault, `TooLong` if it is longer than the endpoint takes.
         """
         refused = set(refusals.names)
+        # `streams` tells the chat whether to try a stream, and is False afterwards if the endpoint refused one.
         streaming_chat = self._chat if isinstance(self._chat, CompletionsChat) else None
         if streaming_chat:
             streaming_chat.streams = _STREAM not in refused
@@ -118,31 +119,25 @@ class ChatClient:
         return ({} if form == "bare" else leave_out(self._parameters, refused),
                 merge_system(messages) if form == "bare" or SYSTEM_ROLE in refused else list(messages))
 
-    def request_body(self, messages: Messages, json_schema: dict[str, Any], form: Form, refused: Collection[str],
-                     ) -> dict[str, Any]:
+    def request_body(self, messages: Messages, json_schema: dict[str, Any], form: Form,
+                     refused_parameters: Collection[str]) -> dict[str, Any]:
         """Return the body of the request that `send` makes, to be sent by other means, such as a batch.
 
-        Only for OpenAI-compatible endpoints.
-
-        Args:
-            messages: the conversation.
-            json_schema: the shape of the answer.
-            form: the form of request.
-            refused: the parameters to leave out.
+        Only for OpenAI-compatible endpoints. It asks for no stream, which a batch cannot have.
         """
-        parameters, sent = self._leave_out(form, messages, refused)
+        parameters, sent = self._leave_out(form, messages, refused_parameters)
         _, arguments = self._in_form(form, json_schema, parameters)
         body = cast("CompletionsChat", self._chat).request(sent, **arguments)
         return {name: value for name, value in body.items() if name not in {"stream", "stream_options"}}
 
-    def read_body(self, body: Mapping[str, Any], form: Form) -> Reply:
-        """Return the reply in the body of a response that came by other means than `send`.
+    def read_body(self, body: Mapping[str, Any]) -> Reply:
+        """Return the reply in the body of a response that came by other means than `send`; its form means nothing.
 
         Raises:
             ReasonerError: it is no reply.
         """
         try:
-            return _reply((), read_completion(body), form)
+            return _reply((), read_completion(body), "text")
         except _INVALID_BODY_ERRORS as error:
             raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
 
@@ -156,12 +151,14 @@ class ChatClient:
         schema = {part: value for part, value in json_schema.items() if part != "title"}
         is_openai = _is_openai(chat)
         if not is_openai:
+            # Other providers' models have the parameters as fields; a refused one is set to None, in a copy. A copy for
+            # each call would open connections of its own.
             left_out = (self._parameters.keys() - parameters.keys()) & type(chat).model_fields.keys()
-            # A copy for each call would open connections of its own.
             chat, sent = chat.model_copy(update=dict.fromkeys(left_out)) if left_out else chat, {}
         if form == "tools":
-            answer = {"name": name, "description": "Takes the answer.", "parameters": schema}
-            tools, choice = [{"type": "function", "function": answer}], {"type": "function", "function": {"name": name}}
+            function = {"name": name, "description": "Takes the answer.", "parameters": schema}
+            tools = [{"type": "function", "function": function}]
+            choice = {"type": "function", "function": {"name": name}}
             if is_openai:
                 return chat, {"tools": tools, "tool_choice": choice, **sent}
             return chat.bind_tools(tools, tool_choice=name, **sent), {}
@@ -207,7 +204,7 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
 
 
 def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
-    """Convert a message to a reply, with estimated tokens if the endpoint does not report them."""
+    """Convert a message to a reply; tokens that the endpoint does not report are estimated from the texts."""
     # Arguments that are not JSON stay as they are: they are sent back with the reason, as any answer.
     arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
     arguments += [call["args"] or "" for call in message.invalid_tool_calls]

@@ -20,8 +20,8 @@ from .capability import refused_parameter
 from .endpoint import read_usage
 from .failures import cause_of, describe_body
 
-_HAS_DEVELOPER_ROLE = re.compile(r"o\d")
-"""OpenAI's models that know no role `system`."""
+_MODEL_WITHOUT_SYSTEM_ROLE = re.compile(r"o\d")
+"""The names of OpenAI's reasoning models, such as o3."""
 _MAY_MEAN_THE_STREAM = frozenset({400, 404, 422, 500, 501})
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 _REQUIRED_FIELDS = frozenset({"model", "messages", "stream", "tools", "tool_choice"})
@@ -75,7 +75,7 @@ class CompletionsChat(BaseChatModel):
             except StreamFailed as failed:
                 if failed.broken_off and not self.retries:
                     raise
-                may_stream = failed.broken_off
+                may_stream = failed.broken_off  # otherwise the endpoint refused the stream
         # Outside the handler, so that an error of this request does not name the stream's failure as its cause.
         body.pop("stream_options", None)
         result = _result(await self.client.post("/chat/completions", body=body, cast_to=object))
@@ -86,7 +86,7 @@ class CompletionsChat(BaseChatModel):
                 **bound: Any) -> dict[str, Any]:
         """Return the body of a request: the model, the messages, and the arguments of the call."""
         sent: list[dict[str, Any]] = convert_to_openai_messages(messages)
-        if _HAS_DEVELOPER_ROLE.match(self.model):
+        if _MODEL_WITHOUT_SYSTEM_ROLE.match(self.model):
             sent = [{**one, "role": "developer"} if one["role"] == "system" else one for one in sent]
         return {"model": self.model, "stream": False, "messages": sent, **bound, **extra_body}
 
@@ -98,8 +98,8 @@ def _result(completion: Any) -> ChatResult:
 def read_completion(completion: Any) -> AIMessage:
     """Return the message in the body of a completion.
 
-    Its text is the first of these that is not empty: the arguments of function calls, the content, and, unless there
-    is a refusal, the reasoning. The content may be a list of parts, and arguments may be an object instead of JSON.
+    Its text is the first of these that is not empty: the arguments of function calls, the content, and, without a call
+    or a refusal, the reasoning. The content may be a list of parts, and arguments may be an object instead of JSON.
 
     Raises:
         ValueError: there is no message.
@@ -117,14 +117,14 @@ def read_completion(completion: Any) -> AIMessage:
     text = "\n".join(part if isinstance(part, str) else json.dumps(part) for part in call_arguments)
     text, refusal = text or _text_of(message.get("content")), message.get("refusal")
     has_answer = bool(text.strip() or call_arguments or refusal)
-    prompt_tokens, cached = usage.get("prompt_tokens", 0), usage.get("prompt_tokens_details") or {}
+    prompt_tokens, details = usage.get("prompt_tokens", 0), usage.get("prompt_tokens_details") or {}
     answer_tokens = usage.get("completion_tokens", 0)
     return AIMessage(
         content=text if has_answer else reasoning_of(message),
         usage_metadata=UsageMetadata(
             input_tokens=prompt_tokens, output_tokens=answer_tokens,
             total_tokens=usage.get("total_tokens", prompt_tokens + answer_tokens),
-            input_token_details=InputTokenDetails(cache_read=cached.get("cached_tokens") or 0)) if usage else None,
+            input_token_details=InputTokenDetails(cache_read=details.get("cached_tokens") or 0)) if usage else None,
         response_metadata={"finish_reason": choice.get("finish_reason")},
         additional_kwargs={"refusal": refusal} if refusal else {})
 
@@ -224,7 +224,7 @@ async def _receive(chunks: AsyncIterator[dict[str, Any]], on_text: OnText) -> di
     usage, is_empty = None, True
     async for chunk in chunks:
         is_empty, usage = False, chunk.get("usage") or usage
-        for choice in chunk["choices"][:1]:
+        for choice in chunk["choices"][:1]:  # the chunk with the usage has none
             finish, delta = choice.get("finish_reason") or finish, choice["delta"]
             length_before = len(content) + len(arguments)
             content += delta.get("content") or ""

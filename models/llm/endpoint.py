@@ -107,7 +107,7 @@ def read_usage(reported: object) -> dict[str, Any]:
 
 
 class Trial(NamedTuple):
-    """What came back."""
+    """What a call of `try_out` took."""
 
     seconds: float
     tokens: int
@@ -135,8 +135,7 @@ async def _send_trial(settings: Settings) -> Reply:
         # The client's own limit is on each wait for a byte, of which there may be many.
         async with asyncio.timeout(settings.llm_timeout):
             return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')],
-                              _TRIAL_SCHEMA,
-                              FORMS, Refusals(name_of(settings)))
+                              _TRIAL_SCHEMA, FORMS, Refusals(name_of(settings)))
     except TimeoutError:
         raise ReasonerError(f"{name_of(settings)}: it did not answer within {settings.llm_timeout:g} s; see to the "
                             "endpoint, then try again") from None

@@ -39,7 +39,7 @@ _LEAST_CELLS = 3
 
 
 class NumberedLine(NamedTuple):
-    """A line's text, and the place of its request among those of the call."""
+    """A line's text, and the index of its request among those of the call."""
 
     request: int
     text: str
@@ -98,7 +98,7 @@ def _pieces(text: str) -> Iterator[str]:
         begin = 0
         sentences = split_sentences(line)
         for (_, end), following in zip(sentences, [*sentences[1:], None], strict=True):
-            if following is None or following[1] - begin > _LONGEST_LINE:
+            if following is None or following[1] - begin > _LONGEST_LINE:  # the next sentence does not fit
                 yield line[begin:end].strip()
                 begin = end
 
@@ -117,7 +117,10 @@ def _document_name(request: ExtractionRequest) -> str:
 
 
 def _context_line(request: ExtractionRequest, name_before: str) -> str:
-    """Return the line above the lines of a request; it has the document's name only where that changes."""
+    """Return the line above a request's lines: `[DOCUMENT > HEADING (ABOUT): OPENING]`, or `[> HEADING: OPENING]`.
+
+    The second form is for a request of the same document as the one before it.
+    """
     is_new = _document_name(request) != name_before
     above = [_document_name(request) if is_new else "", request.heading]
     named = " > ".join(" ".join(part.split()) for part in above if part) or "-"
@@ -156,7 +159,10 @@ class ExtractionReply(BaseModel):
 
 
 def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
-    """Return the JSON schemas of the lists of a reply, with lengths in proportion to the text."""
+    """Return the JSON schemas of the lists of a reply, with lengths in proportion to the text.
+
+    A row has the number of its line, a head, a label and a tail, or further tails.
+    """
     tokens = sum(estimate_tokens(request.text) for request in lines.requests)
     row = {"type": "array", "items": {"type": "string"}, "minItems": 1,
            "maxItems": _LEAST_CELLS + 1 + max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_NAME)}
@@ -165,14 +171,15 @@ def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
 
 
 class _FactRow(NamedTuple):
-    """A row of facts with one head and relation. `place` is the index of its request, or None if it cites no line."""
+    """A row of facts with one head and label; `request_index` is None if it cites no line."""
 
-    place: int | None
+    request_index: int | None
     head: str
     label: str
     tails: Sequence[str]
     words: str
-    time: str
+    condition: str
+    """When and with what it holds."""
 
 
 class _Conversion:
@@ -197,41 +204,40 @@ class _Conversion:
         attributes: list[list[ExtractedAttribute]] = [[] for _ in self._texts]
         entities: list[list[ExtractedEntity]] = [[] for _ in self._texts]
         for row in self._triples:
-            for place, triple in self._triples_of(row):
-                triples[place].append(triple)
+            for index, triple in self._triples_of(row):
+                triples[index].append(triple)
         for row in self._attributes:
-            for place, attribute in self._attributes_of(row):
-                attributes[place].append(attribute)
+            for index, attribute in self._attributes_of(row):
+                attributes[index].append(attribute)
         names_in_facts = [{*(name for triple in request_triples for name in (triple.head, triple.tail)),
                            *(attribute.entity for attribute in request_attributes)}
                           for request_triples, request_attributes in zip(triples, attributes, strict=True)]
         for entity in self._entities():
-            places = [place for place, names in enumerate(names_in_facts)
-                      if entity.name in names or _normalise_words(entity.name) in self._texts[place]]
-            for place in places or [0]:
-                entities[place].append(entity)
-        return [Extraction(entities=tuple(entities[place]), triples=tuple(triples[place]),
-                           attributes=tuple(attributes[place]),
-                           elsewhere=tuple(sorted(name for name in names if self._is_elsewhere(name, place))))
-                for place, names in enumerate(names_in_facts)]
+            indices = [index for index, names in enumerate(names_in_facts)
+                       if entity.name in names or _normalise_words(entity.name) in self._texts[index]]
+            for index in indices or [0]:
+                entities[index].append(entity)
+        return [Extraction(entities=tuple(entities[index]), triples=tuple(triples[index]),
+                           attributes=tuple(attributes[index]),
+                           elsewhere=tuple(sorted(name for name in names if self._is_elsewhere(name, index))))
+                for index, names in enumerate(names_in_facts)]
 
     def _fact_rows(self, rows: Iterable[Sequence[str]], known: Mapping[str, str]) -> Iterator[_FactRow]:
-        """Yield the rows of facts that have a head and a label, in both forms that the module describes.
+        """Yield the rows of facts that have a head and a label; `known` are the schema's labels for these facts.
 
-        Args:
-            rows: the cells of the rows.
-            known: the schema's labels for these facts.
+        They are [line, head, label, tail, ...], where the first cell may add a condition to the line's number, or
+        [head, label, tail, words, condition], the last two of which may be missing.
         """
         for row in rows:
             citation = self._read_citation(row, known) if len(row) > _LEAST_CELLS else None
             if citation is not None:
                 (line, condition), (head, label, *tails) = citation, row[1:]
-                place, words = (line.request, line.text) if line else (None, "")
+                request_index, words = (line.request, line.text) if line else (None, "")
             else:
                 head, label, tail, words, condition, *_ = [*row, "", ""]
-                place, tails = None, [tail]
+                request_index, tails = None, [tail]
             if head.strip() and label.strip():
-                yield _FactRow(place, head, label, [tail for tail in tails if tail.strip()], words, condition)
+                yield _FactRow(request_index, head, label, [tail for tail in tails if tail.strip()], words, condition)
 
     def _read_citation(self, row: Sequence[str], known: Mapping[str, str]) -> tuple[NumberedLine | None, str] | None:
         """Return the line and the condition that a row's first cell cites, or None if the cell is a name.
@@ -240,8 +246,10 @@ class _Conversion:
         a citation has the head and its label in the third cell.
         """
         citation = self._lines.find_cited(row[0])
-        is_number_of_line = citation is not None and citation[0] is not None and not citation[1]
-        if citation is None or is_number_of_line:
+        if citation is None:
+            return None
+        line, condition = citation
+        if line is not None and not condition:  # the cell is the number of a line, and nothing else
             return citation
         labels = known.keys() | {label for _, label in self._proposed}
         is_name = normalise(row[1]) in labels and normalise(row[2]) not in labels
@@ -249,22 +257,22 @@ class _Conversion:
 
     def _request_of(self, row: _FactRow) -> int:
         """Return the index of a row's request; without a cited line, the one with most of the row's words and names."""
-        if row.place is not None:
-            return row.place
+        if row.request_index is not None:
+            return row.request_index
         texts = [_normalise_words(text) for text in (row.words, row.head, *row.tails) if text.strip()]
-        return max(range(len(self._texts)), key=lambda place: sum(text in self._texts[place] for text in texts))
+        return max(range(len(self._texts)), key=lambda index: sum(text in self._texts[index] for text in texts))
 
-    def _requests_of_same_document(self, place: int) -> list[int]:
+    def _requests_of_same_document(self, index: int) -> list[int]:
         """Return the indices of the other requests of the same document."""
-        own = self._lines.requests[place]
+        own = self._lines.requests[index]
         return [other for other, request in enumerate(self._lines.requests)
-                if other != place and (request.document, request.title) == (own.document, own.title)]
+                if other != index and (request.document, request.title) == (own.document, own.title)]
 
-    def _is_elsewhere(self, name: str, place: int) -> bool:
+    def _is_elsewhere(self, name: str, index: int) -> bool:
         """Return True if a name is not in a request's text, but in another one of its document or the instructions."""
         wanted = _normalise_words(name)
-        return wanted not in self._texts[place] and any(wanted in text for text in (
-            self._instructions[place], *(self._texts[other] for other in self._requests_of_same_document(place))))
+        return wanted not in self._texts[index] and any(wanted in text for text in (
+            self._instructions[index], *(self._texts[other] for other in self._requests_of_same_document(index))))
 
     def _located_tails(self, row: _FactRow) -> Iterator[tuple[int, str, str]]:
         """Yield the tails of a row, each as (index of its request, tail, words that state it).
@@ -272,38 +280,39 @@ class _Conversion:
         A row of a long list cites one line, but its items may stand in further parts of the document. A tail is
         therefore assigned to the request that has it, and quotes the line that has it.
         """
-        row_place = self._request_of(row)
+        row_index = self._request_of(row)
         for tail in row.tails:
             wanted = _normalise_words(tail)
-            candidates = (row_place, *self._requests_of_same_document(row_place))
-            place = next((other for other in candidates if wanted in self._texts[other]), row_place)
-            is_in_cited_line = wanted in _normalise_words(row.words) or not row.words
-            yield place, tail, row.words if is_in_cited_line else self._line_with(place, wanted) or row.words
+            candidates = (row_index, *self._requests_of_same_document(row_index))
+            index = next((other for other in candidates if wanted in self._texts[other]), row_index)
+            keeps_words = wanted in _normalise_words(row.words) or not row.words
+            yield index, tail, row.words if keeps_words else self._line_with(index, wanted) or row.words
 
-    def _line_with(self, place: int, wanted: str) -> str:
+    def _line_with(self, index: int, wanted: str) -> str:
         """Return the first line of a request that contains normalised words, or ""."""
         return next((line.text for line in self._lines.lines
-                     if line.request == place and wanted in _normalise_words(line.text)), "")
+                     if line.request == index and wanted in _normalise_words(line.text)), "")
 
     def _triples_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedTriple]]:
         """Yield the triples that a row states, each with the index of its request."""
-        for place, tail, words in self._located_tails(row):
-            yield place, ExtractedTriple(
+        for request_index, tail, words in self._located_tails(row):
+            yield request_index, ExtractedTriple(
                 head=row.head, relation=_schema_name(row.label, self._terms.relations), tail=tail, evidence=words,
-                time=row.time, confidence=self._confidence(row.label, self._terms.relations, "relation"))
+                time=row.condition, confidence=self._confidence(row.label, self._terms.relations, "relation"))
 
     def _attributes_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedAttribute]]:
         """Yield the attributes that a row states, each with the index of its request."""
-        for position, value, quote in self._located_tails(row):
-            yield position, ExtractedAttribute(
+        for request_index, value, words in self._located_tails(row):
+            yield request_index, ExtractedAttribute(
                 entity=row.head, attribute=_schema_name(row.label, self._terms.attributes), value=value,
-                evidence=quote, time=row.time,
+                evidence=words, time=row.condition,
                 confidence=self._confidence(row.label, self._terms.attributes, "attribute"))
 
     def _entities(self) -> Iterator[ExtractedEntity]:
         """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone.
 
-        The first cell of two is the name if it is no type, and the second one is a type or the first one is in a fact.
+        Of two cells, the first one is the name if it is no type and the second one is in no fact, provided that the
+        second one is a type or the first one is in a fact.
         """
         names_in_facts = {name for row in self._triples for name in (row.head, *row.tails)}
         names_in_facts |= {row.head for row in self._attributes}
@@ -320,7 +329,10 @@ class _Conversion:
                                       confidence=self._confidence(type_label, types, "type"))
 
     def _confidence(self, label: str, known: Mapping[str, str], kind: str) -> float:
-        """Return 1 for a label of the schema, the proposed confidence of a new label, else `UNPROPOSED`."""
+        """Return the confidence in a label: the one proposed for it, or `UNPROPOSED` if it was not proposed.
+
+        It is 1 for a label of the schema, for any label if the schema is open, and for an empty one.
+        """
         key = normalise(label)
         if self._open or key in known or not key:
             return 1.0

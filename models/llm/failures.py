@@ -94,13 +94,13 @@ class ResponseRefused(Exception):
     """A response was not read to its end; says why."""
 
 
-def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = None,
+def failure(error: Exception, model_and_host: str, key: SecretStr, *, fix: Fix | None = None,
             variables: str = "BANYAN_LLM") -> ReasonerError:
     """Return the error to raise for a client's error.
 
     Args:
         error: the client's error.
-        asked: the model and its host.
+        model_and_host: as `endpoint.name_of` returns them.
         key: the endpoint's key, which the client's message may repeat.
         fix: the cause and the fix; None means by the error's status or name.
         variables: the prefix of the endpoint's own settings.
@@ -119,7 +119,7 @@ def failure(error: Exception, asked: str, key: SecretStr, *, fix: Fix | None = N
     advice = fix.fix
     for name in _ENDPOINT_VARIABLES:
         advice = advice.replace(f"BANYAN_LLM_{name}", f"{variables}_{name}")
-    message = f"{asked}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
+    message = f"{model_and_host}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
     if not fix.of_endpoint:
         return _ERROR_TYPES.get(fix, ReasonerError)(message)
     nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in causes(error))

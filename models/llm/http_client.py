@@ -82,14 +82,14 @@ def open_http_client(timeout: float, *, files: bool = False) -> openai.DefaultAs
     """
     client = openai.DefaultAsyncHttpxClient(timeout=timeout, verify=_certificates(),
                                             headers={"Accept-Encoding": "identity"})
-    read: dict[str, list[Callable[..., Any]]] = {
+    response_hooks: dict[str, list[Callable[..., Any]]] = {
         "response": [partial(_bound_response, most=MAX_FILE)] if files else [_bound_response, reveal_error]}
 
-    async def begin(_: httpx2.Request) -> None:
-        client.event_hooks = read
+    async def close_later(_: httpx2.Request) -> None:
+        client.event_hooks = response_hooks  # without this function: it is called before the first request only
         await close_with_loop(client.aclose)
 
-    client.event_hooks = {"request": [begin], **read}
+    client.event_hooks = {"request": [close_later], **response_hooks}
     return client
 
 
@@ -134,7 +134,7 @@ async def reveal_error(response: httpx2.Response) -> None:
     if response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
         body = await response.aread()
         if find_cause(body.decode("utf-8", "replace")) == "credit":
-            response.headers["x-should-retry"] = "false"
+            response.headers["x-should-retry"] = "false"  # the openai package then does not retry
 
 
 def _error_in(body: bytes) -> Any:

@@ -73,11 +73,11 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
     """
     merged = _Proposal(known)
     for row in proposed.types:
-        merged.add_type(*_cells(row, 4))
+        merged.add_type(*_pad_cells(row, 4))
     for row in proposed.relations:
-        merged.add_relation(*_cells(row, 5))
+        merged.add_relation(*_pad_cells(row, 5))
     for row in proposed.attributes:
-        merged.add_attribute(*_cells(row, 5))
+        merged.add_attribute(*_pad_cells(row, 5))
     return merged.schema(proposed.thought)
 
 
@@ -158,7 +158,7 @@ def _candidate_text(candidate: Candidate) -> str:
     return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}"
 
 
-def _cells(row: Sequence[str], count: int) -> list[str]:
+def _pad_cells(row: Sequence[str], count: int) -> list[str]:
     """Return the first `count` cells of a row with their white space collapsed; missing cells are ""."""
     return [" ".join(cell.split()) for cell in (*row, *[""] * count)][:count]
 
@@ -168,7 +168,7 @@ def _identifier(name: str) -> str:
 
 
 def _label_fields(name: str, label: str) -> Mapping[str, object]:
-    """Return the fields for an element's name in the documents' language."""
+    """Return the field for an element's name in the documents' language: a Chinese label, or an alias; {} for none."""
     if not is_readable_label(label) or label_key(label) == label_key(name):
         return {}
     return {"labels": {"zh": label}} if script_of(label) == "cjk" else {"aliases": (label,)}

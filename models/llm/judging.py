@@ -25,7 +25,7 @@ class Verdict(BaseModel):
 
     @property
     def coverage(self) -> float:
-        """The share of the gold answer's statements that the prediction makes, from 0 to 1."""
+        """The share of the gold answer's statements that the prediction makes; 1 if it is correct and there is one."""
         return max(float(self.correct and self.statements == 1), min(1.0, self.stated / self.statements))
 
 

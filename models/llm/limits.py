@@ -89,7 +89,7 @@ class EndpointLimits:
                 self.breaker.check()
 
             def record_use(tokens: int) -> None:
-                with self._lock:
+                with self._lock:  # the expected tokens were counted when the turn began
                     self._next_tokens += (tokens - expected) * self._seconds_per_token
 
             yield record_use
@@ -148,7 +148,7 @@ class LimitedCalls(Generic[_Client]):
         self._model = settings.llm_model
         self._limits = process_endpoints().limits(settings)
         tries = settings.llm_retries + 1
-        self._longest = tries * settings.llm_timeout + settings.llm_retries * LONGEST_BACKOFF + SLACK
+        self._longest_seconds = tries * settings.llm_timeout + settings.llm_retries * LONGEST_BACKOFF + SLACK
 
     async def ask(self, texts: Iterable[str], permit: Callable[[], None],
                   call: Callable[[_Client], Awaitable[_T]]) -> _T:
@@ -189,12 +189,12 @@ class LimitedCalls(Generic[_Client]):
     async def _end_in_time(self, call: Awaitable[_T]) -> _T:
         """Return a call's result, or raise EndpointFailed if it takes too long, with all its retries."""
         try:
-            async with asyncio.timeout(self._longest):
+            async with asyncio.timeout(self._longest_seconds):
                 return await call
         except TimeoutError:
-            raise EndpointFailed(f"model {self._model!r} at {self._limits.host}: it did not come to an end within "
-                                 f"{self._longest:g} s, all retries together; see to the endpoint, then try again"
-                                 ) from None
+            raise EndpointFailed(f"model {self._model!r} at {self._limits.host}: it did not come to an end "
+                                 f"within {self._longest_seconds:g} s, all retries together; see to the endpoint, then "
+                                 "try again") from None
 
 
 class LimitedEndpoint(LimitedCalls[SendIn]):

@@ -83,12 +83,8 @@ def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -
 class LlmReasoner(ModelCalls):
     """Implements `Reasoner` with one structured call for each step.
 
-    Document text, names learnt from documents and conversations go into the prompts as fenced data.
-
-    Args:
-        settings: see `ModelCalls`.
-        ledger: see `ModelCalls`.
-        endpoint_of: see `ModelCalls`.
+    Document text, names learnt from documents and conversations go into the prompts as fenced data. Arguments are as in
+    `ModelCalls`.
 
     Raises:
         ValueError: no endpoint is given and the settings name none.
@@ -136,17 +132,18 @@ class LlmReasoner(ModelCalls):
             extraction_prompt(requests, schema, self._settings), extraction_shape(requests, schema)))
 
     async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
-        """Judge whether the two entities of each pair are the same thing, in order.
+        """Judge whether the two entities of each pair are the same thing, in order; None if a filter stops the pair.
 
         Only pairs of the same documents share a call. So a document cannot influence the verdicts on entities that it
         does not mention: they are never in one prompt with it.
         """
-        batches = [numbers[start:start + PAIRS_PER_CALL] for numbers in _by_documents(pairs)
-                   for start in range(0, len(numbers), PAIRS_PER_CALL)]
-        verdicts = await self._ask_batches("resolve", self._resolution,
-                                           [[pairs[number] for number in batch] for batch in batches], lambda _: None)
-        verdict_by_pair = dict(zip((number for batch in batches for number in batch), verdicts, strict=True))
-        return [verdict_by_pair[number] for number in range(len(pairs))]
+        batches = [positions[start:start + PAIRS_PER_CALL] for positions in _by_documents(pairs)
+                   for start in range(0, len(positions), PAIRS_PER_CALL)]
+        verdicts = await self._ask_batches(
+            "resolve", self._resolution, [[pairs[position] for position in batch] for batch in batches],
+            otherwise=lambda _: None)
+        verdict_at = dict(zip((position for batch in batches for position in batch), verdicts, strict=True))
+        return [verdict_at[position] for position in range(len(pairs))]
 
     def _resolution(self, pairs: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
         text = number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
@@ -156,7 +153,8 @@ class LlmReasoner(ModelCalls):
     async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order; several go into one call."""
         return await self._ask_batches("summarise", lambda batch: (
-            summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities), _facts_of)
+            summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities),
+            otherwise=_facts_of)
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence, or say what to look up next; one form of prompt serves all rounds."""

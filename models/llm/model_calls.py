@@ -79,12 +79,7 @@ class ModelCalls:
 
 
 def limited_endpoint(settings: Settings, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
-    """Return the settings' endpoint with its limits.
-
-    Args:
-        settings: the endpoint, its limits, the model and its options.
-        client: opens a client, and returns its function to send calls.
-    """
+    """Return the settings' endpoint with its limits; `client` opens a client and returns its function to send calls."""
     return LimitedEndpoint(lambda: client(settings), settings)
 
 

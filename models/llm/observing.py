@@ -72,13 +72,7 @@ def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
 
 @contextmanager
 def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[ObservedCall]:
-    """Observe one call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO.
-
-    Args:
-        model: the model's name.
-        host: the endpoint's host.
-        operation: the operation's name in the conventions.
-    """
+    """Observe one call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO."""
     step, started = _STEP.get() or _Step(""), time.perf_counter()
     step.calls += 1
     call = ObservedCall({"step": step.name, "model": model, "host": host, "attempt": step.calls})

@@ -20,7 +20,7 @@ _MOST_OBJECTS = 100
 _MOST_READ_AGAIN = 100_000
 """The most characters that are read a second time, after such braces or as a literal, so that reading stays linear."""
 _CHARACTERS_SHOWN = 80
-_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
+_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
 MAX_ANSWER = 1_000_000
 """The most characters of an answer that is read: ten times the longest reply of today's models."""
 
@@ -71,6 +71,7 @@ def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
     objects = objects[-_MOST_OBJECTS:]
     fitting = [value for value, _ in objects if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
+    # Those behind the first unreadable object may be parts of it.
     yield from (value for value, start in reversed(objects) if start < first_broken and value not in fitting)
     if first_broken < len(answer) and (nearly := _read_nearly(answer[answer.find("{"):answer.rfind("}") + 1])):
         yield nearly
@@ -95,7 +96,7 @@ def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
         if value is None:
             broken += 1
             characters_left -= end - start
-            first_broken, end = min(first_broken, start), start + 1
+            first_broken, end = min(first_broken, start), start + 1  # there may be readable objects within it
         else:
             objects.append((value, start))
         start = text.find("{", end)
@@ -107,7 +108,7 @@ def _read_nearly(text: str) -> dict[str, Any] | None:
     if len(text) > _MOST_READ_AGAIN:
         return None
     try:
-        value = _DECODER.decode(_LAST_COMMA.sub(r"\1", text))
+        value = _DECODER.decode(_STRING_OR_LAST_COMMA.sub(r"\1", text))
     except (ValueError, RecursionError):
         value = _read_literal(text)
     return value if isinstance(value, dict) else None
@@ -147,5 +148,5 @@ def _decode(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
     except json.JSONDecodeError as error:
         return None, max(error.pos, start + 1)
     except RecursionError:
-        return None, min(len(text), start + sys.getrecursionlimit())
+        return None, min(len(text), start + sys.getrecursionlimit())  # at least a character was read for each level
     return (value if isinstance(value, dict) else None), end

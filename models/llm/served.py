@@ -60,7 +60,7 @@ class ServedModel:
 
         try:
             return run(in_parallel, ask, requests, self._settings.llm_concurrency)
-        finally:
+        finally:  # calls before an error are paid, too
             if charged.allowance is not None and paid_tokens:
                 charged.allowance.keep(sum(paid_tokens))
             if charged.account and paid_tokens:
@@ -72,20 +72,21 @@ class ServedModel:
 
         from .http_client import open_openai  # noqa: PLC0415
 
-        asked, key = name_of(self._settings), self._settings.llm_api_key
+        model_and_host, key = name_of(self._settings), self._settings.llm_api_key
         try:
             client = open_openai(self._settings)
         except openai.OpenAIError as error:
-            raise failure(error, asked, key, fix=NOT_SET_UP, variables=self._variables) from None
+            raise failure(error, model_and_host, key, fix=NOT_SET_UP, variables=self._variables) from None
 
         async def post(path: str, request: Request) -> _Answer:
             """Return the answer with its tokens, which are estimated if the endpoint does not report them."""
             try:
                 answer = await client.post(path, body=request.body, cast_to=object)
             except openai.OpenAIError as error:
-                raise failure(error, asked, key, variables=self._variables) from None
+                raise failure(error, model_and_host, key, variables=self._variables) from None
             if not isinstance(answer, dict):
-                raise failure(ValueError(type(answer).__name__), asked, key, fix=NOT_OPENAI, variables=self._variables)
+                raise failure(ValueError(type(answer).__name__), model_and_host, key, fix=NOT_OPENAI,
+                              variables=self._variables)
             usage = read_usage(answer.get("usage"))
             return _Answer(answer, usage.get("prompt_tokens") or usage.get("total_tokens")
                            or sum(map(estimate_tokens, request.texts)))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -67,15 +68,13 @@ class StructuredChat:
         """
         messages, key = messages_of(prompt), self.key_of(prompt, shape)
         with observed_step(step, self._model):
-            # Of equal calls, the later ones wait for the first and find its answer in the ledger.
+            # Of equal calls on an event loop, the later ones wait for the first and find its answer in the ledger.
             lock = self._in_progress.setdefault((id(asyncio.get_running_loop()), key), asyncio.Lock())
             async with lock:
                 cached = await asyncio.to_thread(self._ledger.lookup, key)
                 if cached is not None:
-                    try:
+                    with suppress(ValueError):  # cached under older rules: pay for one that fits the present ones
                         return await asyncio.to_thread(read_text, cached, shape)
-                    except ValueError:
-                        cached = None  # cached under older rules: pay for one that fits the present ones
                 return await self._call_model(key, step, messages, prompt, shape)
 
     def key_of(self, prompt: Prompt, shape: Shape[T]) -> str:
@@ -211,7 +210,7 @@ def read_text(text: str, shape: Shape[T]) -> T:
 
 
 def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return an answer with empty lists and texts where it has null instead."""
+    """Return an answer with empty lists and texts instead of null, which stays where an enum allows no empty value."""
     if value is None and schema.get("type") in _VALUE_OF_NULL and "enum" not in schema:
         return _VALUE_OF_NULL[schema["type"]]
     if isinstance(value, list) and "items" in schema:

@@ -37,10 +37,9 @@ _STRICT_KEYWORDS = ("type", "enum", "items", "minItems", "maxItems")
 
 @dataclass(frozen=True)
 class Shape(Generic[T]):
-    """The form of an answer: a JSON schema for the endpoint, and `read`, which checks and converts.
+    """The form of an answer: a JSON schema for the endpoint, and `read`, which converts the decoded JSON object.
 
-    `read` takes the decoded JSON object and raises ValueError (pydantic's included) where it does
-    not fit; the message goes back to the model.
+    `read` raises ValueError (pydantic's included) if the object does not fit; the message goes back to the model.
     """
 
     json_schema: dict[str, Any]
@@ -221,14 +220,14 @@ class _Same(_Wire):
     same: list[Annotated[list[str], _schema_hint(minItems=2, maxItems=3)]] = []
 
     def convert(self) -> list[SameLabel]:
+        """Read the rows [number, name, direction]; the direction may be missing, and malformed rows are left out."""
         rows = [[*row, "", ""][:3] for row in self.same]
-        return [SameLabel(int(number), name.strip(), way.strip().lower() == "backward")
-                for number, name, way in rows if number.strip().isdecimal() and name.strip()]
+        return [SameLabel(int(number), name.strip(), direction.strip().lower() == "backward")
+                for number, name, direction in rows if number.strip().isdecimal() and name.strip()]
 
 
 QUESTION: Shape[str] = _shape("question", _Question, lambda answer: answer.question)
 SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.convert)
-"""Malformed rows of its answer are left out."""
 
 
 def extraction(schema: GraphSchema, lines: NumberedLines) -> Shape[list[Extraction]]:
@@ -238,6 +237,7 @@ def extraction(schema: GraphSchema, lines: NumberedLines) -> Shape[list[Extracti
 
 def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:
     """Return the shape of the names, summaries and findings of all communities, in order."""
+    # A summary can be influenced by the other communities of its call, so it records what was shown of all.
     shown = tuple(text for one in communities for text in one.texts) if len(communities) > 1 else ()
     return _shape("summaries", _Summaries, lambda answer: [
         summary.convert(community.statements).model_copy(update={"shown": shown}) for community, summary in zip(
@@ -254,8 +254,9 @@ def judgement(tools: Sequence[str]) -> Shape[Judgement]:
     """Return the shape of an answer or of lookups by some tools; without tools it can only be an answer."""
     shape = _shape("judgement", _Judgement, lambda answer: answer.convert(looks_up=bool(tools)))
     kinds = [_strict_schema(LOOKUPS[tool]) for tool in TOOLS if tool in tools]
-    lookups = {"type": "array", "items": {"anyOf": kinds}, "maxItems": MOST_LOOKUPS} if kinds else {
-        "type": "array", "items": {"type": "string"}, "maxItems": 0}
+    lookups = {"type": "array", "items": {"anyOf": kinds}, "maxItems": MOST_LOOKUPS}
+    if not kinds:  # the list must be empty
+        lookups = {"type": "array", "items": {"type": "string"}, "maxItems": 0}
     return Shape({**shape.json_schema, "properties": {**shape.json_schema["properties"], "lookups": lookups}},
                  shape.read)
 

@@ -51,10 +51,10 @@ class EndpointReranker:
         from ..llm.served import Request, ServedModel  # noqa: PLC0415  (a twentieth of a second, for endpoints alone)
 
         self._model = settings.reranker
-        self._request = Request
+        self._request_class = Request  # for `scores`: the module does not import it
         self._served = ServedModel(settings.model_copy(update={
             "llm_base_url": settings.reranker_base_url, "llm_api_key": settings.reranker_api_key,
-            "llm_model": settings.reranker}), "BANYAN_RERANKER", "rerank")
+            "llm_model": settings.reranker}), variables="BANYAN_RERANKER", operation="rerank")
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
         """Score texts for a question; see `Reranker.scores`.
@@ -66,7 +66,7 @@ class EndpointReranker:
             return np.zeros(0, np.float32)
         body = {"model": self._model, "query": question, "documents": list(texts), "top_n": len(texts)}
         try:
-            (answer,) = self._served.post("/rerank", [self._request(body, [question, *texts])])
+            (answer,) = self._served.post("/rerank", [self._request_class(body, [question, *texts])])
         except ReasonerError as error:
             raise RerankerError(f"The reranker failed: {error}") from error
         scores = np.full(len(texts), np.nan, np.float32)

@@ -30,7 +30,7 @@ from .small_files import RepeatedKeyError, SizeError, check_depth, check_keys, l
 
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 
-_PARTS: dict[str, type[SchemaElement]] = {
+_ELEMENT_CLASSES: dict[str, type[SchemaElement]] = {
     "entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
 _SHOWN = 60
 MAX_SCHEMA_BYTES = 10 * 1024 * 1024
@@ -172,7 +172,8 @@ def _explain(error: ErrorDetails) -> str:
     if kind == "missing":
         return "this field is missing"
     if kind == "extra_forbidden":
-        model = RulesHints if "rules" in path else _PARTS[str(path[0])] if len(path) > 1 else GraphSchema
+        part = _ELEMENT_CLASSES[str(path[0])] if len(path) > 1 else GraphSchema
+        model = RulesHints if "rules" in path else part
         return f"there is no such field; the fields are {', '.join(model.model_fields)}"
     if kind == "string_type":
         return f"text is needed, not {_shorten(error['input'])}; if it is meant as text, put it in quotes"
@@ -244,7 +245,7 @@ def read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
     """
     ontology = _Ontology.model_validate(data)
     labels = _distinct(concept.label for concept in ontology.concepts)
-    if normalise(ROOT_TYPE) in labels:
+    if normalise(ROOT_TYPE) in labels:  # a concept "entity", in any spelling, is the root type
         labels[normalise(ROOT_TYPE)] = ROOT_TYPE
     types: dict[str, set[str]] = {}
     for concept in ontology.concepts:
@@ -292,15 +293,7 @@ def _distinct(labels: Iterable[str]) -> dict[str, str]:
 
 
 def dump_schema(schema: GraphSchema, form: SchemaFormat = "json") -> str:
-    """Write a schema as text, without fields that have their default.
-
-    Args:
-        schema: the schema.
-        form: "json" or "yaml".
-
-    Returns:
-        The text, with a line break at its end.
-    """
+    """Return a schema as text with a line break at its end, without fields that have their default."""
     data = schema.model_dump(mode="json", exclude_defaults=True)
     if form == "json":
         return _dump_json(data) + "\n"
@@ -318,7 +311,10 @@ _Dumper.add_representer(str, _Dumper.represent_str)
 
 
 def _dump_json(value: Any, depth: int = 0) -> str:
-    """Return a value as JSON with one schema element on each line; elements that are too long take several lines."""
+    """Return a value as JSON with one schema element on each line; elements that are too long take several lines.
+
+    `depth` is the value's indentation: 0 for the schema, one `_INDENT` for its lists, and more for elements.
+    """
     flat = json.dumps(value, ensure_ascii=False)
     fits_on_line = depth > _INDENT and depth + len(flat) < _WIDTH
     if not value or not isinstance(value, dict | list) or fits_on_line:
@@ -327,5 +323,5 @@ def _dump_json(value: Any, depth: int = 0) -> str:
     parts = [_dump_json(part, depth + _INDENT) for part in (value.values() if isinstance(value, dict) else value)]
     if isinstance(value, dict):
         parts = [f"{json.dumps(key, ensure_ascii=False)}: {part}" for key, part in zip(value, parts, strict=True)]
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
     return f"{opening}\n{inner}" + f",\n{inner}".join(parts) + f"\n{' ' * depth}{closing}"

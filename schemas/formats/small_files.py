@@ -145,6 +145,7 @@ def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: 
     """
     level, remaining = [whole], size
     for _ in range(levels):
+        # At most one part more than is allowed, since there may be thousands of millions.
         level = list(islice((part for outer in level for part in parts(outer)), remaining + 1))
         remaining -= len(level)
         if remaining < 0:

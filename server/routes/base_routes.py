@@ -170,7 +170,6 @@ def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> No
     service.resources.delete_documents(kb, [document_id])
 
 
-
 class BackupResponse(FileResponse):
     """A knowledge base as a zip file, which is written before the response starts, and deleted when it ends."""
 
@@ -179,7 +178,7 @@ class BackupResponse(FileResponse):
 
     def __init__(self, resources: Resources, kb: str) -> None:
         """Prepare the response; nothing is written yet."""
-        super().__init__("", media_type="application/zip", filename=f"{kb}.zip")
+        super().__init__("", media_type="application/zip", filename=f"{kb}.zip")  # the path is set by `__call__`
         self._resources = resources
         self._kb = kb
 

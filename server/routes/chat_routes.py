@@ -104,8 +104,10 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
             async for event in events:
                 if event.event in {"step", "claim", "withdrawn"}:
                     await adispatch_custom_event(event.event, event.data, config=config)
-                if event.event in {"token", "withdrawn"}:
-                    yield AIMessageChunk(content=event.data.get("text", WITHDRAWN))
+                if event.event == "token":
+                    yield AIMessageChunk(content=event.data["text"])
+                elif event.event == "withdrawn":
+                    yield AIMessageChunk(content=WITHDRAWN)
                 elif event.event == "answer":
                     other_fields = {name: value for name, value in event.data.items() if name != "answer"}
                     yield AIMessageChunk(content="", additional_kwargs=other_fields, chunk_position="last")
@@ -134,7 +136,6 @@ def add_chat_routes(app: FastAPI, service: Service) -> None:
     """Serve the chat: invoke, batch, stream, stream_events."""
     path = "/chat/kb/{knowledge_base}"
     router = APIRouter(include_in_schema=False, dependencies=[may("ask"), AFFORDABLE])
-    # A piece of the answer; the last one has no text, and the citations and the rest in `additional_kwargs`.
     chat = Chat(service).with_types(input_type=Conversation, output_type=AIMessageChunk)
     handler = APIHandler(chat, path=path, per_req_config_modifier=_add_request_fields)
     for name, handle in _RUNS.items():

@@ -182,7 +182,6 @@ class SchemaReplaced(SchemaDecided):
     changes: tuple[ElementChange, ...]
 
 
-
 @router.get("/schema", tags=["schema"], responses=errors(404, 409))
 def show_schema(reading: Reading) -> SchemaAnswer:
     """Show the schema in force."""

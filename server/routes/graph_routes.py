@@ -292,7 +292,6 @@ def export(kb: KbName, reading: Reading, form: Annotated[ExportFormat, Query(ali
                              headers={"Content-Disposition": disposition})
 
 
-
 class Cited(Body):
     """The citations of an answer."""
 
@@ -331,7 +330,8 @@ def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> P
     documents = reading.kb.documents
     ids = [entry.id for entry in documents.entries()]
     shown = ids[offset:offset + limit]
-    return Page(total=len(ids), items=summarise_documents(documents, shown) if shown else [])
+    items = summarise_documents(documents, shown) if shown else []  # no ids would mean all documents
+    return Page(total=len(ids), items=items)
 
 
 @router.post("/questions/next", tags=["questions"], responses=errors(404))

@@ -30,7 +30,7 @@ from ...schemas.delta import Candidate, Decision
 from ..error_responses import detail_of, status_of
 from ..responses import Build, BuildError, BuildProgress, BuildReview
 from ..security.allowances import Allowances
-from ..server_database import ServerDatabase
+from ..server_database import ServerDatabase, message_for_log
 from .jobs import MOST_TAKEN_UP, OVER, BuildOptions, Job, Jobs, new_job
 from .uploads import Upload, files_folder, reading_files, safe_names, sweep_files
 
@@ -83,7 +83,7 @@ class Builds:
             try:
                 await self._sync_jobs()
             except (sqlite3.OperationalError, DatabaseError) as error:
-                _LOG.warning("the jobs cannot be looked at for now: %s", getattr(error, "here", error))
+                _LOG.warning("the jobs cannot be looked at for now: %s", message_for_log(error))
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake_up.wait(), _BEAT)
 
@@ -101,11 +101,11 @@ class Builds:
 
     def all(self, kb: str = "") -> list[Build]:
         """Return all builds, or those of a knowledge base, newest first."""
-        return [job.build for job in reversed(self.jobs.all()) if kb in {"", job.build.kb}]
+        return [job.build for job in reversed(self.jobs.all()) if not kb or job.build.kb == kb]
 
     def building(self) -> dict[str, str]:
         """Return the id of each knowledge base's newest build that has not ended, by the knowledge base's name."""
-        return {job.build.kb: job.build.id for job in self.jobs.all(unfinished=True)}
+        return {job.build.kb: job.build.id for job in self.jobs.all(unfinished=True)}  # oldest first: the newest stays
 
     async def follow(self, build: str) -> AsyncIterator[Build]:
         """Yield a build as it is now, and again after each change, until it ends.
@@ -194,7 +194,7 @@ class Builds:
                 await anyio.to_thread.run_sync(self.jobs.end, job)
                 break
             except (sqlite3.OperationalError, DatabaseError) as error:
-                _LOG.warning("build %s cannot be saved for now: %s", job.build.id, getattr(error, "here", error))
+                _LOG.warning("build %s cannot be saved for now: %s", job.build.id, message_for_log(error))
                 await asyncio.sleep(_BEAT)
         del self._running[job.build.id]
         self._wake_up.set()

@@ -114,7 +114,7 @@ class Jobs:
                 connection.execute(text("LOCK TABLE banyan_jobs IN EXCLUSIVE MODE"))
             yield connection
 
-    def running(self, connection: Connection) -> set[str]:
+    def note_running(self, connection: Connection) -> set[str]:
         """Note that this process is running, and return the ids of all processes that are.
 
         Processes whose last note is older than `DEAD_AFTER` seconds have ended, and are deleted from the table.
@@ -163,7 +163,7 @@ class Jobs:
         """
         news = News([], set(ours))  # a job is taken off `ended` when its row says that it is still this process's
         with self._exclusive_transaction() as connection:
-            running_processes = self.running(connection)
+            running_processes = self.note_running(connection)
             busy = set[str]()  # knowledge bases of which a job is running
             for job in changed:
                 connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, JOBS.c.process == self.process)

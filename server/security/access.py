@@ -21,7 +21,8 @@ def check_permission(request: Request, wanted: SecurityScopes, _bearer: Annotate
     """Return the client's name, after checking the key's scopes and the knowledge bases in the request's address.
 
     Routes themselves check what is not in the address (with `Seeing`): knowledge bases that the request's body names,
-    those that a list would show, and those that builds or links belong to.
+    those that a list would show, and those that builds or links belong to. `_bearer` and `_header` have no effect but
+    in the API's description.
 
     Raises:
         ForbiddenError: the key lacks a scope.

@@ -224,7 +224,7 @@ class Gate:
         state["client"], state["scopes"], state["bases"] = client.name, client.scopes, client.bases
         if client.requests_per_minute is not None:
             most = min(most, max(1, client.requests_per_minute / self._workers))
-        return f"client {client.name} {most}", most
+        return f"client {client.name} {most}", most  # with its limit, so a changed one takes effect at once
 
     async def _check_rate(self, client: str, per_minute: float) -> None:
         """Count a request of a client.
@@ -251,6 +251,7 @@ class Gate:
                       ("BANYAN_MAX_REQUEST_KB", self._settings.max_request_kb * 1024))
         message = f"the request is larger than {most:,.0f} bytes ({name}): send less at once"
         declared_length = Headers(scope=scope).get("content-length", "0")
+        # Cut, because `int` refuses thousands of digits; 20 digits are more than any limit.
         if declared_length.isdecimal() and int(declared_length[:20]) > most:
             raise TooLargeError(message)
         received_bytes = 0

@@ -25,7 +25,7 @@ from ...graph_store.store_errors import DatabaseError
 from ...runtime import audit
 from ...runtime.safe_files import whole_file
 from ...schemas.errors import BanyanError
-from ..server_database import ServerDatabase
+from ..server_database import ServerDatabase, message_for_log
 
 Scope = Literal["read", "ask", "write", "review", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -277,7 +277,7 @@ class SharedKeys(Keys):
             self._known = tuple(Key.model_validate_json(record) for record in records if record is not None)
         except (DatabaseError, ValidationError) as error:
             self._failure = error
-            _LOG.warning("the keys cannot be read: %s", getattr(error, "here", error))
+            _LOG.warning("the keys cannot be read: %s", message_for_log(error))
         else:
             self._ever_made, self._read_at = bool(records), self._tried_at
 

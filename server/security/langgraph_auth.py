@@ -33,7 +33,7 @@ NEEDS_KEY = "an API key is needed: send it as `X-API-Key` or `Authorization: Bea
 _GRAPH_NAMESPACE = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
 """The namespace in which LangGraph's server names the assistant of each graph."""
 _RETRIEVAL_ASSISTANTS = {"retrieval", str(uuid5(_GRAPH_NAMESPACE, "retrieval"))}
-_OWNED = {"threads", "crons"}
+_RESOURCES_WITH_OWNER = {"threads", "crons"}
 
 
 @once
@@ -89,10 +89,12 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     if ctx.action == "create_run":
         if "resume" in _command(value):
             await _check_waiting(value.get("thread_id"), ctx.user.identity)
-        await asyncio.to_thread(_check_allowance, ctx.user.identity.partition(":")[0])
+        client = ctx.user.identity.partition(":")[0]  # the identity without the knowledge bases (see `authenticate`)
+        await asyncio.to_thread(_check_allowance, client)
     if ctx.resource == "assistants" and bases is not None:
+        # LangGraph requires two filters for `$or`; no knowledge base has the name "".
         return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in bases or [""])]}
-    if ctx.resource not in _OWNED:
+    if ctx.resource not in _RESOURCES_WITH_OWNER:
         return None
     owner = {"owner": ctx.user.identity}
     # Changed in place, because the server continues with this dictionary.

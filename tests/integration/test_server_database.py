@@ -115,7 +115,7 @@ def test_jobs_of_a_process_that_is_gone_are_taken_up(database):
     theirs.cancel("20260003")
     assert ours.exchange(()) == News([], set())
     with database.transaction() as connection:
-        assert ours.running(connection) == {ours.process, theirs.process}
+        assert ours.note_running(connection) == {ours.process, theirs.process}
         connection.exec_driver_sql(f"DELETE FROM banyan_processes WHERE id = '{theirs.process}'")
     ours.exchange(())
     assert ours.one("20260003").build.state == "cancelled"
@@ -132,10 +132,10 @@ def test_a_process_without_notes_is_gone_unless_all_were_kept_from_theirs(databa
     def running(later):
         monkeypatch.setattr(server_jobs.time, "monotonic", lambda: clock() + later)
         with database.transaction() as connection:
-            return ours.running(connection) - {ours.process}
+            return ours.note_running(connection) - {ours.process}
 
     with database.transaction() as connection:
-        theirs.running(connection)
+        theirs.note_running(connection)
         connection.exec_driver_sql("UPDATE banyan_processes SET seen = seen - 100")
     assert [running(later) for later in (0, 8, 16)] == [{theirs.process}] * 3, "it has only begun to look itself"
     assert running(24) == set()

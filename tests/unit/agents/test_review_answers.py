@@ -40,6 +40,7 @@ def test_each_is_decided_on(said):
     ("perhaps", "'perhaps' cannot be read"), ("accept 1, 2 accept", "'2 accept' cannot be read"),
     ("accept 4", "'4' is no candidate: use a number; there are 1 \\(born in\\), 2 \\(game\\), 3 \\(age\\)"),
     ("accept 0", "'0' is no candidate"), ({"game": "accept"}, "game: Extra inputs"),
+    ("accept " + 5000 * "9", "is no candidate"),
     ({"decisions": 7}, "decisions: Input should be"), ({"decisions": [7]}, "decisions.0: Input should be"),
     ({"decisions": [{"verdict": "accept"}]}, "decisions.0.kind: Field required"),
     ({"all": "perhaps"}, "all: Input should be"), ("[" * 100_000, "nested too deeply"),

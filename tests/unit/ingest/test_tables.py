@@ -44,6 +44,11 @@ def test_each_row_carries_its_headers_and_units():
     # A column that describes does not identify.
     (["Position", "Kind", "Meaning"], [["1", "INT", "a wait"], ["2", "DATA", "a payload"]], "Position: Position 1"),
     (["From", "To", "Permitted?"], [["Ulm", "Bonn", "yes"], ["Ulm", "Turku", "by ferry"]], "To: Bonn"),
+    # A column that groups the rows does not identify them; one in which a name is repeated can.
+    (["Mayor", "Office", "Clerk"], [["Lee", "Roads", "Ann"], ["Lee", "Water", "Bob"], ["Lee", "Parks", "Eva"],
+                                    ["Fox", "Roads", "Max"], ["Fox", "Parks", "Bob"]], "Clerk: Ann"),
+    (["Mayor", "Since", "Place"], [["Lee", "1/2/21", "Ulm"], ["Lee", "3/2/21", "Ulm"], ["Fox", "4/2/21", "Ulm"],
+                                   ["Fox", "5/2/21", "Ulm"]], "Mayor: Lee"),
     (["No", "Pump", "Note"], [["1", "P7", "old"], ["2", "P8", "new"]], "Pump: P7"),
     (["Type", "Meaning"], [["INT", "a number"], ["DATA", "a payload"]], "Type: INT")])
 def test_the_column_that_identifies_a_row_comes_first(header, rows, key):

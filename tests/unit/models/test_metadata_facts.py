@@ -1,7 +1,7 @@
 """What a document's metadata says of it: its name in the graph, people, lists, and what is no fact."""
 
 import pytest
-from banyan.ingest.metadata import clean_metadata, document_name, with_metadata
+from banyan.ingest.metadata import clean_metadata, document_name, with_date, with_metadata
 from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.formats.schema_loading import load_schema
 
@@ -128,3 +128,15 @@ def test_rows_of_forms_and_cells_without_a_header_state_nothing(row: str, facts:
     found, _ = read_rows(row, "", "", load_schema("general"))
     assert {(a.entity, a.attribute, a.value) for a in found.attributes} == facts
     assert found.triples == ()
+
+
+@pytest.mark.parametrize(("document", "metadata", "dates"), [
+    ("minutes/EC-2031-02-21.md", {}, {"date": "2031-02-21"}),
+    ("20310221_notes.txt", {"created": "2032-01-01"}, {"date": "2031-02-21"}),
+    ("渡口条例(2031-02-21).md", {}, {"日期": "2031-02-21"}),
+    ("EC-2031-02-21.md", {"meeting": "3 March 2031"}, {}),  # the document says it itself
+    ("2031-02-21-to-2031-03-01.md", {}, {}),
+    ("2031-02.md", {}, {}),
+    ("order-1203102219.txt", {}, {})])
+def test_the_day_in_a_file_name_is_metadata(document, metadata, dates):
+    assert with_date(metadata, document) == metadata | dates

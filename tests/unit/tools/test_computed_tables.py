@@ -142,7 +142,8 @@ def expected_rows(facts: pd.DataFrame, query: TripleLookup) -> pd.DataFrame:
 
 
 def expected_value(rows: pd.DataFrame, do: str) -> float:
-    return {"count": rows["entity"].nunique(), "distinct": rows["value"].nunique(),
+    heads = rows["entity"].nunique()
+    return {"count": heads if heads != 1 else rows["value"].nunique(), "distinct": rows["value"].nunique(),
             "sum": rows["number"].sum(min_count=1), "mean": rows["number"].mean(),
             "smallest": rows["number"].min(), "largest": rows["number"].max()}[do]
 

@@ -5,6 +5,7 @@ from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import TripleLookup
 from banyan.tools.retriever import Retriever
 from banyan.tools.table_results import tabulate
+from banyan.tools.tables import look_up_table
 
 from ... import small_base as base
 
@@ -67,5 +68,8 @@ def test_all_rows_of_an_extreme_value_are_shown(tmp_path, hashed_embedder):
             base.put(kb, name, f"{name} is {eip}.", entities={name: "Proposal"}, attributes=[(name, "eip", eip)])
         base.finish(kb)
         retriever = Retriever(kb)
-        assert heads(retriever, "eip", do="largest", limit=2) == ["Alba", "Brix", "Calw"]
+        assert heads(retriever, "eip", do="largest", limit=2) == ["Calw", "Alba", "Brix"]
         assert heads(retriever, "eip", do="smallest", limit=1) == ["Alba", "Brix"]
+        block, = look_up_table(retriever.index, SCHEMA, TripleLookup(relation="eip", do="largest", limit=2), 1000)
+        assert "largest 2" in block.title
+        assert [item.statement.partition(" (")[0] for item in block.items] == ["10 <- Calw", "9 <- Alba; Brix"]
