@@ -44,8 +44,10 @@ _HEADING_WEIGHT, _NEIGHBOUR_WEIGHT = 0.9, 0.5
 _REFERRING_OPENING = re.compile(
     r"(?:This|It|They|These|He|She|Its|Their|其|它|该|这)(?![a-z])(?! (?:document|section|page)\b)")
 """The beginning of a sentence that speaks of what the one before names."""
-_RANK_BONUS, _KIND_BONUS = 0.2, 0.15  # the bonus for the best passage's rank, and for a span of the expected kind
-_UNITS_SEARCHED_FOR_SPANS = 8  # the number of units of a question that are searched for spans, best first
+_RANK_BONUS, _KIND_BONUS = 0.2, 0.15
+"""The bonus for the best passage's rank, and for a span of the expected kind."""
+_UNITS_SEARCHED_FOR_SPANS = 8
+"""The number of units of a question that are searched for spans, best first."""
 _MOST_QUOTES = 3
 _MEASURE_WORDS = words("long old far tall high large big deep fast heavy wide often late early name")
 """Words of 'how long' and similar forms, which an answer need not contain."""

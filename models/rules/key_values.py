@@ -18,8 +18,9 @@ _LINE = re.compile(
     rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.#]{{1,40}}?)"
     r"\*{0,2}[ \t]?[:：]\*{0,2}[ \t]{0,4}"
     r"(?P<value>[^\s|][^\n|]{0,100})$")
-_NOT_KEYS = words("note notes example question answer warning tip hint important subject from to cc bcc date sent re "
-                  "ps nb todo attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
+_NOT_KEYS = words(
+    "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
+    "attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things
 _DEFAULT_HEADER = "includes"

@@ -13,7 +13,8 @@ from .recognition.spans import VALUES
 from .stated_lists import counted, listed, verdict
 from .units import Unit
 
-_LEAST_COVERED = 0.55  # the share of a question's words that a sentence must contain for its only span to be the answer
+_LEAST_COVERED = 0.55
+"""The share of a question's words that a sentence must contain for its only span to be the answer."""
 _LEAST_WORD_CERTAINTY = 0.4
 """The least certainty that the sentence, or an adjacent one, says each word of the question that is no name."""
 _LIMITING_WORD = re.compile(

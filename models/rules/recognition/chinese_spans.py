@@ -7,7 +7,6 @@ from dataclasses import replace
 from ....text.lexicon import words
 from ...parsing.chinese import Word, load_tagger
 from .name_words import CHINESE_SURNAMES
-from .typed_span import is_outside
 
 Place = tuple[int, int, str]
 """Start, end and kind."""
@@ -64,9 +63,13 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
                   for match in form.finditer(text, start, end)]
         found += quoted
         quoted_places = [(first, last) for first, last, _ in quoted]
-        found += (place for place in _names(list(_join_latin(tagged, text)), text)
-                  if is_outside(place[0], place[1], quoted_places))
-    return sorted(place for place in found if is_outside(place[0], place[1], masked))
+        found += (place for place in _names(list(_join_latin(tagged, text)), text) if _is_outside(place, quoted_places))
+    return sorted(place for place in found if _is_outside(place, masked))
+
+
+def _is_outside(place: Place, parts: Sequence[tuple[int, int]]) -> bool:
+    """Return True if a place overlaps with none of some parts of the text."""
+    return all(place[1] <= start or place[0] >= end for start, end in parts)
 
 
 def _join_latin(words: Sequence[Word], text: str) -> Iterator[Word]:

@@ -13,7 +13,6 @@ from ....text.languages import language_of as any_language_of
 from ....text.lexicon import ENGLISH_STOP, words
 from .chinese_spans import find_chinese_names
 from .name_words import CALENDAR
-from .typed_span import is_outside
 
 Place = tuple[int, int]
 
@@ -42,7 +41,7 @@ def find_names(text: str) -> list[Place]:
     places.extend(place for place in runs if language != "de" or " " in text[slice(*place)])
     names: list[Place] = []
     for start, end in places:
-        if is_outside(start, end, names):  # the first one counts
+        if all(end <= other_start or start >= other_end for other_start, other_end in names):  # the first one counts
             names.append((start, end))
     return sorted(names)
 

@@ -19,7 +19,7 @@ from .chinese_spans import find_chinese_names
 from .name_cues import load_cues
 from .plain_lines import masked_parts
 from .spelled_names import find_spelled_names, without_emphasis
-from .typed_span import VALUES, Span, is_outside, name_of, without_overlaps
+from .typed_span import VALUES, Span, name_of, without_overlaps
 from .uncased_names import UNCASED, find_uncased_names
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def _find_by_cues(text: str, title: str, language: str) -> list[Span]:
     """Return the spans of a text whose names are found by the words of `name_cues.json`."""
     masked = masked_parts(text)
     names = (find_uncased_names if language in UNCASED else find_cased_names)(text, language, title)
-    unmasked = [span for span in names if is_outside(span.start, span.end, masked)]
-    return without_overlaps(unmasked, _dates_and_numbers(text))
+    return without_overlaps([span for span in names if all(
+        span.end <= start or span.start >= end for start, end in masked)], _dates_and_numbers(text))
 
 
 def _find_by_recogniser(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:

@@ -1,6 +1,6 @@
 """A typed part of a text, and functions on lists of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....text.scripts import has_han
@@ -28,9 +28,7 @@ def name_of(text: str, span: Span) -> str:
     return " ".join(words.split()) if not has_han(words) else "".join(words.split("\n"))
 
 
-def is_outside(start: int, end: int, parts: Iterable[tuple[int, int]]) -> bool:
-    """Return True if the characters `start` to `end` overlap with none of some parts of a text."""
-    return all(end <= other_start or start >= other_end for other_start, other_end in parts)
+
 
 
 def without_overlaps(*layers: Sequence[Span]) -> list[Span]:
