@@ -303,8 +303,8 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages:
     for other in others:
         is_same_table = other.cells[0].header == row.cells[0].header
         fits_as_well = _shared_words(question, other) >= shared
-        other_value = next((one.value for one in other.cells if one.header == cell.header), "")
-        if is_same_table and other.cells != row.cells and fits_as_well and other_value != cell.value:
+        if is_same_table and other.cells != row.cells and fits_as_well and (
+                _value_under(other, cell.header) != cell.value):
             return None
     return _cell_text(cell), unit
 
@@ -369,6 +369,10 @@ def _figures(text: str) -> set[str]:
 
 
 
+
+
+def _value_under(row: Row, header: str) -> str:
+    return next((cell.value for cell in row.cells if cell.header == header), "")
 
 
 def _cell_text(cell: Cell) -> str:
