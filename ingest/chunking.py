@@ -196,12 +196,7 @@ def _pack(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: in
 def _end(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:
     """Return the index of the unit before which a chunk ends: the best-ranked place near the size limit.
 
-    Args:
-        text: the document's text.
-        units: the units of the section.
-        first: the index of the chunk's first unit.
-        first_new: the index of its first unit that is not overlap.
-        max_tokens: the most estimated tokens of a chunk.
+    The chunk begins with the unit `first`; the units before `first_new` are overlap.
     """
     filled = sum(unit.tokens for unit in units[first:first_new])
     candidates: list[tuple[int, int, int]] = []
@@ -228,12 +223,7 @@ def _rank(text: str, before: _Unit, after: _Unit) -> tuple[int, int]:
 def _overlap(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:
     """Return the index of the first unit of the next chunk, which repeats units from the end of this one.
 
-    Args:
-        units: the units of the section.
-        first: the index of this chunk's first unit, which is not repeated.
-        end: the index of the next chunk's first new unit.
-        max_tokens: the most estimated tokens of a chunk.
-        overlap_tokens: the most estimated tokens to repeat.
+    This chunk's `first` unit is not repeated; `end` is the index of the next chunk's first new unit.
     """
     if end == len(units):
         return end

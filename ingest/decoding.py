@@ -146,11 +146,11 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
 
 
 def _refuse_damaged_utf8(sample: bytes) -> None:
-    """Raise UnreadableError for UTF-8 with a few bad bytes, because a guessed encoding would garble the whole text.
+    """Raise UnreadableError if text that is not valid UTF-8 seems to be UTF-8 with a few bad bytes.
 
-    Less than a tenth of the bytes outside ASCII are then invalid in UTF-8.
+    In its `sample`, less than a tenth of the bytes outside ASCII are then invalid. A guessed encoding would garble it.
     """
-    non_ascii = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
-    invalid = len(sample) - len(sample.decode("utf-8", "ignore").encode())
-    if 10 * invalid < non_ascii:
+    non_ascii_count = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
+    invalid_count = len(sample) - len(sample.decode("utf-8", "ignore").encode())
+    if 10 * invalid_count < non_ascii_count:
         raise UnreadableError("UTF-8 with damaged bytes in it: save it again as UTF-8, or remove them")

@@ -71,7 +71,7 @@ def split_front_matter(text: str) -> FrontMatter:
     begin = text.find("\n") + 1
     if fence not in {_YAML, _TOML} or text[3:begin].strip():
         return FrontMatter({}, text)
-    end = text.find(f"\n{fence}\n", begin - 1, _LONGEST)
+    end = text.find(f"\n{fence}\n", begin - 1, _LONGEST)  # from the first line's end, as it may have no fields
     stop = end + len(fence) + 2
     if end < 0 and text.endswith(f"\n{fence}") and len(text) <= _LONGEST:  # nothing follows the closing fence
         end, stop = len(text) - len(fence) - 1, len(text)
@@ -84,13 +84,10 @@ def split_front_matter(text: str) -> FrontMatter:
 def _explain_length(text: str, begin: int, fence: str) -> str:
     """Return the message for front matter that is too long to be read; "" if the text seems to have none.
 
-    Args:
-        text: the whole text.
-        begin: where its second line begins.
-        fence: its first line, `---` or `+++`.
+    Its first line is `fence`, and the second one, which begins at character `begin`, is a field in front matter.
     """
-    first_line = text[begin:text.find("\n", begin)]
-    is_field = (":" if fence == _YAML else "=") in first_line
+    second_line = text[begin:text.find("\n", begin)]
+    is_field = (":" if fence == _YAML else "=") in second_line
     end = text.find(f"\n{fence}\n", _LONGEST) if is_field else -1
     if end < 0:
         return ""

@@ -93,12 +93,12 @@ def _subject(grid: Sequence[GridRow], captions: Sequence[str], title: str) -> st
 
 
 def _is_form(grid: Sequence[GridRow]) -> bool:
-    """Return True if a table is a form: half of its rows have cells that span some of the columns.
+    """Return True if a table is a form: half of its rows, and at least two, have cells that span some of the columns.
 
     In such a table the first row does not name the columns.
     """
     has_merged_cells = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
-    return sum(has_merged_cells) >= max(_PAIR, len(grid) / 2)
+    return sum(has_merged_cells) >= max(2, len(grid) / 2)
 
 
 def _label_pairs(row: GridRow) -> list[Sequence[str] | TableLine]:
@@ -151,10 +151,10 @@ def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
     is_merged = [above[at] in (*above[at + 1 : at + 2], *above[max(at - 1, 0) : at]) for at in range(len(above))]
     if not any(is_merged) or is_single(row) or not has_header(_texts(rows[depth:])):
         return False
-    others = [at for at, merged in enumerate(is_merged) if not merged]
-    if not others:  # only values in the next row tell names of parts from data
+    unmerged = [at for at, merged in enumerate(is_merged) if not merged]
+    if not unmerged:  # only values in the next row tell names of parts from data
         return any(is_value(cell.text) for cell in rows[depth + 1])
-    return all(row[at] is above[at] or not (is_merged[0] or row[at].text) for at in others)
+    return all(row[at] is above[at] or not (is_merged[0] or row[at].text) for at in unmerged)
 
 
 def is_single(row: GridRow) -> bool:
@@ -183,7 +183,7 @@ def place_cells(rows: Iterable[Sequence[SpanningCell]]) -> list[list[GridCell]]:
     for row in rows:
         line: list[GridCell] = []
         from_above, below = below, {}
-        for spanning in (*row, None):
+        for spanning in (*row, None):  # None is the end of the row, which cells from above may follow
             while len(line) in from_above:
                 rows_to_span, placed = from_above.pop(len(line))
                 below |= {len(line): (rows_to_span - 1, placed)} if rows_to_span > 1 else {}

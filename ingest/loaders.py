@@ -297,14 +297,7 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: di
               paged: bool = False) -> Iterator[Document]:
     """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text.
 
-    Args:
-        document_id: its id.
-        title: its title.
-        text: its text; with `paged`, form feeds separate its pages.
-        source: where it was read from.
-        metadata: its metadata.
-        report: called with the reason if there is no text.
-        paged: True if the text has pages.
+    With `paged`, form feeds separate the pages of the text.
     """
     parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
     text, pages = join_pages(parts) if paged else (parts[0], ())

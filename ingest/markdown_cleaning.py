@@ -41,14 +41,14 @@ _ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE
 _LEAST_EMBEDDED = 1500
 """The fewest characters of a picture that is embedded in the text; shorter ones are icons."""
 _FILE = r"(?P<source>[^()\s<>]{1,2000}|<[^<>\n]{1,2000}>)"
-_MARKDOWN = (
+_PICTURES = (
     re.compile(rf"!\[[^\[\]\n]{{0,500}}\]\(\s?{_FILE}"),
     re.compile(r"!\[\[(?P<source>[^\[\]|\n]{1,300}\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|avif|heic))[^\[\]\n]{0,100}\]\]",
                re.IGNORECASE))
-_REFERENCE = re.compile(r"!\[(?P<words>[^\[\]\n]{0,500})\](?:\[(?P<name>[^\[\]\n]{0,100})\])?(?!\()")
+_NAMED_PICTURE = re.compile(r"!\[(?P<words>[^\[\]\n]{0,500})\](?:\[(?P<name>[^\[\]\n]{0,100})\])?(?!\()")
 _DEFINITION = re.compile(rf"^ {{0,3}}\[(?P<name>[^\[\]\n]{{1,100}})\]:\s{{0,4}}{_FILE}", re.MULTILINE)
-_SOURCE = re.compile(r"(?<!\\)<img\s(?:[^<>]{0,2000}\s)?src\s?=\s?"
-                     r"(?:\"(?P<a>[^\"]*)\"|'(?P<b>[^']*)'|(?P<c>[^\s\"'>]+))", re.IGNORECASE)
+_IMG_TAG = re.compile(r"(?<!\\)<img\s(?:[^<>]{0,2000}\s)?src\s?=\s?"
+                      r"(?:\"(?P<a>[^\"]*)\"|'(?P<b>[^']*)'|(?P<c>[^\s\"'>]+))", re.IGNORECASE)
 
 
 def clean_markdown(text: str) -> str:
@@ -212,9 +212,10 @@ def count_in_markdown(text: str) -> str:
     """Return the number of pictures in a Markdown text in words ("2 pictures"), or "" for none."""
     words = words_outside_code(text)
     targets = {link["name"].casefold(): link["source"] for link in _DEFINITION.finditer(words)}
-    linked = [link["source"] for form in _MARKDOWN for link in form.finditer(words)]
-    named = [targets.get((link["name"] or link["words"]).casefold(), "") for link in _REFERENCE.finditer(words)]
-    tags = [source["a"] or source["b"] or source["c"] or "" for source in _SOURCE.finditer(words)]
+    linked = [link["source"] for form in _PICTURES for link in form.finditer(words)]
+    # `![words]` alone refers to a definition by its words.
+    named = [targets.get((link["name"] or link["words"]).casefold(), "") for link in _NAMED_PICTURE.finditer(words)]
+    tags = [source["a"] or source["b"] or source["c"] or "" for source in _IMG_TAG.finditer(words)]
     return count_sources([source.strip("<>") for source in (*linked, *named, *tags)])
 
 

@@ -73,15 +73,16 @@ def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, floa
     wanted, text = _letters(words), page.get_textpage()
     if not wanted:
         return []
-    count = text.count_chars()
-    places = [place for place in range(count) if _letters(text.get_text_range(place, 1))]
-    letters = "".join(_letters(text.get_text_range(place, 1))[:1] for place in places)
+    # A place on the page may have two letters, as "ﬁ" has.
+    letter_places = [(letter, place) for place in range(text.count_chars())
+                     for letter in _letters(text.get_text_range(place, 1))]
+    letters = "".join(letter for letter, _ in letter_places)
     match = next(((at, part) for part in (wanted, wanted[:_PART], wanted[-_PART:])
                   if (at := letters.find(part)) >= 0), None)
     if match is None:
         return []
     boxes: list[tuple[float, float, float, float]] = []
-    for place in places[match[0]:match[0] + len(match[1])]:
+    for _, place in letter_places[match[0]:match[0] + len(match[1])]:
         left, bottom, right, top = text.get_charbox(place)
         is_on_same_line = bool(boxes) and bottom < boxes[-1][3] and top > boxes[-1][1] and left >= boxes[-1][0]
         if is_on_same_line:

@@ -378,7 +378,7 @@ def detect_dialect(begin: str) -> Dialect:
     declared = first.strip().strip('"')
     if declared.lower().startswith(_DECLARED) and len(declared) == len(_DECLARED) + 1:
         return Dialect(declared[-1], 1)
-    if first.strip().lower() == _DECLARED and first.rstrip("\r\n").endswith("\t"):
+    if first.strip().lower() == _DECLARED and first.rstrip("\r\n").endswith("\t"):  # `strip` removed the tab above
         return Dialect("\t", 1)
     is_cut = len(begin) >= SAMPLE
     whole_lines = begin[:begin.rfind("\n") + 1] if is_cut else begin
@@ -386,10 +386,9 @@ def detect_dialect(begin: str) -> Dialect:
 
 
 def _fit(text: str, delimiter: str) -> tuple[int, int]:
-    """Rate how well a delimiter fits a text: by the longest run of rows with the same number of values, above one.
+    """Return the number of rows in the longest run with the same number of values, above one, and this number.
 
-    Returns:
-        The number of rows in this run, and the number of values in each.
+    The longer the run, the better the delimiter fits the text.
     """
     runs = ((sum(1 for _ in run), width) for width, run in groupby(_widths(text, delimiter)) if width > 1)
     return max(runs, default=(0, 0))

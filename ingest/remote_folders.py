@@ -65,14 +65,10 @@ def _path_inside(root: str, name: str) -> str:
 
 
 def _copy(system: Any, name: str, about: dict[str, Any], target: Path) -> None:
-    """Copy a file, unless the local copy has the same version, which is noted in a file beside it.
+    """Copy a file of a store, unless the local copy has the same version, which is noted in a file beside it.
 
-    Args:
-        system: the store.
-        name: the file's name in the store.
-        about: what the store says about the file. The version is its tag, checksum or time; without any of them, the
-            file is always copied.
-        target: the local copy.
+    The version is the tag, checksum or time that the store says `about` the file. Without any of them, the file is
+    always copied.
     """
     version = next((str(about[key]) for key in ("ETag", "etag", "sha", "mtime", "LastModified", "updated", "hex")
                     if about.get(key)), "")

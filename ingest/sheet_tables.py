@@ -85,28 +85,26 @@ def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Ite
         title: the subject of tables without a title of their own; a row of one text alone is the title of the next.
         merged: the places that merged cells cover.
     """
-    block, is_first = next(blocks, None), True
+    block, follows_table = next(blocks, None), False
     while block is not None:
-        if not is_first:
+        if follows_table:
             yield ""
-        is_first = False
-        if _is_single(block):
+        is_title = _is_single(block)
+        if is_title:
             title = next(filter(None, block.head[0].cells))
             yield title
-            block, is_first = next(blocks, None), True
+            block = next(blocks, None)
         else:
             block = yield from _table(block, blocks, title, merged)
+        follows_table = not is_title
 
 
 def _table(block: TableBlock, blocks: Iterator[TableBlock], title: str, merged: Merged,
            ) -> Generator[str, None, TableBlock | None]:
     """Yield the lines of a table; return the first block after it, or None at the end of the sheet.
 
-    Args:
-        block: the first block of the table.
-        blocks: the blocks that follow, some of which may continue the table.
-        title: the subject of the table if it has no title of its own.
-        merged: the places that merged cells cover.
+    It begins with `block`, and some of the `blocks` that follow may continue it. `title` is its subject if it has no
+    title of its own.
     """
     captions, header, head = _read_head(block, merged)
     yield from captions
@@ -140,11 +138,7 @@ def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -
 def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], numeric: frozenset[int]) -> bool:
     """Return True if a block is a table of its own, and False if it continues the table above it.
 
-    Args:
-        block: the block.
-        above: the first block of the table above it.
-        header: the header of that table.
-        numeric: the columns of values in that table.
+    That table begins with the block `above`, and has values in its `numeric` columns.
     """
     _, rows = _split_titles(block)
     if _is_single(block):  # a single text is the title of the next table, or a heading among the rows
@@ -155,7 +149,7 @@ def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], n
     if _is_repeated(first, header) or len(rows) == 1 or not has_header([row.cells for row in rows]):
         return False
     # The first row may be a header. It is one if values are below it, or if it has texts in columns of values.
-    has_texts_for_values = any(rows[0].cells[at:at + 1] not in ([], [""]) for at in numeric)
+    has_texts_for_values = any(cell for at, cell in enumerate(rows[0].cells) if at in numeric)
     return bool(_numeric(block, rows)) or has_texts_for_values or block.blank_rows >= _FAR
 
 
@@ -184,6 +178,7 @@ def _is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
 
 
 def _is_single(block: TableBlock) -> bool:
+    """Return True if a block is one row with one text, which may be in several places of a merged cell."""
     return len(block.head) == 1 and len(set(block.head[0].cells) - {""}) == 1
 
 
@@ -202,6 +197,7 @@ def _split_titles(block: TableBlock) -> tuple[list[SheetRow], list[SheetRow]]:
 def _read_head(block: TableBlock, merged: Merged) -> GridTable:
     """Return the captions, the header and the rows in the head of a block."""
     texts = [_cells(row, block.columns) for row in block.head]
+    # In a grid of one column, each row would be a single cell that spans all columns, and so a line between rows.
     if max(map(len, texts)) <= 1:
         return GridTable([], texts[0], [*texts[1:]]) if has_header(texts) else GridTable([], [], [*texts])
     captions, header, rows = read_grid(_grid(block, merged))
@@ -225,7 +221,7 @@ def _grid(block: TableBlock, merged: Merged) -> list[GridRow]:
         return GridCell(text) if number is None else merged_cells.setdefault(number, GridCell(text))
 
     grid: list[GridRow] = [[cell(row, at) for at in block.columns] for row in rows]
-    if not merged and len(grid) > _FAR:
+    if not merged and len(grid) > 2:  # noqa: PLR2004 - two rows may be the header
         grid[:2] = _spread(grid)
     extra = [[GridCell(text) for text in row.cells[block.columns[-1] + 1:]] for row in rows]
     grid = [[*row, *more] for row, more in zip(grid, extra, strict=True)]
@@ -240,12 +236,12 @@ def _spread(grid: Sequence[GridRow]) -> list[GridRow]:
     The rows are returned unchanged unless both consist of names and values are below them.
     """
     above, below, *rows = grid
-    blanks = [at for at, cell in enumerate(above) if not cell.text]
-    names = [at for at in blanks if below[at].text]
+    names_below_blanks = [at for at, cell in enumerate(above) if not cell.text and below[at].text]
+    names_after_first = [at for at in names_below_blanks if at > 0]
     texts = [[cell.text for cell in row] for row in (below, *rows)]
-    is_header = (len(names) < len(above) - 1 and names[-1:] > [0] and has_header(texts)
+    is_header = (bool(names_after_first) and len(names_below_blanks) < len(above) - 1 and has_header(texts)
                  and not any(is_value(cell.text) for cell in below if cell.text)
-                 and all(is_value(rows[0][at].text) for at in names if at))
+                 and all(is_value(rows[0][at].text) for at in names_after_first))
     if not is_header:
         return [above, below]
     top: list[GridCell] = []
@@ -266,6 +262,7 @@ def _side_by_side(rows: Sequence[SheetRow]) -> list[list[SheetRow]]:
     starts = [right for left, right in pairwise(columns) if right > left + 1
               and _stand_apart([row.cells[:right] for row in rows], [row.cells[right:] for row in rows])]
     edges = [0, *starts, 1 + max(columns, default=0)]
+    # Blank cells on the left keep each cell in its column.
     return [[SheetRow(row.number, [*[""] * start, *row.cells[start:end]]) for row in rows]
             for start, end in pairwise(edges)]
 
@@ -283,18 +280,14 @@ def _stand_apart(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) 
 
 
 def _is_whole(part: Sequence[Sequence[str]], filled: Sequence[int]) -> bool:
-    """Return True if a part is a complete table.
+    """Return True if a part is a complete table; `filled` are its rows that have any text.
 
     It has at least two columns and two adjacent rows, and a text in the first column of each row.
-
-    Args:
-        part: the cells of each row.
-        filled: the rows that have any text.
     """
     columns = {at for cells in part for at, cell in enumerate(cells) if cell}
-    first = min(columns, default=0)
+    first_column = min(columns, default=0)
     has_adjacent_rows = len(filled) > 1 and filled[-1] - filled[0] == len(filled) - 1
-    return len(columns) > 1 and has_adjacent_rows and all(part[at][first] for at in filled)
+    return len(columns) > 1 and has_adjacent_rows and all(part[at][first_column] for at in filled)
 
 
 def _filled_columns(rows: Sequence[SheetRow]) -> list[int]:

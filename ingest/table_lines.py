@@ -136,9 +136,9 @@ def _may_be_name(value: str, cells: Sequence[str]) -> bool:
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     """Return True if a table lists properties of its title: two columns, without header or with one that says so."""
-    label, value = map(label_key, header) if len(header) == _PAIR else ("", "" if not header else "-")
-    return (label in _PROPERTY and value in _VALUE and 0 < len(sample) < _SAMPLE
-            and max(map(len, sample)) == _PAIR)
+    label, value = map(label_key, header) if len(header) == _PAIR else ("", "")
+    says_so = not header or (len(header) == _PAIR and label in _PROPERTY and value in _VALUE)
+    return says_so and 0 < len(sample) < _SAMPLE and max(map(len, sample)) == _PAIR
 
 
 def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
@@ -229,16 +229,17 @@ class _Columns:
         texts = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)
                  and max(map(len, cells)) <= _LONGEST_NAME and (at == 0 or not self._is_describing(at))]
         distinct = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
-        of_texts = [at for at in distinct if at in texts]
-        named = [at for at in of_texts if label_key(self._headers[at]).endswith(_NAMING)]
-        numbering = [at for at in distinct[:1] if at == 0 and all(map(_PLAIN_NUMBER.fullmatch, columns[at]))]
-        counting = [at for at in numbering if label_key(self._headers[at]).rstrip(".") not in _COUNTS
-                    and _is_counted_up(columns[at])]
+        distinct_texts = [at for at in distinct if at in texts]
+        names = [at for at in distinct_texts if label_key(self._headers[at]).endswith(_NAMING)]
+        numbers_first = distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0]))
+        has_serial_numbers = numbers_first and _is_counted_up(columns[0]) and (
+            label_key(self._headers[0]).rstrip(".") not in _COUNTS)
         groups_rows = bool(texts) and _distinct_share(columns[texts[0]]) <= _GROUPING
         of_most_rows = [at for at in texts if groups_rows and len(columns[at]) >= _MOSTLY * rows
                         and _distinct_share(columns[at]) >= _MOSTLY]
         of_most_rows.sort(key=lambda at: not label_key(self._headers[at]).endswith(_NAMING))
-        return next(iter((*named, *counting, *of_texts, *numbering, *of_most_rows, *texts)), 0)
+        return next(iter((*names, *([0] if has_serial_numbers else ()), *distinct_texts,
+                          *([0] if numbers_first else ()), *of_most_rows, *texts)), 0)
 
     def _is_describing(self, at: int) -> bool:
         return self._headers[at].endswith(("?", "？")) or label_key(self._headers[at]) in _DESCRIBING
@@ -262,12 +263,7 @@ def _is_counted_up(cells: Sequence[str]) -> bool:
 
 
 def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:
-    """Return a column's name and its unit, which is "" unless most of the column's cells are values.
-
-    Args:
-        written: the header as the table has it.
-        cells: the cells below it.
-    """
+    """Return the name of the column below a header, and its unit, which is "" unless most of its cells are values."""
     label = " ".join(written.replace("_", " ").split())
     if _holds_values(cells):
         return _split_unit(label)

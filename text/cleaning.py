@@ -41,14 +41,9 @@ _LOOKALIKE = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039
 def clean_text(text: str) -> str:
     r"""Return the text in the form in which it is stored.
 
-    Args:
-        text: any text.
-
-    Returns:
-        The text with `\n` as its only line break (form feeds and similar characters count as line breaks),
-        without control characters except tab, and with U+FFFD for lone surrogates. Soft hyphens are removed and
-        ligatures such as "ﬁ" become plain letters, because both only change how a word is printed. List marks of symbol
-        fonts become "•". Everything else is unchanged.
+    It has `\n` as its only line break (form feeds and similar characters count as line breaks), no control characters
+    except tab, and U+FFFD for lone surrogates. Soft hyphens are removed and ligatures such as "ﬁ" become plain letters,
+    because both only change how a word is printed. List marks of symbol fonts become "•". The rest is unchanged.
     """
     text = _LINE_ENDS.sub("\n", text)
     if _TYPESET.search(text):
@@ -82,9 +77,8 @@ def clean_json(value: _T) -> _T:
 def visible(text: str) -> str:
     """Return the text in a form that is safe to show, on a terminal as elsewhere.
 
-    Returns:
-        The text, with each control or invisible character except tab and line feed as ‹U+001B›, and each Greek or
-        Cyrillic letter that looks like a Latin one followed by its code point if its word has Latin letters.
+    Each control or invisible character except tab and line feed is shown as ‹U+001B›. Each Greek or Cyrillic letter
+    that looks like a Latin one is followed by its code point if its word has Latin letters.
     """
     if text.isascii() and text.isprintable():
         return text

@@ -30,19 +30,16 @@ _BENGALI_ENDING = re.compile("(?<=..)(?:গুলি|গুলো|দের|জ�
 _SPOKEN = re.compile(r"(?<![^\W_])(?!(?<=[^\W_]['’])(?:s|t|re|ve|ll|d|m)\b)[^\W_]+")
 """A word; the "s" of "Blum's" and of "what's" is none."""
 _SPACED_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+")
-_WORKING = Lock()
-"""A stemmer keeps the word that it works on."""
+_STEMMING = Lock()  # a stemmer keeps the word that it works on
 
 
 @lru_cache(maxsize=65_536)
 def stem_word(word: str, language: str = "english") -> str:
-    """Return a folded word without its ending, so that all its inflections give the same result.
+    """Return a word in lower case without its ending, so that all its inflections give the same result.
 
-    Args:
-        word: one word in lower case.
-        language: a language of Snowball's by its English name.
+    The language is one of Snowball's by its English name.
     """
-    with _WORKING:
+    with _STEMMING:
         return str(_stemmer(language).stemWord(word))
 
 
@@ -61,14 +58,10 @@ def language_of(text: str) -> Language:
 
 @lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
-    """Return a word without its ending, or its concept if the lexicon has one.
+    """Return a normalised word without its ending, or its concept if the lexicon has one.
 
-    Args:
-        word: one normalised word.
-
-    Returns:
-        A form that the word's inflections and derivations share ("discoverer", "discovered"). Suffixes are removed
-        one after another, as long as `_SHORTEST_STEM` letters are left.
+    Inflections and derivations such as "discoverer" and "discovered" share this form. Suffixes are removed one after
+    another, as long as `_SHORTEST_STEM` letters are left.
     """
     plain = _POSSESSIVE.sub("", word)
     if plain in ENGLISH_CONCEPTS:
@@ -85,12 +78,8 @@ def stem(word: str) -> str:
 def content_words(text: str, language: str = "en") -> tuple[str, ...]:
     """Return the content words of a text: stems of its words and bigrams of its Chinese characters, in order.
 
-    Args:
-        text: any text in any script.
-        language: the code of the language whose function words and endings are removed.
-
-    Returns:
-        The stems and bigrams, with repetitions but without function words.
+    They have repetitions but no function words. `language` is the code of the language whose function words and endings
+    are removed.
     """
     if language not in {"en", "zh", "ja"}:
         return tuple(_foreign_stem(word, language) for word in _SPACED_WORD.findall(normalise(text))

@@ -165,7 +165,7 @@ def date_terms(words: Sequence[str]) -> Iterator[str]:
         elif len(word) == _YEAR_FIGURES:
             before = [other for other in words[max(position - 4, 0):position] if other not in _BETWEEN_PARTS][-2:]
             after = [other for other in words[position + 1:position + 6] if other not in _BETWEEN_PARTS][:2]
-            if words[position + 1:position + 2] == ["年"]:
+            if words[position + 1:position + 2] == ["年"]:  # then 2 is certainly a month, as "02" is
                 after = [other.zfill(2) for other in after]
             yield from _terms_around(word, before, after)
 

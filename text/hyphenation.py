@@ -66,10 +66,7 @@ def _last_letters(match: "re.Match[str]") -> str:
 def _has_hyphen(left: str, right: str, known: Counter[str]) -> bool:
     """Return True if the two parts of a broken word are joined with a hyphen.
 
-    Args:
-        left: the part before the line break.
-        right: the part after it.
-        known: how often each word is in the text, in lower case.
+    `known` tells how often each word is in the text, in lower case.
     """
     first, second = left.casefold(), right.casefold()
     whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]

@@ -132,7 +132,7 @@ def are_english(texts: Iterable[str]) -> bool:
     letter_counts = {True: 0, False: 0}  # of English texts, and of others
     for text in texts:
         english = is_english(text)
-        if english is not None:
+        if english is not None:  # a wide letter, which is also in a word, counts `_WIDTH` times
             letter_counts[english] += sum(map(len, _WORD.findall(text))) + (_WIDTH - 1) * len(_WIDE.findall(text))
     foreign_count = letter_counts[False]
     return foreign_count == 0 or foreign_count < _FOREIGN_SHARE * sum(letter_counts.values())

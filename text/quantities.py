@@ -91,12 +91,9 @@ _LAST_YEAR = 2200
 
 
 def _number_pattern(before: str, unit: str, han_unit: str) -> str:
-    """Return a regular expression for a number with its currency, scale and unit.
+    """Return a regular expression for a number with its currency, scale and unit (`han_unit` in Chinese text).
 
-    Args:
-        before: characters, as of a character class, that may not come before the number.
-        unit: alternatives for the unit of a number in Latin text.
-        han_unit: alternatives for the unit of a number in Chinese text.
+    `before` has the characters, as of a character class, that may not come before the number.
     """
     return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])(?<!\d{{3}}-)"
             rf"(?:{_EUROPEAN}|(?!0\d)(?:{_GROUPED}|\d++)(?:\.\d+)?+(?!-\d{{3}}))"
@@ -149,9 +146,10 @@ def parse_number(text: str) -> str:
     rest = folded[low.end():]
     unit = _unit(rest, low["currency"])
     if unit is None:  # perhaps a compound, "5 ft 11 in"
-        first_unit, _, rest_of_compound = rest.strip().partition(" ")
-        smaller_part = parse_number(rest_of_compound) if _UNITS.get(first_unit) else ""
-        return f"{_plain(_value(low))} {_UNITS[first_unit]} {smaller_part}" if smaller_part else ""
+        first_word, _, rest_of_compound = rest.strip().partition(" ")
+        first_unit = _UNITS.get(first_word)
+        smaller_part = parse_number(rest_of_compound) if first_unit else ""
+        return f"{_plain(_value(low))} {first_unit} {smaller_part}" if smaller_part else ""
     return f"{_plain(_value(low))} {unit}".rstrip()
 
 
@@ -185,14 +183,9 @@ def measure(normal: str) -> tuple[str, float] | None:
 
 
 def _unit(rest: str, currency: str | None) -> str | None:
-    """Return the canonical unit of a number.
+    """Return the canonical unit in the text after a number, "" for a bare number, or None if that text is not a unit.
 
-    Args:
-        rest: the text after the number; words that are no known unit are their own unit, such as "employees".
-        currency: the currency sign before the number, if there is one.
-
-    Returns:
-        The unit, "" for a bare number; None if the text after the number is not a unit, so the whole is no number.
+    Words that are no known unit are their own unit, such as "employees". A currency sign may stand before the number.
     """
     written = rest.strip(" -")
     unit = _UNITS.get(written, written)
@@ -304,12 +297,8 @@ def kind_of(text: str) -> ValueKind:
 def means(stated: str, source: str, kind: ValueKind) -> bool:
     """Return True if a value that a reasoner states agrees with the value in the source.
 
-    The stated date may have a month or day that the source leaves out, and the stated number may lack the unit.
-
-    Args:
-        stated: the reasoner's value in normal form; "" never agrees.
-        source: the source's value in normal form; "" never agrees.
-        kind: the kind of both.
+    Both are in normal form; "" never agrees. The stated date may have a month or day that the source leaves out, and
+    the stated number may lack the unit.
     """
     if not stated or not source:
         return False

@@ -104,11 +104,9 @@ def headings(text: str) -> Iterator[Heading]:
 
 
 def _fence_after(fence: str, mark: re.Match[str]) -> str:
-    """Return the marks ("```") of the code block that is open after a line; "" if none is.
+    """Return the marks ("```") of the code block that is open after a heading or a line with such marks; "" if none is.
 
-    Args:
-        fence: the marks of the block that was open before the line; "" if none was.
-        mark: the line, which is a heading or has marks of a code block.
+    `fence` are those of the block that was open before the line; "" if none was.
     """
     if not fence:
         return mark["fence"] or ""
@@ -214,9 +212,7 @@ def opening_of(text: str, start: int) -> str:
 def _last_sentence(line: str, *, is_apart: bool) -> str:
     """Return the last sentence of the line above a list if it can open the list, else "".
 
-    Args:
-        line: the line; a heading or a table's row opens no list.
-        is_apart: whether a blank line is between it and the list; it then has to end with a colon.
+    A heading or a table's row opens no list, nor does a line apart from it, by a blank line, unless it ends in a colon.
     """
     if line.startswith(("#", "|")) or (is_apart and not line.endswith((":", "："))):
         return ""

@@ -135,12 +135,8 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
 def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence: bool) -> bool:
     """Return True if the full stop after a word ends the sentence, rather than marks an abbreviation or a number.
 
-    Args:
-        last: the word before the full stop.
-        text: the text.
-        at: where that word begins.
-        following: the word after the full stop, capitalised; "" at the end of the text.
-        starts_sentence: whether the following word nearly always begins a sentence, such as "The".
+    `last` is the word before the full stop, which begins at character `at`; `following`, which has a capital, is "" at
+    the end of the text. `starts_sentence` says whether it nearly always begins a sentence, such as "The".
     """
     key = last.casefold()
     if key in _BOUND:

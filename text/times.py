@@ -67,14 +67,9 @@ class FactTime(NamedTuple):
 
 @lru_cache(maxsize=10_000)
 def read_time(words: str) -> FactTime | None:
-    """Return when the words of a text say that a fact holds.
+    """Return when a few words in English or Chinese, such as "since 2019" or "former", say that a fact holds.
 
-    Args:
-        words: a few words, in English or Chinese, such as "since 2019" or "former".
-
-    Returns:
-        The time; None where the words name neither a date with its year, nor that a fact is planned or former, nor a
-        qualifier.
+    None means that they name neither a date with its year, nor that a fact is planned or former, nor a qualifier.
     """
     when, qualifiers = split_qualifiers(one_line(words).replace(CELL_MARK, ", "))
     if not qualifiers:
@@ -146,13 +141,7 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
 
 
 def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
-    """Return the kind of time that a single date and the words around it state, and its first and last date.
-
-    Args:
-        before: the words before the date, such as "since".
-        date: its first and last date, and whether it is a range; see `_bounds`.
-        after: the words after the date, such as "until today".
-    """
+    """Return the kind of time that a date and the words around it state, and its first and last date; see `_bounds`."""
     start, end, is_range = date
     if is_range:
         return "during", start, end
@@ -255,12 +244,9 @@ class Validity(NamedTuple):
         """Return the validity of a fact whose sources say when it holds in these words.
 
         The times are sorted by date. Of several wordings of the same time, the first in alphabetical order is used.
-
-        Args:
-            words: the words of each source.
-            later: the dates at which other values replaced the fact.
+        `later` are the dates at which other values replaced the fact.
         """
-        # The dict keeps the last wording of each time, so the alphabet is read backwards.
+        # The key has all but the words. The dict keeps the last wording of a key, so the alphabet is read backwards.
         times = {time[1:]: time for wording in sorted(words, reverse=True)
                  if (time := read_time(wording)) is not None}
         return cls(tuple(sorted(times.values(), key=lambda time: (time.start or time.end, time.end, time))),
@@ -314,15 +300,12 @@ class Validity(NamedTuple):
     def holds(self, first: str, last: str) -> bool:
         """Return True if the fact holds on at least one day of a period.
 
-        A fact without a stated time always holds. A planned fact never does, and a former one only on its stated dates.
-
-        Args:
-            first: the first date of the period, as ISO 8601.
-            last: its last date.
+        The period is given by its first and last date, as ISO 8601. A fact without a stated time always holds. A
+        planned fact never does, and a former one only on its stated dates.
         """
-        begin, end = _first_day(first), _last_day(last)
+        first_day, last_day = _first_day(first), _last_day(last)
         is_dated = any(time.kind != "with" for time in self.times)
-        return not is_dated or any(start <= end and begin <= stop for start, stop in self._periods())
+        return not is_dated or any(start <= last_day and first_day <= end for start, end in self._periods())
 
     def _periods(self) -> Iterator[tuple[_Day, _Day]]:
         """Yield the first and last days of the periods in which the fact holds.

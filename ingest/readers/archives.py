@@ -166,6 +166,7 @@ def chart_text(chart: ET.Element, heading: str) -> str:
     title, axis = (_title(chart, owner) for owner in ("chart", "catAx"))
     series = [element for element in chart.iter() if local_name(element) == "ser"]
     names = [_points(part, "tx").get(0, "") or f"Series {number}" for number, part in enumerate(series, 1)]
+    # Charts of points store "xVal" and "yVal" in place of "cat" and "val".
     categories = next(filter(None, ({**_points(part, "cat"), **_points(part, "xVal")} for part in series)), {})
     values = [{**_points(part, "val"), **_points(part, "yVal")} for part in series]
     places = sorted({*categories, *(place for points in values for place in points)})

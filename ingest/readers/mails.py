@@ -38,12 +38,9 @@ def _header(mail: Message) -> dict[str, str]:
 
 
 def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
-    """Yield the texts of a part of a mail, and of the parts in it.
+    """Yield the texts of a part of a mail, and of the parts in it; `omitted` gets the names or types of unread parts.
 
-    Args:
-        part: the part.
-        omitted: gets the names or types of the parts that are not read.
-        depth: how many levels of forwarded mails may still be read.
+    `depth` tells how many levels of forwarded mails may still be read.
     """
     kind = part.get_content_type()
     if kind == "message/rfc822" and part.is_multipart() and depth:

@@ -42,11 +42,11 @@ _LINE = re.compile(rb"(?<!\S)(?:re|l)(?!\S)")
 """The operators that draw a rectangle and a straight line."""
 _FEWEST = 20
 """The fewest characters that are judged."""
-_UNUSABLE, _RARE = 0.05, 0.4
+_UNUSABLE, _RARE = 0.05, 0.4  # the largest shares of characters that no text has, and of rare letters
 _FEWEST_LETTERS, _FEWEST_DIFFERENT, _FEWEST_FREQUENT = 200, 12, 0.25
 _FREQUENT = frozenset("etaoinsrETAOINSR")
 """Letters that make up more than half of a text in most languages, and a third of random letters."""
-_MOST_SINGLE, _SHORTEST_REPEATED = 6, 4
+_MOST_SINGLE, _SHORTEST_REPEATED = 6, 4  # lines of one letter in a row, and letters of half a line, that are suspicious
 _NUMBERED = re.compile(r"(?<!\S)(\d{1,5})\s*$")
 _FEWEST_PAGES = 2
 _FEWEST_NUMBERED = 15
@@ -151,10 +151,9 @@ def _with_single_letters(data: bytes, pages: list[_Page], broken: dict[int, str]
 
 
 def _with_recognised(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
-    """Recognise the text of pages that are only pictures or have broken fonts.
+    """Return the pages with the recognised text of those that are only pictures or have broken fonts.
 
-    Returns:
-        The pages with the recognised texts, and a message about the pages that could not be read, or "".
+    Also return a message about the pages that could not be read, or "".
     """
     broken = {number for number, page in enumerate(pages) if is_gibberish(page.text)}
     pages = [page._replace(text="") if number in broken else page for number, page in enumerate(pages)]
@@ -171,11 +170,11 @@ def _with_recognised(data: bytes, pages: list[_Page], limits: Limits) -> tuple[l
         text_of = {page_id: texts[number] for page_id, number in wanted.items()}
         return [page._replace(text=text_of.get(page.id or -number, page.text)) for number, page in enumerate(pages)], ""
     scanned = sorted(numbers - broken)
-    kinds = [*([f"pages that are only pictures were not read ({_list_pages(scanned)})"] if scanned else []),
+    notes = [*([f"pages that are only pictures were not read ({_list_pages(scanned)})"] if scanned else []),
              *([f"pages whose font does not tell its letters were not read ({_list_pages(sorted(broken))})"] if broken
                else [])]
     fix = "set BANYAN_OCR=auto" if limits.ocr == "off" else scans.NOT_INSTALLED
-    return pages, f"{'; '.join(kinds)}: {fix}, or run text recognition (OCR) on it"
+    return pages, f"{'; '.join(notes)}: {fix}, or run text recognition (OCR) on it"
 
 
 def _list_pages(numbers: list[int]) -> str:
@@ -183,13 +182,10 @@ def _list_pages(numbers: list[int]) -> str:
 
 
 def _with_tables(data: bytes, pages: list[_Page], title: str, broken: dict[int, str]) -> list[str]:
-    """Return the text of each page, with its tables as rows.
+    """Return the text of each page, with its tables as rows, which are found until a budget of time is used up.
 
-    Args:
-        data: the file's bytes.
-        pages: its pages. Their tables are found until a budget of time is used up.
-        title: the subject of tables without a heading.
-        broken: gets the cause for each page, by its number, whose tables cannot be read.
+    `title` is the subject of tables without a heading. `broken` gets the cause for each page, by its number, whose
+    tables cannot be read.
     """
     wanted: dict[int, tuple[int, str]] = {}
     budget = _TABLES_FROM
@@ -274,7 +270,8 @@ def _comment(annotation: DictionaryObject) -> str:
 def _field(annotation: DictionaryObject) -> str:
     """Return a filled-in text field as "name: value"; "" for other fields, empty ones and passwords.
 
-    What a field does not say itself, its ancestors in the file say.
+    What a field does not say itself, its ancestors in the file say. `/FT` is its kind, `/V` its value, `/Ff` has its
+    flags, and `/TU` and `/T` are its names.
     """
     chain = list(_ancestors(annotation))
     kind, value, flags = (next((part[key] for part in chain if key in part), None) for key in ("/FT", "/V", "/Ff"))
@@ -344,11 +341,11 @@ def _is_rare(letter: str) -> bool:
 
 def _is_repeated(line: str) -> bool:
     """Return True if a line has its first half twice, or each letter twice; short lines and dots do not count."""
-    line = "".join(line.split())
-    half = len(line) // 2
-    has_halves = 2 * half == len(line) >= 2 * _SHORTEST_REPEATED
-    has_words = len(set(line)) >= _SHORTEST_REPEATED and any(map(str.isalpha, line))
-    return has_halves and has_words and (line[:half] == line[half:] or line[::2] == line[1::2])
+    letters = "".join(line.split())
+    first_half, second_half = letters[:len(letters) // 2], letters[len(letters) // 2:]
+    is_short = len(first_half) < _SHORTEST_REPEATED
+    has_words = len(set(letters)) >= _SHORTEST_REPEATED and any(map(str.isalpha, letters))
+    return not is_short and has_words and (first_half == second_half or letters[::2] == letters[1::2])
 
 
 def drop_line_numbers(pages: Sequence[str]) -> list[str]:

@@ -47,8 +47,8 @@ _CONTINUED = re.compile(r"\A\W*(continued|fortsetzung|续表|接上表|续上表
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|表)\s*[A-Z]?\d[\d.\-]*\s*[:.：、—–-]*\s*", re.IGNORECASE)
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，")
 _LONGEST_HEADING = 100
-_LARGER = 1.15
-_LINES_ABOVE = 2.5
+_LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
+_LINES_ABOVE = 2.5  # the largest distance between a table and its name as a multiple of the name's font size
 
 
 class PageLayout(NamedTuple):
@@ -206,14 +206,8 @@ def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
 def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
     """Return whether a page's first table continues the last table of the page before, and which rows it repeats.
 
-    It continues that table if both have the same columns, only headers and footers of pages are between them, and it
-    has no other captions or header of its own.
-
-    Args:
-        before: the page before.
-        parts: the parts so far of its last table.
-        layout: the page.
-        table: its first table.
+    It continues that table (whose parts so far are `parts`) if both have the same columns, only headers and footers of
+    pages are between them, and it has no other captions or header of its own.
 
     Returns:
         How many of the table's first rows repeat the captions and header of the one before; None if it is a table of

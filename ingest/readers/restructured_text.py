@@ -104,11 +104,9 @@ def _field_value(body: Any) -> object:
 
 
 def _write_tree(tree: Any, title: str) -> str:
-    """Return the text of a document, by writing it as HTML and reading that.
+    """Return the text of a document, whose tree is changed, by writing it as HTML and reading that.
 
-    Args:
-        tree: the document, which is changed.
-        title: its title, which is the subject of tables above the first heading.
+    The title is the subject of tables above the first heading.
     """
     for kinds, replace in _REPLACED:
         for node in list(tree.findall(lambda node, kinds=kinds: isinstance(node, kinds))):

@@ -209,15 +209,11 @@ def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]])
     """Return a grid in which the first row, or the first of two columns, is marked as headers if it stands out.
 
     The first row stands out if no row below has any of its fonts. The first of two columns stands out if the second
-    has none of its fonts, or if most of its cells end with a colon.
-
-    Args:
-        grid: the cells.
-        fonts: the fonts of the words at each place of the grid.
+    has none of its fonts, or if most of its cells end with a colon. `fonts` has those of the words at each place.
     """
-    top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)
-    top_fonts, fonts_below = (frozenset().union(*(font for row in rows for font in row)) for rows in (
-        fonts[top : top + 1], fonts[top + 1 :]))
+    top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)  # captions may be above it
+    top_fonts = frozenset[str]().union(*fonts[top])
+    fonts_below = frozenset[str]().union(*(fonts_of_cell for row in fonts[top + 1 :] for fonts_of_cell in row))
     header_places: list[tuple[int, int]] = []
     if fonts_below and not top_fonts & fonts_below and all(cell.text for cell in grid[top][1:]):
         header_places = [(top, column) for column in range(len(grid[top]))]
@@ -252,8 +248,8 @@ def is_data(grid: Sequence[GridRow]) -> bool:
     has_paragraphs = (max(len(cell.text) for cell in body[0]) > _LONGEST_NAME
                       or sum(len(row[0].text) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows))
     has_empty_header = depth > 0 and sum(bool(cell.text) for cell in body[depth - 1]) < _FILLED * len(body[0])
-    has_merged_rows = sum(not _has_merged_cells(row) for row in rows) < _REGULAR * len(rows)
-    if has_paragraphs or has_empty_header or has_merged_rows:
+    is_irregular = sum(not _has_merged_cells(row) for row in rows) < _REGULAR * len(rows)
+    if has_paragraphs or has_empty_header or is_irregular:
         return False
     columns = [[cell.text for cell in column if cell.text] for column in zip(*rows, strict=True)]
     is_filled = sum(map(bool, columns)) > 1 and sum(map(len, columns)) >= _FILLED * len(rows) * len(columns)

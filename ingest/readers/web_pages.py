@@ -215,6 +215,7 @@ def _mark(tag: Tag, lists: int) -> str:
         return " | " if needs_bar else ""
     if tag.name == "li":
         is_numbered = tag.parent is not None and tag.parent.name == "ol"
+        # \x1e ends the mark; see `_AFTER_MARK`.
         return f"{_INDENT * (lists - 1)}{f'{_number(tag)}.' if is_numbered else '-'} \x1e"
     return "\n" if tag.name == "br" else ""
 
@@ -255,16 +256,10 @@ def _gap(white_space: str) -> str:
 
 
 def _read_table(table: Tag, heading: str) -> str:
-    """Return the lines of a table of data, or "" for a table that serves for layout.
+    """Return the caption and the rows of a table of data, or "" for a table that serves for layout.
 
-    A table serves for layout if it has a table, a heading or a long text in a cell, or only one row or column.
-
-    Args:
-        table: a `table` element.
-        heading: the heading above it, which names a table without a caption.
-
-    Returns:
-        The caption and the rows; the text of a cell that spans several places is in each of them.
+    A table serves for layout if it has a table, a heading or a long text in a cell, or only one row or column. The text
+    of a cell that spans several places is in each of them. The heading above names a table without a caption.
     """
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
@@ -330,7 +325,8 @@ def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
 
 def _read_span(cell: Tag, direction: str) -> int:
     value = str(cell.get(direction) or "")
-    return min(max(int(value), 1), _MOST_SPANNED) if value.isascii() and value.isdigit() and len(value) < 6 else 1  # noqa: PLR2004
+    is_number = value.isascii() and value.isdigit() and len(value) < _LONGEST_NUMBER
+    return min(max(int(value), 1), _MOST_SPANNED) if is_number else 1
 
 
 def read_epub(data: bytes, limits: Limits) -> Content:

@@ -85,13 +85,9 @@ def _parse(text: str, outside: dict[str, str]) -> ET.Element:
 
 
 def _blocks(element: ET.Element, level: int, above: str, *, is_root: bool = False) -> Iterator[str]:
-    """Yield the blocks of an element.
+    """Yield the blocks of an element, whose heading is of a `level` and below the heading `above`.
 
-    Args:
-        element: the element.
-        level: the level of its heading.
-        above: the heading above it.
-        is_root: True for the root, whose attributes are not used as a heading.
+    The attributes of the root are not used as a heading.
     """
     name = _name(element)
     if name in _CODE:
@@ -151,15 +147,9 @@ def _inner(elements: Sequence[ET.Element], level: int, above: str) -> Iterator[s
 def _fields(element: ET.Element, depth: int = _DEEPEST_FIELD) -> dict[str, str] | None:
     """Return the fields of an element: its attributes and inner elements with their short texts.
 
-    A field of an inner element has the names of both. Texts of several inner elements with the same name are joined.
-
-    Args:
-        element: the element.
-        depth: how many levels of inner elements may have fields.
-
-    Returns:
-        The fields; None if the element has anything else, such as paragraphs, or several inner elements with one name
-        that have several fields each.
+    A field of an inner element, of which `depth` levels may have fields, has the names of both. Texts of several inner
+    elements with the same name are joined. None means that the element has anything else, such as paragraphs, or
+    several inner elements with one name that have several fields each.
     """
     found: dict[str, list[str]] = {name: [value] for name, value in _attributes(element).items()}
     if not len(element):

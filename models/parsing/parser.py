@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 _LONG_RUN = re.compile(r"\S{100,}")
 _WORD = re.compile(r"[^\W\d_]+")
-_CHARACTERS_COUNTED = 2000
-"""The number of characters at the beginning of a text by which its language is found."""
+_CHARACTERS_COUNTED = 2000  # the number of characters at the beginning of a text by which its language is found
 _LONGEST_SENTENCE = 150
 """The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
 
@@ -34,10 +33,9 @@ class Parser:
     """A parser of texts with the pipelines of their languages. Methods may be called from several threads at once."""
 
     def __init__(self, configured: str = "") -> None:
-        """Store the configuration; pipelines are loaded when a text needs them.
+        """Store the comma-separated names of pipelines to prefer (`en_core_web_md,de_core_news_sm`).
 
-        Args:
-            configured: comma-separated names of pipelines to prefer (`en_core_web_md,de_core_news_sm`).
+        A pipeline is loaded when a text needs it.
         """
         self._configured = configured
         self._lock = threading.Lock()
@@ -54,15 +52,10 @@ class Parser:
         return load_pipeline(name if name is not None else f"{language}_core_news_sm", alone=alone)
 
     def parse(self, text: str, language: str = "en") -> "Doc":
-        """Parse a text.
+        """Parse a text in a language given by spaCy's code.
 
-        Args:
-            text: any text.
-            language: spaCy's code; a pipeline for it must be installed.
-
-        Returns:
-            spaCy's document: tokens with tags, lemmas and heads; `recognise` adds the named entities. Its sentences
-            are those of `split_sentences`, and `token.idx` is an offset into `text`.
+        The tokens have tags, lemmas and heads; `recognise` adds the named entities. The sentences are those of
+        `split_sentences`, and `token.idx` is an offset into the text.
 
         Raises:
             ParsingError: the pipeline is missing or damaged.
@@ -79,14 +72,7 @@ class Parser:
                 _run(pipeline, [doc], _recognising_parts(pipeline))
 
     def parse_sentences(self, sentences: Sequence[str], most_words: int) -> list["Doc | None"]:
-        """Parse English sentences together, without their named entities.
-
-        Args:
-            sentences: texts of one sentence each.
-            most_words: longer sentences are not parsed.
-
-        Returns:
-            spaCy's document of each, with tags, lemmas and heads; None for one that is too long.
+        """Parse English sentences together, without their named entities; return None for those that are too long.
 
         Raises:
             ParsingError: the pipeline is missing or damaged.
@@ -100,15 +86,9 @@ class Parser:
         return [parsed_by_index.get(index) for index in range(len(sentences))]
 
     def entities(self, texts: Sequence[str]) -> list["Doc"]:
-        """Recognise only the named entities of texts, in batches.
+        """Recognise only the named entities of texts, in batches; this takes at most a third of the time of a parse.
 
-        This takes at most a third of the time of a parse.
-
-        Args:
-            texts: any texts.
-
-        Returns:
-            spaCy's document of each with the entities in `ents`; `token.idx` is an offset into the text.
+        They are in `ents` of each document; `token.idx` is an offset into the text.
 
         Raises:
             ParsingError: the pipeline for a text's language is missing or damaged.
@@ -125,11 +105,7 @@ class Parser:
 
 
 def _language_of(text: str, languages: Iterable[str]) -> str:
-    """Return the language whose function words are most common in a text.
-
-    Returns:
-        One of them; English if no language has more such words.
-    """
+    """Return the language whose function words are most common in a text; English if no other has more."""
     candidates = sorted(set(languages))
     if len(candidates) == 1:
         return candidates[0]
@@ -188,12 +164,9 @@ def _processor() -> "Ops":
 
 
 def _tokens(pipeline: "Language", text: str, *, one: bool = False) -> "Doc":
-    """Tokenize a text and mark the starts of its sentences, which the parser respects.
+    """Tokenize a text, which is a single sentence with `one`, and mark the starts of its sentences.
 
-    Args:
-        pipeline: has the tokenizer.
-        text: the text.
-        one: whether the text is a single sentence.
+    The parser respects these marks.
     """
     without_long_runs = _LONG_RUN.sub(lambda run: " " * len(run.group()), text)
     doc = pipeline.make_doc(without_long_runs)

@@ -43,10 +43,9 @@ class ParsingError(BanyanError):
 
 @cache
 def installed_pipelines() -> Mapping[str, str]:
-    """Map each language to its official pipeline: the largest installed one, and the bundled one last.
+    """Map spaCy's code of each language ("de") to its official pipeline (`de_core_news_sm`).
 
-    Returns:
-        spaCy's language codes ("en", "de") and the names of installed packages (`de_core_news_sm`).
+    It is the largest installed one, or for English the bundled one if no other is installed.
     """
     pipelines: dict[str, str] = {}
     # Pipelines are found by package names in folder listings, because reading each distribution's metadata is slow.
@@ -62,14 +61,9 @@ def installed_pipelines() -> Mapping[str, str]:
 
 @cache
 def pipeline_name(language: str, configured: str = "") -> str | None:
-    """Return the pipeline for a language.
+    """Return the package or folder of the pipeline for a language given by spaCy's code; None if none is installed.
 
-    Args:
-        language: spaCy's code, such as "en".
-        configured: comma-separated pipelines; the one whose name begins with the language code counts.
-
-    Returns:
-        The package's name or folder, or None if no package is installed.
+    Of the `configured` pipelines, separated by commas, the one whose name begins with the code is preferred.
     """
     configured_names = [name.strip() for name in configured.split(",") if name.strip()]
     chosen = next((name for name in configured_names if Path(name).name.startswith(f"{language}_")), None)
@@ -77,14 +71,9 @@ def pipeline_name(language: str, configured: str = "") -> str | None:
 
 
 def load_pipeline(name: str, *, alone: bool = False) -> "Language":
-    """Load a pipeline once per process, and reload it when it has learned many words.
+    """Load a pipeline from a package or folder once per process, and reload it when it has learned many words.
 
-    Args:
-        name: an installed package, or a folder.
-        alone: whether the bundled pipeline is the only one that this process will load.
-
-    Returns:
-        The pipeline, shared by all callers; call it from one thread at a time.
+    All callers share it; call it from one thread at a time. With `alone`, this process will load only the bundled one.
 
     Raises:
         ParsingError: the pipeline is not installed, or its files are not the published ones.
@@ -133,11 +122,7 @@ def read_verified(package: str, folder: str, checksums: Mapping[str, str], requi
         Path, dict[str, bytes]]:
     """Return the folder of a model and its files, without running code of the package that they come in.
 
-    Args:
-        package: the package's name.
-        folder: the model's folder in it.
-        checksums: the SHA-256 of each file.
-        requirement: what to install to have the package.
+    `checksums` has the SHA-256 of each file in the `folder` of the package.
 
     Raises:
         ParsingError: the package is not installed, or a file is missing or altered.

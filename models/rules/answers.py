@@ -33,11 +33,10 @@ class Answers:
     def answer(self, question: str, passages: Sequence[Passage]) -> DraftAnswer:
         """Return the best quotes as claims, with the short answer if the passages state one.
 
-        Returns:
-            An overview if the passages begin with openings or reports, the rows if they begin with rows of a table,
-            and otherwise quotes. The confidence is `STATED` with a short answer. It is `QUOTED` if the question asks
-            for no short answer (why, how) and the first quote covers most of it. In all other cases it grows with the
-            share of the question that the first quote covers, and stays below one half.
+        Openings and reports give an overview, rows of a table give the rows, and other passages give quotes. The
+        confidence is `STATED` with a short answer. It is `QUOTED` if the question asks for no short answer (why, how)
+        and the first quote covers most of it. In all other cases it grows with the share of the question that the
+        first quote covers, and stays below one half.
         """
         if passages and passages[0].kind in ("opening", "report"):
             return _draft_overview(passages)
@@ -64,9 +63,9 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
         return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=winners)
     if stated := short_answer(question, found, finder):
         short, unit = stated
-        is_list = len(short) > len(unit.text)
+        has_several_items = len(short) > len(unit.text)  # of a list, of which the unit is only one
         answers_listed_question = bool(unit.asked)
-        claim = _quote(question, unit, finder, whole=is_list or answers_listed_question)
+        claim = _quote(question, unit, finder, whole=has_several_items or answers_listed_question)
         return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
     claims = [_quote(question, item.unit, finder) for item in finder.quotes(found)]
     covered = found[0].covered

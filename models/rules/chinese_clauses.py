@@ -45,30 +45,26 @@ def split_clauses(cells: Sequence[Cell], subject: Cell | None, kind: str) -> Ite
     """Yield the clauses of a Chinese sentence, each with what it is about first and its date next.
 
     Denied clauses are omitted. At the first clause that expresses doubt, the rest of the sentence is omitted too.
-
-    Args:
-        cells: the sentence.
-        subject: the text's subject, which pronouns refer to; None if it is not known.
-        kind: the kind of the subject.
+    `subject` is the text's, which pronouns refer to, and `kind` is its kind.
     """
     # `topic` is what the last clause was about, `standing_date` a date that is a clause of its own, and `pending` a
     # clause ending in 后 ("after") whose subject follows in the next one.
     topic, standing_date, pending = list[Cell](), list[Cell](), list[Cell]()
     # A line under a rule's title is about the rule: "2007年12月14日 国务院令第514号公布".
-    ruled = [subject] if subject is not None and kind == "work" and cells[0][0] == _DATE else []
+    rule = [subject] if subject is not None and kind == "work" and cells[0][0] == _DATE else []
     for clause in _split(cells):
-        if _DOUBT.search(_typed(clause)):
+        if _DOUBT.search(marked_text(clause)):
             return
-        if _DENIED.search(_typed(clause)):
+        if _DENIED.search(marked_text(clause)):
             continue
         dates, undated = _take_date(clause)
         if not undated:
             standing_date = dates
             continue
-        when = (dates or standing_date) if len(dates) < 2 else []  # noqa: PLR2004
-        if ruled:
-            yield [*ruled, *when, *undated]
-        if described := _DESCRIBED_NAME.match(_typed(undated)):  # "创建于2005年的绿舟基金会"
+        when = (dates or standing_date) if len(dates) < 2 else []  # noqa: PLR2004 - several dates stay in the clause
+        if rule:
+            yield [*rule, *when, *undated]
+        if described := _DESCRIBED_NAME.match(marked_text(undated)):  # "创建于2005年的绿舟基金会"
             name = undated[described.start("name")]
             yield [name, *when, *undated[slice(*described.span("description"))]]
             undated, when = undated[described.start("name") :], []
@@ -77,7 +73,7 @@ def split_clauses(cells: Sequence[Cell], subject: Cell | None, kind: str) -> Ite
             yield [*topic, *pending]
         pending = [] if topic or undated[-1][0] != "后" else [*when, *undated]
         yield [*topic, *when, *rest] if topic else [*undated, *when]  # "由法务部负责解释"
-        if _RESULTING_NAME.search(_typed(undated)):  # "两江汇合成甬江，流入东海"
+        if _RESULTING_NAME.search(marked_text(undated)):  # "两江汇合成甬江，流入东海"
             topic = undated[-1:]
 
 
@@ -86,14 +82,14 @@ def _take_date(clause: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
 
     A date is removed from the clause only if it is the only one, and not the end of a period (after 至 or 到).
     """
-    date_phrases = list(_DATED.finditer(_typed(clause)))
+    date_phrases = list(_DATED.finditer(marked_text(clause)))
     dates = [clause[match.start() + match[0].index(_DATE)] for match in date_phrases]
     rest = list(clause)
     if len(date_phrases) == 1:
         start, end = date_phrases[0].span()
-        if _typed(clause[start - 1 : start]) not in {"至", "到"}:
+        if marked_text(clause[start - 1 : start]) not in {"至", "到"}:
             rest[start:end] = []
-    opening = _OPENING.match(_typed(rest))
+    opening = _OPENING.match(marked_text(rest))
     return dates, rest[opening.end() if opening else 0 :]
 
 
@@ -103,8 +99,8 @@ def _subject(clause: list[Cell], topic: list[Cell], subject: Cell | None, kind: 
     A pronoun at its beginning refers to the text's `subject` if that is of a fitting kind, and otherwise to nothing
     known. A name at its beginning is what it is about. Without either, it continues the `topic` of the last clause.
     """
-    pronoun = _PRONOUNS.match(_typed(clause))
-    named = _NAMED_AFTER_NOUN.match(_typed(clause))
+    pronoun = _PRONOUNS.match(marked_text(clause))
+    named = _NAMED_AFTER_NOUN.match(marked_text(clause))
     if pronoun is not None:
         fits = pronoun.lastgroup == kind or (pronoun.lastgroup == "thing" and kind != "person")
         return [subject] if subject is not None and fits else [], clause[pronoun.end() :]
@@ -113,7 +109,7 @@ def _subject(clause: list[Cell], topic: list[Cell], subject: Cell | None, kind: 
     return topic, clause
 
 
-def _typed(cells: Sequence[Cell]) -> str:
+def marked_text(cells: Sequence[Cell]) -> str:
     """Return the characters of cells as a string, with one placeholder for each name or value."""
     return "".join(character for character, _ in cells)
 
@@ -121,7 +117,7 @@ def _typed(cells: Sequence[Cell]) -> str:
 def _split(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
     """Yield the parts of a sentence between punctuation marks, without white space."""
     clause = list[Cell]()
-    for cell in [*cells, ("。", "")]:
+    for cell in [*cells, ("。", "")]:  # the mark ends the last part
         if cell[0] not in _CLAUSE_ENDS:
             clause += [] if cell[0].isspace() else [cell]
         elif clause:

@@ -36,8 +36,7 @@ _DOUBT_WORDS = words(
     "allegedly supposedly reportedly possibly perhaps maybe probably hardly proposed planned alleged "
     "attempted supposed potential rumoured rumored hypothetical failed possibility idea risk chance")
 """Words around what a text does not state as true: "the claim that", "the proposed takeover of"."""
-_FARTHEST_JOINED_VERB = 5
-"""The distance in words, exclusive, up to which a joined passive verb shares its agent."""
+_FARTHEST_JOINED_VERB = 5  # the distance in words, exclusive, up to which a joined passive verb shares its agent
 _NEGATIVE_SUBJECTS = words("nobody none neither no")
 """Words that deny a statement as its subject ("nobody founded") or before the subject ("no company founded")."""
 _PROPER_NOUN_TAGS = frozenset({"NNP", "NNPS"})
@@ -64,9 +63,7 @@ def roles(predicate: "Token") -> Roles:
 def is_stated(predicate: "Token", *, planned: bool) -> bool:
     """Return True if the text states what a predicate says as true: not as denied, wished, possible or conditional.
 
-    Args:
-        predicate: a token of a parse.
-        planned: whether what "will" or "shall" be counts as stated.
+    With `planned`, what "will" or "shall" be counts as stated.
     """
     verb = predicate if predicate.pos_ in {"VERB", "AUX"} else _post_of(predicate).head
     doubt_roles = {"mark", "advmod"} if predicate.dep_ == "attr" else {"mark", "advmod", "amod"}
@@ -74,9 +71,9 @@ def is_stated(predicate: "Token", *, planned: bool) -> bool:
         for child in token.children:
             is_modal = child.tag_ == "MD" and not (planned and child.lemma_ in {"will", "shall"})
             is_infinitive = child.tag_ == "TO" and child.dep_ == "aux"
-            nobody = child.dep_ in {"nsubj", "nsubjpass"} and any(map(_is_negative, (child, *child.children)))
-            is_in_doubt = child.dep_ in doubt_roles and child.lower_ in _DOUBT_WORDS
-            if child.dep_ == "neg" or is_modal or nobody or is_infinitive or is_in_doubt:
+            is_nobody = child.dep_ in {"nsubj", "nsubjpass"} and any(map(_is_negative, (child, *child.children)))
+            is_doubt = child.dep_ in doubt_roles and child.lower_ in _DOUBT_WORDS
+            if child.dep_ == "neg" or is_modal or is_nobody or is_infinitive or is_doubt:
                 return False
     # A verb that is joined to another one and has no subject of its own is as certain as that one.
     if verb.dep_ == "conj" and verb.head.pos_ in {"VERB", "AUX"} and not any(c.dep_ == "nsubj" for c in verb.children):
@@ -197,6 +194,7 @@ def _find_name_after_opening(noun: "Token") -> list["Token"]:
         return []
     later_names = (one for one in (*noun.head.children, *noun.subtree)
                    if one.tag_ in _PROPER_NOUN_TAGS and one.i > noun.i)
+    # The parser takes either the name or the description for the subject, and then the name for its apposition.
     described = [one for one in later_names if (one.dep_ == "nsubj" and one.head == noun.head) or (
         one.dep_ == "appos" and one.i + 1 == noun.head.i)]
     return described[:1]
@@ -295,11 +293,7 @@ def _find_noun_of_clause(clause: "Token", first: "Token") -> "Token":
 
     By the parse this is the word before the clause. If that word is a name and no comma separates them, the clause
     describes the common noun before the name, since a name needs no restriction: in "a hotel in Oslo, Norway that
-    opened in 1911" it is the hotel.
-
-    Args:
-        clause: the verb of the clause.
-        first: the first word of the clause.
+    opened in 1911" it is the hotel. `clause` is the verb of the clause, `first` its first word.
     """
     parsed_noun = clause.head
     follows_comma = first.i == 0 or (first.nbor(-1).is_punct and first.lemma_ not in _LOCATING_PARTICIPLES)
@@ -307,8 +301,8 @@ def _find_noun_of_clause(clause: "Token", first: "Token") -> "Token":
         return parsed_noun
     if parsed_noun.text.islower() or parsed_noun.i >= first.i:  # not a name before the clause
         return parsed_noun
-    return next((one for one in parsed_noun.ancestors if one.dep_ in {"attr", "appos"} and one.tag_ == "NN"
-                 and one.lemma_ != "part"), parsed_noun)
+    common_nouns = (one for one in parsed_noun.ancestors if one.dep_ in {"attr", "appos"} and one.tag_ == "NN")
+    return next((one for one in common_nouns if one.lemma_ != "part"), parsed_noun)  # not in "is part of Norway"
 
 
 def all_joined(token: "Token") -> Iterator["Token"]:

@@ -34,14 +34,11 @@ Scores = NDArray[np.float64]
 
 _PASSAGES_READ, _PASSAGES_READ_OF_NAMED = 9, 12
 """The most passages read, best first, and the most of each document that the question names."""
-_MOST_TITLES_WITH_NAME = 2
-"""A name in the titles of more documents than these does not identify a document."""
-_CONTEXT_WEIGHT = 0.5
-"""The weight of a word in a sentence before the one that asks."""
+_MOST_TITLES_WITH_NAME = 2  # a name in the titles of more documents than these does not identify a document
+_CONTEXT_WEIGHT = 0.5  # the weight of a word in a sentence before the one that asks
 _LEAST_GAIN = 0.05
 """The least share of the question's words that a quote must add to the best quote to be shown as its complement."""
-_TOO_SHORT_NAME = 3
-"""A capitalised word of at most this many letters does not count as a name."""
+_TOO_SHORT_NAME = 3  # a capitalised word of at most this many letters does not count as a name
 _HEADING_WEIGHT, _NEIGHBOUR_WEIGHT = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
 _REFERRING_OPENING = re.compile(
@@ -87,12 +84,9 @@ class Finder:
     """The units of passages, searched for several questions."""
 
     def __init__(self, passages: Sequence[Passage], parser: Parser, named: Sequence[str] = ()) -> None:
-        """Split passages into units.
+        """Split passages, best first, into units; facts and reports among them are ignored.
 
-        Args:
-            passages: the context, best first; facts and reports are ignored.
-            parser: finds names in English sentences.
-            named: the documents that the question names. More of their passages are read, and each gets a quote.
+        `named` are the documents that the question names: more of their passages are read, and each gets a quote.
         """
         self.parser, self.named = parser, named
         readable = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement]
@@ -126,6 +120,7 @@ class Finder:
         scores = scores + _RANK_BONUS * self._passage_scores
         spans: dict[int, tuple[Span, ...]] = {}
         if question.has_form:
+            # Rows are not searched for spans, so each gets half the bonus.
             scores = scores + _KIND_BONUS / 2 * np.array([unit.row is not None for unit in self.units])
             candidates = np.argsort(-scores, kind="stable")[:_UNITS_SEARCHED_FOR_SPANS]
             best = [int(at) for at in candidates if self.units[at].row is None]
@@ -154,18 +149,14 @@ class Finder:
     def quotes(self, found: Sequence[Found], most: int = _MOST_QUOTES) -> list[Found]:
         """Return the units to quote, best first: their quotes differ and do not overlap.
 
-        They are the best unit of each document that the question names, then the best ones of all, then one that
-        complements the first quote. The complement answers the second part of a nested question.
-
-        Args:
-            found: all units, best first.
-            most: the most units to return.
+        Of all units `found`, best first, they are the best one of each document that the question names, then the best
+        ones of all, then one that complements the first quote and answers the second part of a nested question.
         """
         best_by_document = {self.passages[item.unit.passage - 1].document: item for item in reversed(found)}
         of_named = [best_by_document[document] for document in self.named if document in best_by_document][:most]
-        first = (of_named or found)[:1]
-        chosen: dict[str, Found] = {}
-        for item in (*of_named, *found[:most - 1], *self._complements(first, found), *found):
+        first, best = (of_named or found)[:1], found[:most - 1]  # leaves a place for the complement
+        chosen: dict[str, Found] = {}  # by the words of the quote
+        for item in (*of_named, *best, *self._complements(first, found), *found):
             if len(chosen) < most and all(_is_apart(self._place(item.unit), self._place(other.unit))
                                           for other in chosen.values()):
                 quote = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]
@@ -173,13 +164,9 @@ class Finder:
         return sorted(chosen.values(), key=found.index)
 
     def _complements(self, first: Sequence[Found], found: Sequence[Found]) -> list[Found]:
-        """Return the unit that best complements the first quote, or nothing.
+        """Return the unit that best complements the first quote (`first` has at most one), or nothing.
 
         It contains a name of the first unit, and covers most of those words of the question that the first one lacks.
-
-        Args:
-            first: the first unit to quote, alone in a list; empty if there is none.
-            found: all units, best first.
         """
         if not first or not first[0].says:
             return []
@@ -318,13 +305,7 @@ def _certainties(question: Question, asked: Sequence[str], stems: Sequence[str],
     """Return the certainty that each text says each word, as an array of shape (texts, words).
 
     It is 1 if the text has the word's stem. Otherwise it is in English the best cosine of the word with a word of the
-    text, and 0 in other languages.
-
-    Args:
-        question: gives the language.
-        asked: the words.
-        stems: the form of each word that is compared.
-        texts: the words of each text.
+    text, and 0 in other languages. `texts` has the stems of each text.
     """
     exact: Scores = np.array([[float(word in text_words) for word in stems] for text_words in texts.values()]
                              ).reshape(len(texts), len(stems))

@@ -8,8 +8,7 @@ from ...text.lexicon import words
 from .question import analyse
 from .recognition.names import find_names, names_in
 
-_LONGEST_MESSAGE = 1_000
-"""The longest message read in characters; longer messages name their subject."""
+_LONGEST_MESSAGE = 1_000  # the longest message read in characters; longer messages name their subject
 _MESSAGES_READ = 12
 _OPENING = re.compile(r"^(?:(?:and|but|so|then|ok|okay|also)[,\s]+)?(?:(?:what|how) about\s+)?|"
                       r"^(?:那么?(?![里儿个座家位所条])|而且?|所以|然后|还有)[，,]?\s*", re.IGNORECASE)
@@ -29,15 +28,9 @@ _PERSON_PRONOUNS = words("he she him his her hers 他 她 这个人 那个人 �
 
 
 def condense(question: str, messages: Sequence[tuple[str, str]]) -> str:
-    """Complete a follow-up question with names from the conversation.
+    """Return a follow-up question completed with names from the conversation; unchanged if it needs none or none fits.
 
-    Args:
-        question: the new question.
-        messages: (role, text) so far, oldest first; the user's questions count more. Only the last few messages are
-            read, each up to the longest length of a question.
-
-    Returns:
-        The self-contained question; unchanged if it needs nothing or nothing fits.
+    `messages` are (role, text), oldest first. Only the last few are read, each up to the longest length of a question.
     """
     if len(question) > _LONGEST_MESSAGE:
         return question
@@ -82,12 +75,7 @@ def _antecedent(messages: Sequence[tuple[str, str]], *, personal: bool, place: b
     """Return the name that a pronoun refers to, or "".
 
     This is usually the last name in the user's last question. It is the first new name in the reply if that question
-    has no name, or if it asked for what the pronoun stands for: a person (he, she) or a place (there).
-
-    Args:
-        messages: (role, text), oldest first.
-        personal: whether the pronoun stands for a person.
-        place: whether it stands for a place.
+    has no name, or if it asked for what the pronoun stands for: a person (`personal`: he, she) or a `place` (there).
     """
     reply_names: list[str] = []
     for role, text in reversed(messages):

@@ -24,31 +24,25 @@ _NOT_KEYS = words(
     "attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
 _WEEKDAY = re.compile(r"^\w{2,6}day,? |(?<=\d)(?:st|nd|rd|th)\b")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
-_ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")
-"""A key that is the number of a thing: such lines list things."""
+_ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things
 _DEFAULT_HEADER = "includes"
 _LINK = re.compile(r"[\[<(]?https?:")
 _MOST_KEY_WORDS = 4
-"""The most words of a key."""
-_MOST_HEADINGS_OF_FORM = 2
-"""The most headings above the fields of a document: its title and one more."""
+_MOST_HEADINGS_OF_FORM = 2  # the most headings above the fields of a document: its title and one more
 _LEAST_LINES, _LEAST_FIELDS = 2, 3
 
 
 def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], bool], document: str,
                    ) -> Iterator[Row]:
-    """Find the key-value lines of a text.
+    """Yield the key-value lines of a chunk's text as rows, with the name that each line describes in the first cell.
 
     Args:
-        text: a chunk's text.
+        text: the text.
         title: the subject in the document's title, or "".
         heading: the headings above the chunk, outermost first, separated by " > ".
         names: returns True if a heading is a name.
         document: the document's name in the graph. If it consists of a key and the title ("RFC-20: Oslo Pumps"), lines
             under the title describe the document rather than the title.
-
-    Returns:
-        A row for each line, with the name that it describes in the first cell.
     """
     subject = document if document.endswith(f": {title}") else title
     block: list[tuple[int, int, Cell]] = []
@@ -79,6 +73,7 @@ def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: s
         lists_thing = _ITEM_NUMBER.match(pair.header) is not None
         described = subject if lists_thing else owner
         if described:
+            # Where the document is called like its subject, a list of things belongs to the subject.
             is_document = described == document and (owner == document or subject != title)
             header = DOCUMENT if is_document else ""
             yield Row(begin, end, (Cell(header, described), _listed_thing(pair, above) if lists_thing else pair))

@@ -11,16 +11,10 @@ from ..embedding.onnx_export import word_vectors
 
 
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
-    """Return how certainly each text says each word: the highest cosine between the word and a word of the text.
+    """Return how certainly each text says each English word in lower case, as float32 of shape (texts, words).
 
-    The vectors are those of the bundled model's input words, so no model runs.
-
-    Args:
-        asked: n English words, in lower case.
-        texts: m texts.
-
-    Returns:
-        float32 array of shape (m, n), at most 1; 0 for a text without words.
+    It is the highest cosine between the word and a word of the text, and 0 for a text without words. The vectors are
+    those of the bundled model's input words, so no model runs.
 
     Raises:
         EmbeddingError: see `word_vectors`.

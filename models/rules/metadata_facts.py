@@ -18,12 +18,9 @@ from ...text.table_rows import DOCUMENT, LIST_MARK, Cell, Row
 
 ALIAS = "alias"
 _LONGEST_VALUE = 1000
-_LONGEST_ITEM = 60
-"""Characters of an item of a list; what is longer is prose with a semicolon in it."""
-_MOST_WORDS = 5
-"""The most words of a person's name, and of what is said above a list of people."""
-_LONGEST_PARTICLE = 3
-"""Letters of a word within a name that may be in lower case: "van", "de"."""
+_LONGEST_ITEM = 60  # characters of an item of a list; what is longer is prose with a semicolon in it
+_MOST_WORDS = 5  # the most words of a person's name, and of what is said above a list of people
+_LONGEST_PARTICLE = 3  # letters of a word within a name that may be in lower case: "van", "de"
 _PROSE_FIELDS = words("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
 _FIELDS_OF_PEOPLE = words(
@@ -44,8 +41,7 @@ _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
 _NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
 _NON_LETTERS = re.compile(r"[\W_]+")
-_PEOPLE_SEPARATOR = re.compile(r"[,;、，；](?![^()<>]{0,200}[)>])")
-"""What separates people, outside brackets."""
+_PEOPLE_SEPARATOR = re.compile(r"[,;、，；](?![^()<>]{0,200}[)>])")  # what separates people, outside brackets
 _LISTED_PERSON = re.compile(
     rf"{ITEM_MARK.pattern}[*\[]*(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){{1,4}}|[{CJK}]{{2,4}})\**"
     r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
@@ -56,7 +52,7 @@ _PEOPLE_ON_A_LINE = re.compile(
 """A field of people in a text, and the indented lines that go on with it."""
 _AND = re.compile(r",? and ")
 _MAIL_FIELDS = words("from to cc 发件人 收件人 抄送")
-_SENTINEL = "."
+_LINE_AFTER_TEXT = "."  # ends a list at the end of the text
 _ET_AL = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 
 
@@ -75,7 +71,7 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
         person: the schema's type for people; if "", people are values of the document.
         evidence: the row's words.
         time: when the row holds, in the words of its field for the date.
-        relation: returns the schema's relation for a field's name, or the field's name if there is none.
+        relation: returns the relation for a field's name.
     """
     document = row.cells[0].value
     yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),),
@@ -148,12 +144,8 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
     """Yield a row of a document for each list of people whose label says so, such as "Present" or "Authors".
 
     The list stands behind its label on one line ("Present: Ann Lee, Bo Karl"), or below it ("## Present" above
-    "* Ann Lee @alee (guest)" and "* Bo Karl"). Both give a field "Present" with these people.
-
-    Args:
-        text: a chunk's text.
-        heading: the headings above the chunk, outermost first, separated by " > ".
-        document: the document's name in the graph; without one there is nothing to state.
+    "* Ann Lee @alee (guest)" and "* Bo Karl"). Both give a field "Present" with these people. `heading` has the
+    headings above the text, outermost first; without a `document` there is nothing to state.
     """
     if not document:
         return
@@ -162,9 +154,10 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
         people = read_people(field) if label_key(field.header) not in _MAIL_FIELDS else []
         if len(people) > 1 and all(_is_cased(one.name) for one in people):
             yield Row(match.start(), match.end(), (Cell(DOCUMENT, document), field))
-    # A list ends at the next line that is no item; `label` is the last line before it.
+    # A list ends at the next line that is no item; `label` is the last line before it. Each item is its place in the
+    # text, and its match if it is a person.
     label, items, start = heading.rpartition(BETWEEN)[2], list[tuple[int, int, re.Match[str] | None]](), 0
-    for line in (*text.split("\n"), _SENTINEL):
+    for line in (*text.split("\n"), _LINE_AFTER_TEXT):
         if ITEM_MARK.match(line):
             items.append((start, start + len(line), _LISTED_PERSON.fullmatch(line)))
         elif line.strip():

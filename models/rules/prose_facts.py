@@ -39,13 +39,11 @@ _SAID_OF_UNNAMED = re.compile(
 _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _EMPLOYING_VERBS = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" introduces a post: "works as a"."""
-_LONGEST_TEXT = 1000
-"""The most characters of a text that is parsed as one."""
+_LONGEST_TEXT = 1000  # the most characters of a text that is parsed as one
 _FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
-_DEPUTY_WORDS = words("vice deputy assistant associate")
-"""Words that make a post that of a deputy."""
-_RoleNouns = tuple[tuple[str, ...], frozenset[str]]
-"""Roles, and nouns in one of them."""
+_DEPUTY_WORDS = words("vice deputy assistant associate")  # words that make a post that of a deputy
+_NOUN_ROLES = frozenset({"self", "whole", "of", "poss"})
+_RoleNouns = tuple[tuple[str, ...], frozenset[str]]  # roles, and nouns in one of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +61,18 @@ class ProsePattern:
     finite: bool
     examples: tuple[tuple[str, str, str], ...]
 
-    def reads(self, token: "Token") -> bool:
-        """Return True if the pattern applies to a token that has one of its words.
+    def applies_to(self, token: "Token") -> bool:
+        """Return True unless a token that has one of the pattern's words is excluded by `without` or of another form.
 
-        It does not if the token is excluded by `without`, if the pattern demands a verb with a subject of its own and
-        the token is none, or if the pattern has roles of nouns and the token is a verb of the same spelling.
+        A pattern may demand a verb with a subject of its own. One with roles that only nouns have demands a noun.
         """
-        noun_roles = {"self", "whole", "of", "poss"} & {*self.head.roles, *self.tail.roles}
+        if token.lemma_.lower() in self.without:
+            return False
         subject = next((child for child in token.children if child.dep_ in {"nsubj", "nsubjpass"}), None)
-        if self.finite and (subject is None or (subject.tag_ == "WDT" and token.head.dep_ in {"pobj", "appos"})):
-            return False  # "a pump maker in Oslo, which was founded by Ada Blum"
-        return token.lemma_.lower() not in self.without and (not noun_roles or token.pos_ in {"NOUN", "PROPN"})
+        # "a pump maker in Oslo, which was founded by Ada Blum": "which" is not Oslo
+        is_unclear = subject is None or (subject.tag_ == "WDT" and token.head.dep_ in {"pobj", "appos"})
+        demands_noun = not _NOUN_ROLES.isdisjoint((*self.head.roles, *self.tail.roles))
+        return not (self.finite and is_unclear) and (not demands_noun or token.pos_ in {"NOUN", "PROPN"})
 
 
 def load_patterns() -> tuple[ProsePattern, ...]:
@@ -146,7 +145,7 @@ class ProseFacts:
             patterns = [found for key in keys for found in self._by_word.get(key, ())]
             by_role = roles(token) if patterns else {}
             for label, pattern in patterns:
-                if not pattern.reads(token) or not is_stated(token, planned=pattern.planned):
+                if not pattern.applies_to(token) or not is_stated(token, planned=pattern.planned):
                     continue
                 if not _has_noun(by_role, pattern.where, default=True) or _has_noun(by_role, pattern.unless):
                     continue
@@ -157,10 +156,7 @@ class ProseFacts:
 
 def _head_tail_pairs(sentence: "ProseSentence", token: "Token", by_role: Roles, pattern: ProsePattern) -> Iterator[
         tuple[Mention, Mention]]:
-    """Yield the heads and tails of the facts that a token states by a pattern.
-
-    If both ends are the same role, as for "A and B merged", the first name is the head and the others are tails.
-    """
+    """Yield the heads and tails of the facts that a token states by a pattern."""
     heads = sentence.fill(token, by_role, pattern.head)
     tails = sentence.fill(token, by_role, pattern.tail)
     if pattern.head == pattern.tail:  # "A and B merged"
@@ -199,7 +195,8 @@ def _pattern_words(token: "Token") -> Iterator[str]:
         yield "@an"
     is_predicate = token.dep_ == "attr" and token.head.lemma_ == "be" and token.head.dep_ != "advcl"
     has_there = any(child.dep_ == "expl" for child in token.head.children)  # "there is"
-    if is_predicate and not has_there and token.n_lefts + token.n_rights > 1:
+    says_more = token.n_lefts + token.n_rights > 1  # than an article
+    if is_predicate and not has_there and says_more:
         yield "@is"
 
 

@@ -25,21 +25,17 @@ _TIME_ROLES = ("in", "on", "since", "from", "until", "before", "after", "during"
 _FORMER_WORDS = words("former late")
 _ARTICLES = words("the a an its his her their our")
 _LIMITING_WORDS = words("only first last same next most")
-_VAGUE_OPENINGS = words(
-    "this that these those any such some each all no more most what which other another similar lot "
-    "various several multiple numerous many certain")
+_VAGUE_OPENINGS = words("this that these those any such some each all no more most what which other another similar "
+                        "lot various several multiple numerous many certain")
 _VAGUE_ADJECTIVES = words(
     "complete full great good better best excellent different additional further necessary important")
 """Adjectives that do not say which one is meant: "complete transparency"."""
-_INCOMPLETE_OFFICES = words("head leader chief")
-"""Offices that say nothing alone, without "of ..."."""
+_INCOMPLETE_OFFICES = words("head leader chief")  # offices that say nothing alone, without "of ..."
 _BEFORE_COMMON_NOUN = words("a an each any no this every such another")
-_CAPITALISED_NON_NAMES = CALENDAR | ROLES | GENERIC_ACRONYMS
-"""Capitalised words that are no names."""
-_PART_NOUNS = words("county district municipality borough canton commune prefecture parish archipelago board "
-                    "north south east west northeast northwest southeast southwest center centre heart middle coast "
-                    "shore island outskirt outskirts province region city town village headquarters headquarter seat "
-                    "quarter")
+_CAPITALISED_NON_NAMES = CALENDAR | ROLES | GENERIC_ACRONYMS  # capitalised words that are no names
+_PART_NOUNS = words("county district municipality borough canton commune prefecture parish archipelago board north "
+                    "south east west northeast northwest southeast southwest center centre heart middle coast shore "
+                    "island outskirt outskirts province region city town village headquarters headquarter seat quarter")
 """Nouns for a part of a place that stand for the place: "the north of Norway"."""
 _PART_NOUNS_IN_PLURAL = words("headquarters outskirts surroundings")
 _SURROUNDING_PLACES = words("country nation state region area land world continent")
@@ -53,9 +49,8 @@ _LONGEST_PHRASE, LONGEST_SENTENCE = 12, 90
 """The most words of a value, and of a sentence that is parsed."""
 _BRACKETS = frozenset("()[]“”\"")
 _LONGEST_ROLE_LINE = 15
-_SHORT_PHRASE = 5
-_MOST_TELLING_KINDS = 3
-"""With more kinds than these, an end does not tell what a name of unknown kind is."""
+_SHORT_PHRASE = 5  # characters of a phrase that is too short for an idea or substance
+_MOST_TELLING_KINDS = 3  # with more kinds than these, an end does not tell what a name of unknown kind is
 _ASSIGNABLE_KINDS = words("person organization location product")
 """The kinds that a pattern may give a name of unknown kind."""
 _OMITTED_CLAUSES = frozenset({"relcl", "acl", "advcl", "appos", "parataxis"})
@@ -82,11 +77,11 @@ class ShownSentence:
         """Remove the markup from `text[start:end]`, and move the mentions accordingly."""
         # `source_places` has the place in the source of each character that is kept.
         parts, source_places, at = list[str](), list[int](), start
-        for gap in [*_MARKUP.finditer(text[start:end]), None]:
-            stop = start + gap.start() if gap else end
-            parts.append(text[at:stop])
-            source_places += range(at, stop)
-            at = start + gap.end() if gap else end
+        gaps = [(start + gap.start(), start + gap.end()) for gap in _MARKUP.finditer(text[start:end])]
+        for gap_start, gap_end in [*gaps, (end, end)]:
+            parts.append(text[at:gap_start])
+            source_places += range(at, gap_start)
+            at = gap_end
         self.text = "".join(parts).replace("\n", " ").replace("\t", " ")
         self.start, self.end = start, end
         self.mentions = [mention._replace(start=bisect_left(source_places, mention.start),
@@ -97,7 +92,8 @@ class ShownSentence:
         self.is_role = first is not None and first.kind == "person" and first.start == 0 and (
             self.text.startswith(", ", first.end) and len(words_) <= _LONGEST_ROLE_LINE)
         ends_like_sentence = self.text.endswith((".", ";", ":", "!", ","))
-        self.is_sentence = self.is_role or ends_like_sentence or capitalised * 2 < len(words_)
+        is_capitalised_like_heading = 2 * capitalised >= len(words_)
+        self.is_sentence = self.is_role or ends_like_sentence or not is_capitalised_like_heading
 
 
 class ProseSentence:
@@ -111,10 +107,7 @@ class ProseSentence:
     def fill(self, predicate: "Token", by_role: Roles, end: PatternEnd) -> list[Mention]:
         """Return the names, values or words that can be an end of a fact, from the first role that has any.
 
-        Args:
-            predicate: the word that states the fact.
-            by_role: its phrases.
-            end: the roles to try in order, and the kinds that fit.
+        `predicate` is the word that states the fact, and `by_role` has its phrases.
         """
         for role in end.roles:
             # A singular noun beside a name describes this name alone, not those joined to the name by "and".
@@ -149,15 +142,15 @@ class ProseSentence:
         With `own`, the token is the predicate itself, as a role or occupation.
         """
         if _TEXT_KINDS & set(end.kinds):
-            words_ = self._phrase(token, own=own)
+            words_, is_plural = self._phrase(token, own=own), token.tag_ == "NNS"
             names_subject = token.dep_ in {"nsubj", "nsubjpass"} and self._mention(token) is not None
             is_common = not self.covering(token) and not names_subject
-            is_phrase = (" " in words_ or token.tag_ == "NNS") and is_common
-            fits = {"text": own or token is not predicate or " " in words_, "phrase": is_phrase,
-                    "goods": is_phrase and token.tag_ == "NNS",
-                    "stuff": token.tag_ == "NN" and " " not in words_}[end.kinds[0]]
-            fits = fits and not (own and token.tag_ == "NNS")  # "anthropologists Ada Blum and Karl Blum"
-            return Mention(0, 0, "", words_) if fits and words_ and _BRACKETS.isdisjoint(words_) else None
+            is_phrase = (" " in words_ or is_plural) and is_common
+            fits_kind = {"text": own or token is not predicate or " " in words_, "phrase": is_phrase,
+                         "goods": is_phrase and is_plural, "stuff": token.tag_ == "NN" and " " not in words_}
+            describes_several = own and is_plural  # "anthropologists Ada Blum and Karl Blum"
+            fits = fits_kind[end.kinds[0]] and not describes_several and _BRACKETS.isdisjoint(words_)
+            return Mention(0, 0, "", words_) if fits and words_ else None
         if VALUES & set(end.kinds):
             return self._value(token, end.kinds[0])
         return self._name(predicate, token, end.kinds)
@@ -195,9 +188,7 @@ class ProseSentence:
             return self._phrase(token, own=True)
         return self._thing_phrase(token) if "thing" in kinds and self._mention(token) is None else ""
 
-    def _word_before(self, mention: Mention) -> str:
-        """Return the word before a name."""
-        return self.doc.text[: mention.start].rstrip().rpartition(" ")[2].lower()
+
 
     def _mention(self, token: "Token") -> Mention | None:
         """Return the name at a token, or the name that a pronoun or a noun such as "the company" refers to; or None."""
@@ -206,14 +197,15 @@ class ProseSentence:
         is_honour = token.i and token.lower_ in HONOURS
         covering = self.covering(token.nbor(-1) if is_honour else token)  # Ada Blum CBE
         if covering is not None:
-            is_common = not is_rare(covering.name)
-            acronym, before = covering.name.isupper(), self._word_before(covering)
-            no_person = covering.kind == "person" and (acronym or (is_common and (
+            is_common, is_acronym = not is_rare(covering.name), covering.name.isupper()
+            before = self.doc.text[: covering.start].rstrip().rpartition(" ")[2].lower()
+            is_no_person = covering.kind == "person" and (is_acronym or (is_common and (
                 before == "the" or kind_of_noun(covering.name.lower()) == "person")))
-            no_name = before in _BEFORE_COMMON_NOUN and (acronym or is_common)
-            is_thing = " " not in covering.name and (no_person or no_name)
+            is_noun = before in _BEFORE_COMMON_NOUN and (is_acronym or is_common)
+            is_thing = " " not in covering.name and (is_no_person or is_noun)
             return None if is_thing else covering  # "an API", "a Project", "Ada Blum (SPD)"
         if token.tag_ in {"NNP", "NNPS"} and token.lower_ not in _CAPITALISED_NON_NAMES:
+            # A name that no recogniser found: the proper nouns before the token, and a number behind it.
             first = token
             while first.i and (other := self.doc[first.i - 1]).tag_ in {"NNP", "NNPS"} and token.is_ancestor(other):
                 first = other
@@ -298,8 +290,8 @@ class ProseSentence:
         else:
             subjects = [child for verb in pronoun.ancestors if verb.pos_ in {"VERB", "AUX"} for child in verb.children
                         if child.dep_ in {"nsubj", "nsubjpass"} and not child.is_ancestor(pronoun) and child != pronoun]
-        is_reported = parent.dep_ == "ccomp"
-        name = self.covering(subjects[0]) if subjects and (pronoun.tag_ == "PRP$" or is_reported) else None
+        is_possessive, is_reported = pronoun.tag_ == "PRP$", parent.dep_ == "ccomp"
+        name = self.covering(subjects[0]) if subjects and (is_possessive or is_reported) else None
         return name if name is not None and name.kind == "organization" else None
 
     def _value(self, token: "Token", kind: str) -> Mention | None:
@@ -347,7 +339,7 @@ class ProseSentence:
         return child.dep_ in _OMITTED_CLAUSES or (is_late_adjective and self.doc[child.left_edge.i - 1].text == ",")
 
     def _thing_phrase(self, token: "Token") -> str:
-        """Return the words of an idea or substance: a singular noun without an article; "" for any other token.
+        """Return the words of an idea or substance: a singular noun without an article, not too short; or "".
 
         A rare word counts even with an article, and then alone.
         """
@@ -410,10 +402,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - 
 
 
 def _correct_kind(kind: str, kinds: Sequence[str], *, has_space: bool) -> str:
-    """Return the kind among `kinds` that recognisers often confuse with a name's `kind`, or "".
-
-    `has_space` says whether the name has several words.
-    """
+    """Return the kind among `kinds` that recognisers often confuse with the `kind` of a name, or ""."""
     if "firm" in kinds and has_space and kind == "person":
         return "organization"  # no person is founded or a subsidiary
     if "organization" in kinds and kind in ({"product", "work"} if has_space else {"person", "product", "work"}):

@@ -23,21 +23,15 @@ from .recognition.names import names_in
 Expected = Literal["person", "location", "organization", "name", "date", "number", "reason", "polar", "text"]
 """The kind of an answer. "text" has no recognisable form; "polar" is yes or no."""
 
-_LONGEST_QUESTION = 1_000
-"""The most characters of a question that are read."""
+_LONGEST_QUESTION = 1_000  # the most characters of a question that are read
 _NOUNS_OF_KINDS: tuple[tuple[frozenset[str], Expected], ...] = (
     (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"))
 _KINDS: dict[str, Expected] = {"person": "person", "location": "location", "organization": "organization"}
-_ENGLISH_FORMS: tuple[tuple[str, Expected], ...] = (
-    (r"\bwhy\b|\bhow come\b|\bwhat (?:is|was|were|are) the (?:reason|cause)\b|\bfor what reason\b", "reason"),
-    ((r"\bhow (?:many|much|long|old|far|tall|high|large|big|deep|fast|heavy|wide|often)\b|"
-      r"\bwhat (?:share|percentage|proportion)\b|"
-      r"\bwhat (?:do|does|did|would|will) (?:[\w'’-]+ ){1,8}(?:cost|weigh)\b"), "number"),
-    (r"\bwhen\b(?! (?:it|they|he|she|we|you|i|the)\b)|^when\b|\bhow (?:late|early)\b", "date"),
-    (r"\bwho(?:m|se)?\b", "person"),
-    (r"\bwhere\b", "location"),
-)
-_ENGLISH = tuple((re.compile(form, re.IGNORECASE), expected) for form, expected in _ENGLISH_FORMS)
+_QUESTION_WORDS: dict[str, dict[Expected, str]] = json.loads(
+    Path(__file__).with_name("question_words.json").read_text("utf-8"))
+"""Regular expressions for the question words of each language by the kind of the answer, the Chinese ones in order."""
+_ENGLISH, _CHINESE = (tuple((re.compile(form, re.IGNORECASE), expected) for expected, form in _QUESTION_WORDS[
+    language].items()) for language in ("en", "zh"))
 _POLAR_OPENING = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|will|would|shall|should)\b",
     re.IGNORECASE)
@@ -47,20 +41,6 @@ _ASKED_NOUN = re.compile(
     r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|its|his|her|their|our|an?)\s+)?(?:name of (?:the )?)?"
     r"(?P<phrase>(?:(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|will|would|should|of|in|on|at|"
     r"for|to|from|with|by|that|who|which|the|an?)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
-_CHINESE_FORMS: tuple[tuple[str, Expected], ...] = (
-    (r"为什么|为何|原因|什么缘故|怎么会", "reason"),
-    (r"哪[一几]?[年天月日]|何时|什么时[候间]|哪个(?:年|月|世纪|季节)|(?:[在于是]|^)几几?年|几[月点号]|星期几|周几|日期",
-     "date"),
-    (r"多少|几[个位人名座条次家所件种只公页层块天年日周倍岁]|多[长高大远深重宽久]|比例|百分之几", "number"),
-    (r"谁|哪(?:一|几)?位|什么人|哪个人", "person"),
-    (r"哪(?:一|几)?(?:家|所)|(?:什么|哪个)(?:公司|机构|大学|学校|组织|企业|单位|部门)", "organization"),
-    (r"哪里|哪儿|何地|什么地方|哪(?:个|座|条|一个|片)?(?:国家|国|城市|省份|省|市|县|区|地区|地方|江|河|湖|山|岛|州|洲|海)",
-     "location"),
-    (r"如何|怎么|怎样", "text"),
-    (r"哪(?:一|几)?[部本首种项款条个]|(?:叫|名为|称为)什么|什么(?:名字|语言|奖|货币|书)|名称", "name"),
-    (r"吗[？?]*$|是否|是不是|有没有|能不能|可不可以", "polar"),
-)
-_CHINESE = tuple((re.compile(form), expected) for form, expected in _CHINESE_FORMS)
 _CHINESE_FOCUS = re.compile(
     r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
@@ -82,8 +62,7 @@ _TIME_WITHOUT_DATE = re.compile(
     r"\d{1,2}[.:]\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)|[上下中]午|(?:周|星期|礼拜)[一二三四五六日天末]|"
     r"\d{1,2}[:：点]\d{0,2}")
 """Times without a date, which may also answer 'when'."""
-_SIMILAR = 0.45
-"""The cosine of two words with a similar meaning."""
+_SIMILAR = 0.45  # the cosine of two words with a similar meaning
 AFTER_NUMBER = 40
 """The number of characters after a number that may name the counted things."""
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
@@ -184,15 +163,13 @@ def analyse(question: str) -> Question:
 @cache
 def foreign_forms() -> dict[str, dict[str, re.Pattern[str]]]:
     """Return for each further language its question words by the kind of answer, and its negations as "negated"."""
-    listed: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("question_words.json").read_text("utf-8"))
-
     def compile_form(form: str, language: str) -> re.Pattern[str]:
         # Japanese has no spaces between words, so its forms are also found inside a run of letters.
         whole_words = form if language == "ja" else rf"(?<!\w)(?:{form})(?![\w{MARKS}])"
         return re.compile(whole_words, re.IGNORECASE)
 
     return {language: {kind: compile_form(form, language) for kind, form in forms.items()}
-            for language, forms in listed.items()}
+            for language, forms in _QUESTION_WORDS.items() if language not in {"en", "zh"}}
 
 
 def _foreign(text: str, language: str) -> Expected:
@@ -232,7 +209,8 @@ def _english(text: str) -> tuple[Expected, str]:
                 return expected, word
         if kind := _KINDS.get(kind_of_noun(word)):
             return kind, word
-    asks_for_noun = match is not None and "happen" not in match["phrase"] and _NOUN_FOLLOWS.match(match[0])
+    is_verb = match is not None and "happen" in match["phrase"]  # "What happened in Oslo?"
+    asks_for_noun = match is not None and not is_verb and _NOUN_FOLLOWS.match(match[0])
     expected = "name" if asks_for_noun and noun_words else "text"
     return expected, noun_words[-1] if noun_words else ""
 

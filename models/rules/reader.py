@@ -9,13 +9,7 @@ from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from ...schemas.extraction import (
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-    ExtractionRequest,
-)
+from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.lexicon import words
@@ -45,13 +39,9 @@ _TYPES_OF_KINDS = {
     "award": ("award", "奖项"),
 }
 """The names that schemas use for the type of each kind."""
-_CONFIDENCE = 0.9
-"""The confidence of a fact: the forms are right nine times in ten."""
-_LONGEST_TITLE = 10
-_LONGEST_NAMING_HEADING = 4
-"""The most words of a title, and of a heading that is a name."""
-_CACHED_TEXTS = 512
-"""Titles and headings whose spans are cached: the chunks of a document share them."""
+_CONFIDENCE = 0.9  # the confidence of a fact: the forms are right nine times in ten
+_LONGEST_TITLE, _LONGEST_NAMING_HEADING = 10, 4  # the most words of a title, and of a heading that is a name
+_CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of a document share them
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
 _FILE_NAME = re.compile(r"\.\w{1,5}$|[\\/_]")
@@ -70,22 +60,14 @@ class RulesReader:
     """A reader of chunks. Methods may be called from several threads at once."""
 
     def __init__(self, parser: Parser | None = None) -> None:
-        """Store the parser."""
         self._parser = parser or Parser()
         self._short_spans = lru_cache(_CACHED_TEXTS)(partial(_spans_of, self._parser))
 
     def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Return the entities and facts of each chunk.
+        """Return the entities and facts of each chunk, which depend only on its request, the schema and the models.
 
-        The names of all chunks are recognised in one batch, which is faster.
-
-        Args:
-            requests: the chunks' texts with their documents' titles and the headings above them.
-            schema: the current schema; with an open one, types and labels are those of the general seed.
-
-        Returns:
-            Names as written, in full if the chunk also has a short form. The result for a chunk depends only on its
-            request, the schema and the models.
+        The names of all chunks are recognised in one batch, which is faster. They are as written, in full if the chunk
+        also has a short form. With an open schema, types and labels are those of the general seed.
         """
         titles = [_subject_of_title(request.title, request.document) for request in requests]
         texts = [request.text for request in requests]
@@ -97,14 +79,8 @@ class RulesReader:
                      schema: GraphSchema) -> Extraction:
         """Return the entities and facts of one chunk.
 
-        An entity is admitted if its name is certain, or if it is an end of a fact.
-
-        Args:
-            request: the chunk.
-            title: the subject of its document's title, or "".
-            language: see `cue_language`; in such a language all names found are certain.
-            found: the names and values of the chunk.
-            schema: the current schema.
+        An entity is admitted if its name is certain, or if it is an end of a fact. `title` is the subject of the
+        document's title, or "". In a `language` whose names are found by cues, all names `found` are certain.
         """
         prepared, text = _prepare(schema), request.text
         title_spans = self._short_spans(title, language)
@@ -178,7 +154,7 @@ class _Prepared:
 
     def __init__(self, schema: GraphSchema) -> None:
         """Index the schema, or the general seed if the schema is open."""
-        self._given = schema  # keeps it alive: the cache below uses its id
+        self._given = schema  # keeps it alive: the cache of `_prepare` uses its id
         known = load_schema(OPEN_GUESSES) if schema.open else schema
         self.schema = known
         self._nouns = TypeNouns(known)
@@ -256,14 +232,9 @@ class _Names:
 
     def __init__(self, text: str, found: Sequence[Span], title: str, title_spans: Sequence[Span], *,
                  keyed: bool) -> None:
-        """Store the names.
+        """Store the names and values `found` in the text, and those in the title.
 
-        Args:
-            text: the chunk's text.
-            found: its names and values.
-            title: the subject of the document's title.
-            title_spans: the names and values in the title.
-            keyed: whether the title follows the document's key ("RFC-20: Oslo Pumps"): it is the document's name.
+        With `keyed`, the title follows the document's key ("RFC-20: Oslo Pumps"): it is the document's name.
         """
         self.text = text
         title_is_a_name = [(span.start, span.end) for span in title_spans if span.kind not in VALUES] == [
@@ -272,7 +243,7 @@ class _Names:
         for span in found:
             if span.kind not in VALUES:
                 kinds.setdefault(name_of(text, span), span.kind)
-        body = _body_in_title(title, title_spans)
+        body = _body_in_title(title, title_spans)  # short forms of an organization begin its name
         full_names = {name: body if body.startswith(name) and kind != "person" else _full_name(name, kinds, title)
                       for name, kind in kinds.items()}
         self.mentions = [Mention(span.start, span.end, span.kind, full_names.get(name, name))
@@ -325,12 +296,7 @@ def _full_name(name: str, kinds: Mapping[str, str], title: str) -> str:
     """Return the full form of a person's name, or the name itself if none is certain.
 
     The full form begins or ends with the name. It is the title if that looks like a name, and otherwise the only such
-    name of a person in the chunk.
-
-    Args:
-        name: a name in the chunk.
-        kinds: the kinds of all names of the chunk.
-        title: the subject of the document's title.
+    name of a person in the chunk. `kinds` has all names of the chunk.
     """
     if kinds[name] not in {"person", "name"}:
         return name
@@ -338,8 +304,8 @@ def _full_name(name: str, kinds: Mapping[str, str], title: str) -> str:
     title_words = title.split()
     looks_like_name = len(title_words) <= _LONGEST_NAMING_HEADING and all(
         part[0].isupper() and part[-1] != ":" for part in title_words)
-    if looks_like_name and name != title and _is_short_form(words, title_words) and (
-            len(words) > 1 or title_words[-1] == name):
+    may_be_first_name = len(words) == 1 and title_words[-1:] != [name]  # which others may have, too
+    if looks_like_name and name != title and _is_short_form(words, title_words) and not may_be_first_name:
         return title
     longer_names = [other for other, kind in kinds.items() if kind == "person" and _is_short_form(words, other.split())
                     and other.rpartition(" ")[2].rstrip(".") not in _SUFFIXES_OF_SONS]
@@ -384,10 +350,7 @@ def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
 def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
     """Return True if the words around a name confirm its kind, such as a preposition before a place.
 
-    Args:
-        text: the text.
-        span: the name.
-        place_ends: where the places in the text end; what follows one in a list is a place, too.
+    `place_ends` is where the places in the text end: what follows one in a list is a place, too.
     """
     name = text[span.start : span.end]
     if is_han(name[0]) or is_han(name[-1]):

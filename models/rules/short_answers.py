@@ -55,10 +55,7 @@ _QUESTION_PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|th
 def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
     """Return the words of the answer and the unit that states it, or None if the passages state no certain answer.
 
-    Args:
-        question: the question; one that offers a choice ("X or Y") has no short answer.
-        found: the units, best first.
-        finder: gives the passages.
+    `found` are the units, best first. A question that offers a choice ("X or Y") has no short answer.
     """
     if not found or _CHOICE.search(question.asking):
         return None
@@ -137,7 +134,8 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     """
     text, value_places = best.unit.text, list[tuple[int, int]]()
     asks_for_name = question.expected not in VALUES
-    described = re.match(rf"([^,.;:()\n]{{2,50}}){_apposition_form(question.focus)}", text, re.IGNORECASE)
+    apposition = rf", (?:an?|the) [^,.;]{{0,80}}\b{re.escape(question.focus)}\b"  # ", a company" for "company"
+    described = re.match(rf"([^,.;:()\n]{{2,50}}){apposition}", text, re.IGNORECASE)
     if question.focus and asks_for_name and described:
         return [described[1]]
     for span in best.spans:
@@ -153,20 +151,13 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     return list({canonical_name(text[start:end]): text[start:end] for start, end in value_places}.values())
 
 
-def _apposition_form(noun: str) -> str:
-    """Return a regular expression for an apposition with a noun: ", a private company" for "company"."""
-    return rf", (?:an?|the) [^,.;]{{0,80}}\b{re.escape(noun)}\b"
+
 
 
 def _in_asked_clause(question: Question, text: str, values: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return those values that are in the clause of a Chinese sentence that covers most of the question.
+    """Return those values (start, end) that are in the clause of a Chinese sentence that covers most of the question.
 
     Dates that only bound a period are left out if there are others. Without any value in that clause all are returned.
-
-    Args:
-        question: the question.
-        text: the sentence.
-        values: (start, end) of the values.
     """
     # Later words weigh more: the predicate stands at the end of a question, and says more than its subject.
     weights = {word: position for position, word in enumerate(question.words_of(question.asking), 1)
@@ -220,8 +211,8 @@ def _is_about(question: Question, unit: Unit, passages: Sequence[Passage]) -> bo
         return False
     owner_words = {word for owner in _OWNER.findall(unit.text) for word in question.words_of(owner)}
     other_words = set(question.words_of(_OWNER.sub(" ", unit.text)))
-    asked_only_as_owner = (owner_words - other_words).intersection(question.words_of(question.text))
-    return asked_only_as_owner <= _words_of_names(question)
+    asked_but_only_owners = (owner_words - other_words).intersection(question.words_of(question.text))
+    return asked_but_only_owners <= _words_of_names(question)
 
 
 def _opens_with_name(unit: Unit) -> bool:
@@ -237,9 +228,13 @@ def _opens_with_name(unit: Unit) -> bool:
 def _has_limits(question: Question, text: str) -> bool:
     """Return True if a text has each limiting word of the question, such as "first" or "deputy"."""
     text_words = set(question.words_of(text)) | {word.lower() for word in _LIMITING_WORD.findall(text)}
-    # A limiting word without content words (`words_of` is empty) must be in the text as it stands.
-    return all(word.lower() in text_words or text_words.issuperset(question.words_of(word) or ("",))
-               for word in _LIMITING_WORD.findall(question.asking))
+
+    def is_in_text(word: str) -> bool:
+        """Return True if the text has a word as it stands, or all of its content words if it has any."""
+        content = question.words_of(word)
+        return word.lower() in text_words or (bool(content) and text_words.issuperset(content))
+
+    return all(map(is_in_text, _LIMITING_WORD.findall(question.asking)))
 
 
 def _names_all(question: Question, text: str, passages: Sequence[Passage]) -> bool:
@@ -282,17 +277,13 @@ def _words_of_names(question: Question) -> set[str]:
 def _is_same_clause(question: Question, unit: Unit, at: int, length: int) -> bool:
     """Return False if a Chinese sentence has the question's names only after the clause of a value.
 
-    The value then belongs to another subject.
-
-    Args:
-        question: the question.
-        unit: the sentence.
-        at: where the value begins in it.
-        length: the length of the value.
+    The value, which begins at character `at`, then belongs to another subject.
     """
-    clause_end = next(end for start, end in _clauses(unit.text, [(at, at + length)]) if start <= at < end)
     names = [name for name in question.names if name in unit.text]
-    return question.language != "zh" or not names or any(name in unit.text[:clause_end] for name in names)
+    if question.language != "zh" or not names:
+        return True
+    clause_end = next(end for start, end in _clauses(unit.text, [(at, at + length)]) if start <= at < end)
+    return any(name in unit.text[:clause_end] for name in names)
 
 
 def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
@@ -314,14 +305,9 @@ def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
 
 def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages: Sequence[Passage],
                cell: Cell | None = None) -> tuple[str, Unit] | None:
-    """Return the requested cell of a table row, or None if another row answers the question as well.
+    """Return the requested cell of the row `unit`, or None if another row of its table among `found` answers as well.
 
-    Args:
-        question: the question.
-        unit: the row.
-        found: all units, to compare the row with the others of its table.
-        passages: the passages.
-        cell: the requested cell; by default it is chosen by its header or kind.
+    By default, the requested cell is chosen by its header or kind.
     """
     row = unit.row
     if row is None or (row.cells[0].header == DOCUMENT and cell is None):
@@ -333,6 +319,7 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages:
         return None
     if not _has_limits(question, text) or not _names_all(question, text, passages):
         return None
+    # The rows of documents' metadata are one table, although each is under its own title.
     others = (item.unit.row for item in found if item.unit.row is not None and (
         item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT))
     for other in others:
@@ -402,6 +389,9 @@ def _fits_question(question: Question, cell: Cell) -> bool:
 
 def _figures(text: str) -> set[str]:
     return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
+
+
+
 
 
 def _value_under(row: Row, header: str) -> str:

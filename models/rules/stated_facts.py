@@ -17,42 +17,22 @@ from typing import NamedTuple
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.scripts import has_han
-from .chinese_clauses import ANY_NAME, CHARACTERS, Cell, split_clauses
+from .chinese_clauses import ANY_NAME, CHARACTERS, Cell, marked_text, split_clauses
 from .recognition.spans import VALUES
 
-_FILES = ("sentence_forms.json", "chinese_forms.json")
+_ENGLISH_FILE, _CHINESE_FILE = map(Path(__file__).with_name, ("sentence_forms.json", "chinese_forms.json"))
 _OPENING_QUOTES, _CLOSING_QUOTES = frozenset("\"“«《"), frozenset("\"”»》")
 _PLACEHOLDER = re.compile(r"(?<!\?P)<(?P<kinds>[a-z|]+)(?: (?P<end>head|tail))?>")
 _SUBJECT_OPENING = re.compile(r"(?:Its|The(?= population))(?= )")
 _OPTIONAL_DATE = f"[{CHARACTERS['date']}]?"
 _ADVERBS = "(?:曾经?|现|正式|共同|联合|成功|先后|已经?|便|又|还|也|均|都|主要|开始|如今|一直|长期|才|再|终于|最终)*"
-_BODY = CHARACTERS["organization"]
+
 _CERTAIN_KINDS = {CHARACTERS[kind]: kind for kind in ("organization", "event")}
-_UNTAGGED_NAMES = tuple((kind, re.compile(form.format(
-    H="[一-鿿]", P=CHARACTERS["person"], L=CHARACTERS["location"], O=_BODY, A=ANY_NAME, D=CHARACTERS["date"],
-    N=CHARACTERS["number"])))
-    for kind, form in (
-        ("organization", ("(?:^|(?<=[，。；、与和同向给被由为是{D}])|(?<=收购)(?!了)|(?<=收购了))"
-         "(?!国产|进口|新能源|电动|智能|开源|办公|操作|应用|商业|中央|工业|农业|专业|自由|免费|二手|私家|出租|公共|社交|金融|"
-         "[本该这那其])(?:{H}{{2,4}}?|[{A}])(?:汽车|软件|钢铁|科技|电子|食品|物流|银行|信托|能源|医药|制药|地产|重工|传媒|影业|"
-         "股份|控股|实业|航空|证券|保险|化工|机械|电器|通信|半导体|委员会|航运|餐饮|种业|茶业|酒业|乳业|药业|纸业|矿业|置业|物业|"
-         "纺织|服饰|家居|酒店|包装|制造|生物|玩具|环保|文化|租赁|水务|燃气|百货|造船|照明|光电|农机|渔业)"
-         "(?=$|[，。、的于在与和同向为被由是现共拥生销发推宣成收并创供合主副把对以已终目旗总{D}])")),
-        ("organization", ("^(?:由[^，]{{0,10}}[{P}]|总部(?:位于|设在|在)[{A}]{{1,3}}|(?:隶属于|成立于|创办于)[{A}{D}])"
-         "(?:创[办立建])?的((?![该本这一])[^，。的{A}]{{3,10}})(?=$|[，。])")),
-        ("name", "^(?:位于|坐落[于在]|地处)[{A}]{{1,3}}的((?![该本这一])[^，。的{A}]{{4,10}})(?=$|[，。])"),
-        ("organization", "[{L}](?=(?:隶属|从属|下属)于?[{O}])"),
-        ("organization", ("(?:(?<=创办了)|(?<=收购了)|(?<=并购了)|(?<=兼并了))(?![该本一这那新多两三数几])"
-         "(?:[^的，。；{A}]|[{O}{L}{P}]){{3,12}}(?=$|[，。])")),
-        ("organization", ("(?:(?<=单位[为是])|(?<=部门[为是]))(?![该本一各])(?:{H}|[{A}]){{3,12}}(?=$|[，。])")),
-        ("name", ("(?:^|(?<=[，。；])|(?<=新款)|(?<=[年届]的))"
-         "(?![本该这那其此每各新旧某整所全我你他她它今去]|并|按照?|可以|处以|以每)"
-         "\\w{{2,16}}?(?="
-         "[于在]?{D}?由{H}{{0,8}}[{P}{O}][^，]{{0,6}}(?:开发|研发|研制|设计|发明|撰写|编写|执导|制作)|由{P}(?:负责|领导|管理|主管|牵头)|"
-         "是[{P}{O}](?:开发|研发|研制|设计|发明)的|(?<=奖)(?:被)?(?:授予|颁给|颁发给)了?{H}{{0,8}}[{P}{O}]|"
-         "(?:耗资|造价|售价|定价|票价|价格|每[月年日次张套台件人])(?:收费)?[为是]?约?{N}|[于在]?{D}(?:正式)?上市)")),
-        ("event", ("(?:^|(?<=[，。；]))(?![该本这那此每各])(?:{H}|[{A}]){{1,10}}?"
-         "(?:[奥亚]运会|运动会|博览会|论坛|大会|峰会|锦标赛|电影节|战役|起义|战争)(?=[于在]?{D})"))))
+_LETTERS = {"H": "[一-鿿]", "P": CHARACTERS["person"], "L": CHARACTERS["location"], "O": CHARACTERS["organization"],
+            "A": ANY_NAME, "D": CHARACTERS["date"], "N": CHARACTERS["number"]}
+"""What the letters in angle brackets stand for in the forms of names."""
+_UNTAGGED_NAMES = tuple((kind, re.compile(re.sub("<([A-Z])>", lambda match: _LETTERS[match[1]], form)))
+                        for kind, form in json.loads(_CHINESE_FILE.read_text("utf-8"))["names"])
 """The names in clauses that no tagger finds: companies without "公司", and what somebody makes, heads or receives."""
 _HONORIFIC = re.compile(f"(?<={CHARACTERS['person']})(?:教授|院士|博士|先生|女士|同志|医生|老师|律师)")
 _PRIZE = "(?P<tail>[^，的了《》、和]{1,20}(?:奖|奖章|勋章|奖项))"
@@ -102,13 +82,15 @@ class Pattern(NamedTuple):
 def load_forms() -> tuple[Pattern, ...]:
     """Return the forms of both files, with their parts inserted."""
     patterns = list[Pattern]()
-    for file in _FILES:
-        content = json.loads(Path(__file__).with_name(file).read_text("utf-8"))
+    for file, is_clause in ((_ENGLISH_FILE, False), (_CHINESE_FILE, True)):
+        content = json.loads(file.read_text("utf-8"))
         for entry in content["forms"]:
-            for part, expression in [*content["parts"].items()] * 2:  # parts may have parts
-                entry["form"] = entry["form"].replace(f"<{part}>", expression)
-            patterns.append(Pattern(tuple(entry["says"]), entry["form"], tuple(map(tuple, entry["examples"])),
-                                    aside="aside" in entry, clause=file == _FILES[-1]))
+            form = entry["form"]
+            for _ in range(2):  # parts may contain parts
+                for part, expression in content["parts"].items():
+                    form = form.replace(f"<{part}>", expression)
+            patterns.append(Pattern(tuple(entry["says"]), form, tuple(map(tuple, entry["examples"])),
+                                    aside="aside" in entry, clause=is_clause))
     return tuple(patterns)
 
 
@@ -141,13 +123,9 @@ class FactForms:
 
     def find(self, text: str, mentions: Sequence[Mention], sentences: Sequence[tuple[int, int]],
              subject: Mention | None) -> Iterator[Stated]:
-        """Find the facts of a text.
+        """Yield the facts of a text's sentences, given as (start, end); its names and values are ascending.
 
-        Args:
-            text: the text.
-            mentions: the names and values of the text, ascending.
-            sentences: (start, end) of the sentences of the text.
-            subject: the subject of the text; pronouns and "the company" at the beginning of a sentence refer to it.
+        Pronouns and "the company" at the beginning of a sentence refer to the `subject` of the text.
         """
         for start, end in sentences:
             if text[end - 1] in "?？":
@@ -157,7 +135,7 @@ class FactForms:
                 yield from self._facts_of_clauses(cells, subject, start, end)
                 continue
             cells = _mark_mentions(text, start, end, mentions, subject)
-            marked = "".join(character for character, _ in cells)
+            marked = marked_text(cells)
             for label, form in self._forms:
                 for match in form.finditer(marked):
                     head, tail = ("".join(words for _, words in cells[slice(*match.span(group))])
@@ -173,7 +151,7 @@ class FactForms:
         kind = subject.kind if subject else ""
         referent = (CHARACTERS[kind], subject.name) if subject and kind in CHARACTERS else None
         for clause in split_clauses(cells, referent, kind):
-            marked = "".join(character for character, _ in clause)
+            marked = marked_text(clause)
             dates = [words for character, words in clause if character == CHARACTERS["date"]]
             for label, form, kinds, aside in self._clause_forms:
                 match = form.match(marked)
@@ -188,15 +166,9 @@ class FactForms:
 
 def _end_names(clause: Sequence[Cell], match: re.Match[str], end: str,
           kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the names at an end of a fact, each with the kind that the form gives it, or "" if it gives none.
+    """Yield the names at the "head" or "tail" of a fact, each with the kind that the form gives it, or "" for none.
 
-    An end that is no name in the form, or the name of an award, is yielded as one text.
-
-    Args:
-        clause: the clause.
-        match: the match of the form with the clause.
-        end: "head" or "tail".
-        kinds: the kinds of the form's ends.
+    An end that is no name in the form (`kinds` lacks it), or the name of an award, is yielded as one text.
     """
     end_cells = clause[slice(*match.span(end))]
     if kinds.get(end, "award") == "award":
@@ -209,7 +181,7 @@ def _end_names(clause: Sequence[Cell], match: re.Match[str], end: str,
 
 
 def _compile(form: str, *, aside: bool) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return the regular expression of a clause's form, and the kind of each end that is a name or a value.
+    """Return the regular expression of a clause's form, and the first kind of each end that is a name or a value.
 
     An optional date and adverbs are inserted after the first name. Unless `aside`, lists may replace names.
     """
@@ -249,10 +221,10 @@ def _mark_untagged(cells: list[Cell]) -> list[Cell]:
     """
     # Replacements shift what follows, so the last match of a form is replaced first.
     for kind, form in _UNTAGGED_NAMES:
-        for match in reversed([*form.finditer("".join(character for character, _ in cells))]):
+        for match in reversed([*form.finditer(marked_text(cells))]):
             name_cells = slice(*match.span(match.lastindex or 0))
             cells[name_cells] = [(CHARACTERS[kind], "".join(words for _, words in cells[name_cells]))]
-    for match in reversed([*_HONORIFIC.finditer("".join(character for character, _ in cells))]):
+    for match in reversed([*_HONORIFIC.finditer(marked_text(cells))]):
         del cells[slice(*match.span())]
     return cells
 

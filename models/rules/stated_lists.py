@@ -15,8 +15,7 @@ _LEAST_SHARE, _LEAST_WORD_CERTAINTY = 0.6, 0.4
 """The share of the question's words that the text above a list must cover for its items to be the answer, and the
 least certainty of each word.
 """
-_UNITS_SEARCHED = 30
-"""How many units are looked at, best first."""
+_UNITS_SEARCHED = 30  # how many units are looked at, best first
 _MOST_ITEMS, _LONGEST_LIST = 12, 300
 _TRAILING_MARKS = " \t;；,，。."
 _COUNT_QUESTION = re.compile(r"几[名位个人家条项](?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")

@@ -24,8 +24,7 @@ _DATE_HEADER = re.compile(
     r"\b(?:born|birth|built|made|founded|opened|started?|since|from|joined|came|arrived|year|date)\b",
     re.IGNORECASE)
 _ROWS_SHOWN = 3
-_LARGEST_GAP = 8
-"""The most characters between two parts of one table: only line breaks, no row."""
+_LARGEST_GAP = 8  # the most characters between two parts of one table: only line breaks, no row
 
 _Cells = tuple[Cell, ...]
 _Value = Callable[[str], tuple[float, ...] | None]
@@ -33,23 +32,17 @@ _Value = Callable[[str], tuple[float, ...] | None]
 
 def find_extreme(question: Question, units: Sequence[Unit], passages: Sequence[Passage],
                  ) -> tuple[str, str, Sequence[Unit]] | None:
-    """Return the row with the largest or smallest value in the column that a question compares by, or None.
+    """Return the answer to "Which boat is the oldest?" or "Which boat has the most passengers?", or None.
 
-    A superlative needs the whole table: a row that is missing between two passages may have a larger value.
-
-    Args:
-        question: "Which boat is the oldest?", "Which boat has the most passengers?".
-        units: the units of the passages; a table consists of the rows with one heading and one first header.
-        passages: the passages.
-
-    Returns:
-        The first cells of the winning rows, a line with the best values, and their rows.
+    It is the first cells of the rows with the largest or smallest value in the column that the question compares by, a
+    line with the best values, and their rows. A table consists of the rows with one heading and one first header. A
+    superlative needs the whole table: a row that is missing between two passages may have a larger value.
     """
     degree = _DEGREE_WORD.search(question.text)
     if degree is None or question.expected in {"number", "reason", "polar"}:
         return None
     if (degree["word"] or "").lower().endswith("er") and not _COMPARISON.search(question.text):
-        return None  # 'member' is not a comparative
+        return None  # a word such as "member" is a comparative only beside "or" or "than"
     tables: dict[tuple[str, str], dict[_Cells, Unit]] = {}
     for unit in units:
         if unit.row is not None and unit.row.cells[0].header != DOCUMENT:
@@ -73,11 +66,12 @@ def _is_whole(units: Iterable[Unit], passages: Sequence[Passage]) -> bool:
     for unit in units:
         first_rows[unit.passage] = min(first_rows.get(unit.passage, unit), unit, key=lambda one: one.start)
     parts = sorted((passages[number - 1].document, passages[number - 1].start, number) for number in first_rows)
-    document, end, number = parts[0]
+    document, first_start, number = parts[0]
     first = passages[number - 1]
     begins_with_row = not first.text[:first_rows[number].start].strip()
-    if end > _LARGEST_GAP and not first.heading and begins_with_row:
+    if first_start > _LARGEST_GAP and not first.heading and begins_with_row:
         return False
+    end = first_start
     for other, start, number in parts:
         if other != document or start > end + _LARGEST_GAP:
             return False

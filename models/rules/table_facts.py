@@ -26,8 +26,7 @@ from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
 from .metadata_facts import facts_of_metadata
 from .useful_rows import useful_rows
 
-_LONGEST_VALUE = 200
-"""The longest cell that is a value; a longer one is prose for the reasoner."""
+_LONGEST_VALUE = 200  # the longest cell that is a value; a longer one is prose for the reasoner
 _NOUNS = {
     "person": "employee staff customer contact member attendee participant speaker author owner 员工 姓名 人员 客户",
     "organization": "supplier vendor client partner manufacturer employer publisher 供应商 客户单位 制造商 厂家",
@@ -36,8 +35,7 @@ _NOUNS = {
     "location": "plant office warehouse branch store 城市 地址 工厂",
 }
 """The headers of columns and lists of things, by the type that schemas have for them."""
-_HEADER_ENDINGS = (" name", " title", "名称", "姓名")
-"""The endings that a header adds to the noun for its cells."""
+_HEADER_ENDINGS = (" name", " title", "名称", "姓名")  # the endings that a header adds to the noun for its cells
 _TIME_HEADERS = frozenset(label_key(header) for header in (
     "year", "fiscal year", "financial year", "quarter", "month", "date", "period", "as of", "since", "from",
     "valid from", "until", "valid until",
@@ -45,8 +43,7 @@ _TIME_HEADERS = frozenset(label_key(header) for header in (
 """The headers of columns that say when the rest of a row holds."""
 _BOUND_HEADER = re.compile(r"since|from|until|至$", re.IGNORECASE)
 """Headers without which a cell would say another time: "until: 2020" is not "2020"."""
-_NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")
-"""What lists, prompts and addresses contain."""
+_NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")  # what lists, prompts and addresses contain
 _LIST_SEPARATOR = "、"
 _AMBIGUOUS_HEADERS = words(
     "network label labels item items notes note order host term head status series part arm unit method")
@@ -55,7 +52,7 @@ _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in n
 
 
 def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document: str = "") -> tuple[Extraction, str]:
-    """Return the facts of the rows of a chunk.
+    """Return the facts of the rows of a chunk, each with its row as evidence, and the text without these rows.
 
     Args:
         text: the chunk's text.
@@ -63,9 +60,6 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
         heading: the headings above the chunk, outermost first.
         schema: the schema whose types and relations are compared with headers.
         document: the document's name in the graph.
-
-    Returns:
-        The facts, each with its row as evidence, and the text without the rows that were read.
     """
     rows = list(find_rows(text))
     found = facts_of_rows(rows, text, title, heading, schema, document=document)
@@ -169,15 +163,14 @@ def _distinguishing_columns(rows: Iterable[Row]) -> dict[Cell, str]:
 
 
 def _condition(row: Row, header: str, time: str, distinguishing: str) -> str:
-    """Return when and with what a value of a row holds, such as "2020; type: cold".
+    """Return when and with what the value under a `header` holds, such as "2020; type: cold".
 
-    Args:
-        row: the row.
-        header: the header of the value.
-        time: when the row holds.
-        distinguishing: the column by which the rows of one subject differ, or "".
+    `distinguishing` is the column by which the rows of one subject differ, or "".
     """
-    qualifiers = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == distinguishing != header)
+    if header == distinguishing:
+        return time
+    qualifiers = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == distinguishing)
+    # What says when is no qualifier: it would be read as a time.
     return "; ".join(filter(None, [time, *(one for one in qualifiers if split_qualifiers(one)[1])]))
 
 
@@ -217,8 +210,8 @@ def _is_time(header: str) -> bool:
 class _Column(NamedTuple):
     """A column of entities.
 
-    `label` is the relation between the row and the entities, `backward` tells whether it leads from them to the row,
-    and `type` is their type, or "" if it is not known.
+    `label` is the relation between the row and the entities; with `backward` it leads from them to the row. `type` is
+    their type, or "" if it is not known.
     """
 
     label: str
@@ -262,12 +255,8 @@ class _SchemaHeaders:
     def type_of_rows(self, header: str, above: Sequence[str]) -> tuple[str, bool]:
         """Return the type of the rows' subjects, and whether it is known.
 
-        It is given by the header of their column, else by the headings above. Otherwise it is not known, and the
-        schema's most general type is returned, or the header if the schema is open or has none.
-
-        Args:
-            header: the header of the rows' first column.
-            above: the headings above the rows, nearest first.
+        It is given by the header of their first column, else by the headings above, nearest first. Otherwise it is not
+        known, and the schema's most general type is returned, or the header if the schema is open or has none.
         """
         # A heading names the things below it in the plural: the rows below "Specification" are no documents.
         plurals = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
@@ -275,7 +264,7 @@ class _SchemaHeaders:
         nouns = plurals if is_ambiguous else [header, *plurals]
         known = next(filter(None, map(self._type, nouns)), "")
         default = header if self._schema.open else self.last_resort or header
-        return known or default, bool(known) and known != default
+        return known or default, bool(known) and known != default  # the most general type says nothing
 
     def relation(self, header: str, row_type: str) -> _Column | None:
         """Return the column of entities that a header means, or None if its cells are values.

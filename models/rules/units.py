@@ -15,8 +15,7 @@ from ...text.table_rows import Row, find_rows
 
 LONGEST_QUOTE = 400
 """The width in columns to which a quote is extended by adjacent sentences; a Chinese character has two columns."""
-_LONGEST_LIST = 600
-"""The width in columns up to which a list is quoted whole."""
+_LONGEST_LIST = 600  # the width in columns up to which a list is quoted whole
 _HORIZONTAL_RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")
 _ITEM = re.compile(rf"{LIST_MARK.pattern}\S")
 _LABEL = re.compile(r"(?:\d{1,3}[.)]\s{1,3})?(?:\*\*([^*\n]{1,80})\*\*|"
@@ -101,8 +100,8 @@ class Unit:
         """The start and end in the passage of the quote to show for the unit.
 
         A row is shown alone, and a short list as a whole. A unit that answers a question of the text begins with the
-        question. Any other unit is extended by adjacent sentences up to
-        `LONGEST_QUOTE`, first within its paragraph and then within its section.
+        question. Any other unit is extended by adjacent sentences up to `LONGEST_QUOTE`, first within its paragraph
+        and then within its section.
         """
         start, end, listed = self.start, self.end, self._list()
         if self.row is not None:
@@ -127,10 +126,7 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
     """Return the sentences and rows of a passage in order.
 
     Left out are markup, questions above their answers, and headings; a heading that states a figure is a unit.
-
-    Args:
-        number: the passage's number in the context, from 1.
-        passage: the passage.
+    `number` is that of the passage in the context, from 1.
     """
     text = passage.text
     rows = {row.start: row for row in find_rows(text)}
@@ -151,7 +147,7 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
         if _is_question_line(text, start, end):
             last_question_has_answer = bool(found) and found[-1].start > asked_at
             if asked_at >= 0 and not last_question_has_answer:
-                add(asked_at, asked_at + len(asked), heading)
+                add(asked_at, asked_at + len(asked), heading)  # a question without an answer is a unit
             asked, asked_at, block, section, label = part, start, block + 1, section + 1, ""
             continue
         if part.startswith("#"):

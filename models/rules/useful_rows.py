@@ -7,10 +7,8 @@ from ...text.lexicon import words
 from ...text.quantities import parse_number
 from ...text.table_rows import DOCUMENT, NUMBER_OF, Cell, Row
 
-_PLACEHOLDER_OR_CODE = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")
-"""A placeholder, or code as a whole."""
-_DEFAULT_HEADER = re.compile(r"Column \d{1,4}\Z")
-"""The header of a column that has none in its document."""
+_PLACEHOLDER_OR_CODE = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")  # a placeholder, or code as a whole
+_DEFAULT_HEADER = re.compile(r"Column \d{1,4}\Z")  # the header of a column that has none in its document
 _CONSTANT = re.compile(r"(?:[A-Z]{2,20}(?:_[A-Z]{2,20})+|[A-Z]{12,20})\Z")
 """A constant of a program, such as YES_NO or SUBQUESTIONS."""
 _MARKUP = re.compile(r"<(?:[!/]|(?:br|p|b|i|em|strong|span|div|img|a|u|li|ul|ol|sup|sub|code|font)\b)[^<>]{0,500}>|"
@@ -36,22 +34,22 @@ _NAME_HEADERS = words("title name task item 名称 标题")
 _LABEL_HEADERS = words("field parameter param key variable property attribute argument arg column 字段 参数 属性")
 """Headers of columns of labels: a common noun in them names something only with its header, "Field: nonce"."""
 _COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
-_LONGEST_HEADER, _LONGEST_NAME = 8, 14
-"""The most words of a header, and of a name."""
+_LONGEST_HEADER, _LONGEST_NAME = 8, 14  # the most words of a header, and of a name
 
 
 def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows that state something of a subject, without the cells that state nothing.
 
-    If the first column only groups the rows ("Status"), a column of names is moved in front of it.
+    If the first column only groups the rows ("Status") or states nothing, a column of names comes first.
     """
     for row in rows:
-        if row.cells[0].header == DOCUMENT:  # a title may be its summary, too: no merged cells
+        if row.cells[0].header == DOCUMENT:  # fields of a document: no merged cells or numbered rows
             yield row
             continue
         cells = list(_stating_cells(row))
         first = cells[0] if cells else None
-        if first is not None and (first.header.lower() in _GROUP_HEADERS or first.header != row.cells[0].header):
+        states_nothing_first = first is not None and first.header != row.cells[0].header  # such as a row's number
+        if first is not None and (first.header.lower() in _GROUP_HEADERS or states_nothing_first):
             name_cell = next((cell for cell in cells if set(cell.header.lower().split()) & _NAME_HEADERS), None)
             if name_cell is not None:
                 cells = [name_cell, *(cell for cell in cells if cell is not name_cell)]

@@ -26,11 +26,7 @@ _Words = Sequence[re.Match[str]]
 
 
 def find_cased_names(text: str, language: str, title: str) -> list[Span]:
-    """Find the names of a text in a script with capitals.
-
-    Returns:
-        The names, ascending and without overlaps. A name whose kind is not known is of the kind "name".
-    """
+    """Return the names of a text in a script with capitals, ascending and without overlaps; "name" is no known kind."""
     cues = cues_of(language)
     runs = ((words, first, stop) for start, end in split_sentences(text)
             for words in [list(_WORD.finditer(text, start, end))] for first, stop in _runs(words, text, language, cues))
@@ -79,6 +75,7 @@ def _name_with_kind(words: _Words, first: int, stop: int, text: str, language: s
     first_word_kind, is_single = cues.kind_of(words[first][0]), stop - first == 1
     word_before = words[first - 1][0] if first else ""
     if first_word_kind and first_word_kind not in {"person", "town"}:
+        # "Nordsee" is a name by itself; "Universität" and "ein Bergsee" are not.
         is_compound = words[first][0].casefold() not in cues.nouns and not (first and cues.has("a", word_before))
         is_common_noun = language == "de" and first_word_kind != "location"  # "der Verein", "Werkbank"
         return None if is_single and (is_common_noun or not is_compound) else Span(begin, end, first_word_kind)

@@ -39,8 +39,7 @@ _COMMON_NOUNS = words(
     "地区 城市 全国 全球 世界 国内 国外 海外 当地")
 _SITE_ENDINGS = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
-_SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")
-"""The part of a place that is not its name: 浙江省 in 浙江省东部."""
+_SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")  # 东部 in 浙江省东部
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
 _NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险", "证书")
 """Endings of common nouns that the tagger labels as organizations."""
@@ -52,13 +51,7 @@ _LONGEST_PLAIN_PLACE = 3
 
 def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
                        masked: Sequence[tuple[int, int]]) -> list[Place]:
-    """Return the places of the names in Chinese sentences, in order and without overlaps.
-
-    Args:
-        text: the text.
-        sentences: (start, end) of its Chinese sentences.
-        masked: (start, end) of parts that are not searched.
-    """
+    """Return the names in Chinese sentences outside the `masked` parts, in order and without overlaps."""
     if not sentences:
         return []
     found: list[Place] = []
@@ -130,8 +123,8 @@ def _name_end(words: Sequence[Word], at: int) -> int:
             words[stop].end - words[at].start <= _LONGEST_NAME):
         stop += 1
         last = words[stop - 1].text
-        ends_in_trade = words[at].tag == "ORG" and stop == end + 1 and last in _TRADES and all(
-            word.tag not in _NOUN_TAGS for word in words[stop : stop + 1])  # not 国务院教育行政部门
+        is_before_noun = any(word.tag in _NOUN_TAGS for word in words[stop : stop + 1])  # 国务院教育行政部门
+        ends_in_trade = words[at].tag == "ORG" and stop == end + 1 and last in _TRADES and not is_before_noun
         if not is_complete and (last.endswith(_BODY_ENDINGS) or last in _SITE_NOUNS or ends_in_trade):
             end = stop
     if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
@@ -142,8 +135,9 @@ def _name_end(words: Sequence[Word], at: int) -> int:
 
 
 def _is_next(word: Word, other: Word) -> bool:
-    """Return True if no space separates two words; a space between a Latin and a Chinese word is allowed."""
-    return other.start - word.end <= (word.text[-1].isascii() and not other.text[0].isascii())
+    """Return True if no space separates two words; one space between a Latin and a Chinese word is allowed."""
+    is_latin_before_chinese = word.text[-1].isascii() and not other.text[0].isascii()
+    return other.start - word.end <= int(is_latin_before_chinese)
 
 
 def _kind_of_words(words: Sequence[Word]) -> str:

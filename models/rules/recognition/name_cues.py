@@ -81,11 +81,6 @@ def occurrences(text: str, title: str, cues: Cues) -> list[Span]:
     """Return the places in a text of its title, and of names that the title has in 「」.
 
     The title is searched without its article. Its kind is that of a noun in it, or "name".
-
-    Args:
-        text: the text.
-        title: the subject of the text, or "".
-        cues: the cues of its language.
     """
     name = _ARTICLE.sub("", title.strip())
     if len(name.split()) > _LONGEST_TITLE:

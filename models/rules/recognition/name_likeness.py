@@ -21,8 +21,7 @@ _TYPICAL_THINGS = words(
     "project policy group system service price network general product data software market office public")
 _LEAST_CLOSENESS = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
 """How much closer a common word, and a rare one, must be to names than to things, as a difference of cosines."""
-_LEAST_OF_ACRONYM = 0.1
-"""How much closer an acronym must be."""
+_LEAST_OF_ACRONYM = 0.1  # how much closer an acronym must be
 _LEAST_OF_PERSON = -0.045
 """The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
 
@@ -31,18 +30,20 @@ _LEAST_OF_PERSON = -0.045
 def may_be(kind: str, name: str) -> bool:
     """Return True if the words of a name are used like names of a kind, or are spelled as no common word is.
 
-    Args:
-        kind: "person", "location" or "organization".
-        name: words with capitals.
+    The kind is "person", "location" or "organization".
     """
     parts = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
     if kind == "person":
+        first_and_last = [_closeness(word, kind) for word in (*parts[:1], *parts[-1:])]
         # A rare word, which the model hardly knows, does not speak against a person.
-        ends = [max(closeness, 0.0) if is_rare_word else closeness
-                for closeness, is_rare_word in (_closeness(word, kind) for word in (*parts[:1], *parts[-1:]))]
+        ends = [max(closeness, 0.0) if is_rare_word else closeness for closeness, is_rare_word in first_and_last]
         return bool(ends) and sum(ends) / len(ends) > _LEAST_OF_PERSON
-    return any(_is_spelled_like_name(word) or closeness > _LEAST_CLOSENESS[kind][is_rare_word]
-               for word in parts for closeness, is_rare_word in [_closeness(word, kind)])
+
+    def is_close(word: str) -> bool:
+        closeness, is_rare_word = _closeness(word, kind)
+        return closeness > _LEAST_CLOSENESS[kind][is_rare_word]
+
+    return any(_is_spelled_like_name(word) or is_close(word) for word in parts)
 
 
 def is_nearer(kind: str, other: str, name: str) -> bool:

@@ -10,8 +10,7 @@ from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 _CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if letter.isupper())
 _PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"
          rf"(?:\.(?=[{_CAPITALS}]))?)")
-_LONGEST_RUN = 15
-"""The most words of a run after the first one."""
+_LONGEST_RUN = 15  # the most words of a run after the first one
 _RUN = re.compile(rf"{_PART}(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
 _WORD = re.compile(r"[\w’'.&-]+")
 _OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
@@ -34,20 +33,17 @@ class NameRuns:
     """The runs of capitalised words of a text."""
 
     def __init__(self, text: str, barriers: Sequence[tuple[int, int]], title: str = "") -> None:
-        """Find the runs.
+        """Find the runs; `barriers` are (start, end) of words that are not part of names, such as peoples and dates.
 
-        Args:
-            text: the text.
-            barriers: (start, end) of words that are not part of names, such as peoples and dates.
-            title: the subject of the text. Its words are names even at the beginning of a sentence, where any word has
-                a capital.
+        The words of the title are names even at the beginning of a sentence, where any word has a capital.
         """
         self._text = text
         self._title_words = frozenset(title.split())
         self._barred = {at for start, end in barriers for at in range(start, end)}
+        # The run that each character is in.
         self._run_of = {at: match.span() for match in _RUN.finditer(text) for at in range(*match.span())}
 
-    def several(self) -> Iterator[tuple[int, int]]:
+    def of_several_words(self) -> Iterator[tuple[int, int]]:
         """Yield the (start, end) of runs of at least two words.
 
         The first word of a sentence is cut off, and so are words that do not begin or end names, such as roles.
@@ -122,7 +118,8 @@ class NameRuns:
         Without such a capitalised noun before "of" it is `start`. Several words before "of" count only if the last one
         is a noun for a type.
         """
-        of_match = next((m for m in _OF.finditer(self._text, max(0, start - 9), start) if m.end() == start), None)
+        before = max(0, start - len(" of the "))
+        of_match = next((m for m in _OF.finditer(self._text, before, start) if m.end() == start), None)
         run = self._run_of.get(of_match.start() - 1) if of_match else None
         if of_match is None or run is None:
             return start

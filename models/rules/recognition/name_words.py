@@ -6,26 +6,21 @@ rest.
 
 from ....text.lexicon import words
 
-CALENDAR = words(
-    "january february march april may june july august september october november december "
-    "jan feb mar apr jun jul aug sep sept oct nov dec "
-    "monday tuesday wednesday thursday friday saturday sunday bc bce ad ce"
-)
+CALENDAR = words("january february march april may june july august september october november december jan feb mar "
+                 "apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday bc bce "
+                 "ad ce")
 """Capitalised words of time, which are not names."""
 
-ROLES = words(
-    "president chairman chairwoman chancellor premier minister governor mayor secretary ambassador director "
-    "ceo cfo cto coo chief head captain coach general senator representative professor dean emperor king queen "
-    "pope vice deputy prime sir dr mr mrs ms prof lord lady prince princess saint judge justice sergeant "
-    "lieutenant colonel major admiral commander bishop cardinal rabbi father brother sister "
-    "congressman congresswoman senator democrat republican"
-)
+ROLES = words("president chairman chairwoman chancellor premier minister governor mayor secretary ambassador director "
+              "ceo cfo cto coo chief head captain coach general senator representative professor dean emperor king "
+              "queen pope vice deputy prime sir dr mr mrs ms prof lord lady prince princess saint judge justice "
+              "sergeant lieutenant colonel major admiral commander bishop cardinal rabbi father brother sister "
+              "congressman congresswoman senator democrat republican")
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
-POSTS = words(
-    "director directors chairperson chairman chairwoman chair officer officers secretary treasurer president "
-    "manager managers editor editors maintainer maintainers contributor contributors developer developers member "
-    "members coordinator representative commissioner employee employees supplier suppliers vendor")
+POSTS = words("director directors chairperson chairman chairwoman chair officer officers secretary treasurer president "
+              "manager managers editor editors maintainer maintainers contributor contributors developer developers "
+              "member members coordinator representative commissioner employee employees supplier suppliers vendor")
 """The last words of posts, which no person is called."""
 
 THINGS = words(
@@ -36,10 +31,8 @@ THINGS = words(
 OF_ANY_KIND = words("member members founder owner leader winner model partner participant host supplier")
 """Nouns for persons that are also said of other things: "Norway is a member of"."""
 
-PREPOSITIONS = words(
-    "of in on at by for from with to into through under over against after before between during near within "
-    "along across about as via onto upon toward towards behind around"
-)
+PREPOSITIONS = words("of in on at by for from with to into through under over against after before between during near "
+                     "within along across about as via onto upon toward towards behind around")
 CHINESE_SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟"
     "姜崔谭陆范汪廖石金韦贾夏付方邹熊白孟秦邱侯江尹薛闫段雷龙黎史陶贺毛郝顾龚邵万覃武钱戴严莫孔向常汤葛屠鲁萧"

@@ -31,11 +31,7 @@ _SHORTEST_WITH_STOP = 2
 
 
 def find_names(text: str) -> list[Place]:
-    """Find the names in a text.
-
-    Returns:
-        (start, end) of each name, ascending and without overlaps, without quotation marks.
-    """
+    """Return the (start, end) of the names in a text, ascending and without overlaps and quotation marks."""
     places = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]
     if language_of(text) == "zh":
         places.extend((start, end) for start, end, _ in find_chinese_names(text, [(0, len(text))], []))
@@ -45,7 +41,7 @@ def find_names(text: str) -> list[Place]:
     places.extend(place for place in runs if language != "de" or " " in text[slice(*place)])
     names: list[Place] = []
     for start, end in places:
-        if all(end <= other_start or start >= other_end for other_start, other_end in names):
+        if all(end <= other_start or start >= other_end for other_start, other_end in names):  # the first one counts
             names.append((start, end))
     return sorted(names)
 
@@ -61,9 +57,7 @@ def names_in(text: str) -> tuple[str, ...]:
 def _capital_runs(text: str, functions: frozenset[str]) -> Iterator[Place]:
     """Yield the (start, end) of runs of capitalised words, which may contain 'of', 'de' and similar words.
 
-    Args:
-        text: the text.
-        functions: function words of its language, which belong to no name.
+    `functions` are the function words of the text's language, which belong to no name.
     """
     run: list[re.Match[str]] = []
     links: list[re.Match[str]] = []  # link words after the run, which belong to it if a capitalised word follows

@@ -7,18 +7,14 @@ from ....text.lexicon import words
 
 _LINE = re.compile(r"^[^\n]+$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"[ \t]{0,20}\|")
-_UNNAMED_CELLS = re.compile(r"Column \d{1,4}: ")
-"""Cells of a sheet without headers."""
+_UNNAMED_CELLS = re.compile(r"Column \d{1,4}: ")  # cells of a sheet without headers
 _FENCED = re.compile(r"^ {0,3}(?P<fence>```|~~~).*?(?:^ {0,3}(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"(?<!`)(?P<marks>`{1,2})(?!`)[^`\n]{1,200}(?P=marks)(?!`)")
-"""Words of a program in a sentence."""
+_INLINE = re.compile(r"(?<!`)(?P<marks>`{1,2})(?!`)[^`\n]{1,200}(?P=marks)(?!`)")  # words of a program in a sentence
 _CODE = re.compile(r"[;{}]\s*$|[=!<>:+-]=|=>|->|&&|[a-z_]\((?!e?s\))[\w, ]*\)|^\s*[\w.\[\]]{1,60}(?:: ?\w{1,40})? = |"
                    r"^\s*(?:def|class|return|import|const|let|var|function|fn|struct|#include|//|/\*)(?!\w)")
 """What a line of a program has, and a sentence has not."""
-_SYMBOL_WORD = re.compile(r"[A-Z]+|[^\W\d]*\d\w*")
-"""A word of assembler, a constant or a number."""
-_SYMBOL_SHARE = 0.8
-"""A line with a larger share of such words is no sentence."""
+_SYMBOL_WORD = re.compile(r"[A-Z]+|[^\W\d]*\d\w*")  # a word of assembler, a constant or a number
+_SYMBOL_SHARE = 0.8  # a line with a larger share of such words is no sentence
 _HEADING = re.compile(r"[ \t]{0,20}(?:#{1,6}[ \t]|[=~_*-]{3,80}[ \t]{0,20}$|</?\w{1,20}[^>\n]{0,300}>)")
 _GREETING = re.compile(
     r"[ \t]{0,20}(?:(?:dear|hi|hello|hey)\b[^.\n]{0,60}[,!:]?$|(?:good (?:morning|afternoon|evening))\b[^.\n]{0,60}$"
@@ -26,9 +22,8 @@ _GREETING = re.compile(
     r"cheers|thanks|thank you|many thanks|all the best|respectfully|cordially|see you)\b[^.\n]{0,40}[,!]?$)",
     re.IGNORECASE)
 _BAR_SEPARATOR = re.compile(r" [|»›•·>] ")
-_MENU_WORDS = words(
-    "home login logout contact contacts about products services imprint privacy search menu sitemap careers "
-    "blog news help support faq skip back next previous")
+_MENU_WORDS = words("home login logout contact contacts about products services imprint privacy search menu sitemap "
+                    "careers blog news help support faq skip back next previous")
 _ADDRESS = re.compile(r"https?://\S{1,500}|www\.\S{1,500}|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}")
 _TAG = re.compile(r"<[^<>\n]{1,300}>")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")

@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["VALUES", "Span", "cue_language", "find_spans", "name_of"]
 
 _HAN = re.compile(f"[{CJK}]")
-_LONGEST_REPEATED_TITLE = 12
-"""The most characters of a Chinese title whose repetitions in the text are names."""
-_HAN_SHARE = 0.15
-"""The share of Han characters above which a sentence is read as Chinese."""
+_LONGEST_REPEATED_TITLE = 12  # the most characters of a Chinese title whose repetitions in the text are names
+_HAN_SHARE = 0.15  # the share of Han characters above which a sentence is read as Chinese
 
 
 def cue_language(text: str, parser: Parser, above: str = "") -> str:
@@ -48,19 +46,15 @@ def cue_language(text: str, parser: Parser, above: str = "") -> str:
 
 def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = (),
                languages: Sequence[str] | None = None) -> list[list[Span]]:
-    """Find the names, dates and quantities of texts.
+    """Return the names, dates and quantities of each text, ascending and without overlaps.
+
+    The texts go through the recogniser in one batch, which is faster, but the spans of a text do not depend on others.
 
     Args:
-        texts: any texts. They go through the recogniser in one batch, which is faster, but the spans of a text do not
-            depend on the others.
+        texts: any texts.
         parser: loads the pipelines of the texts' languages.
         titles: the subject of each text, if known; its occurrences in the text are names.
-        languages: what `cue_language` returns for each text, or for a longer text that it is a part of. By default it
-            is called for each text.
-
-    Returns:
-        The spans of each text, ascending and without overlaps. A name may contain a line break only if a sentence is
-        wrapped there; see `name_of`.
+        languages: what `cue_language` returns for each text (the default), or for a longer text that it is a part of.
     """
     if languages is None:
         languages = [cue_language(text, parser) for text in texts]
@@ -95,11 +89,7 @@ def _find_by_cues(text: str, title: str, language: str) -> list[Span]:
 def _find_by_recogniser(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:
     """Return the spans of a text in English, in Chinese, or in another language with a recogniser.
 
-    Args:
-        text: the text.
-        doc: the recogniser's result; None if all sentences are Chinese.
-        title: the subject of the text, or "".
-        han: (start, end) of the Chinese sentences.
+    `doc` is the recogniser's result; None if all sentences are Chinese. `han` are the Chinese sentences.
     """
     masked = masked_parts(text)
     spelled: list[Span] = []

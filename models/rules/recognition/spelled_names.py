@@ -71,8 +71,7 @@ _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Ex
 _RANK_WORDS = words("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
-_LONGEST_NAME = 9
-"""The most words of a name; only titles of works and names of events are longer."""
+_LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer
 
 
 def without_emphasis(text: str) -> str:
@@ -81,23 +80,18 @@ def without_emphasis(text: str) -> str:
 
 
 def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
-    """Find the names of the sentences in scripts with spaces.
+    """Return the names of the sentences in scripts with spaces, outside the `hidden` parts.
 
     The candidates are the recogniser's entities, extended to complete names, runs of capitalised words, the title, and
-    titles in quotation marks. Their kinds are corrected by the words around them, and common words are removed.
-
-    Args:
-        text: the text.
-        doc: the text `without_emphasis` with its entities.
-        hidden: (start, end) of the parts that are not searched for names.
-        title: the subject of the text, or "".
+    titles in quotation marks. Their kinds are corrected by the words around them, and common words are removed. `doc`
+    is the text `without_emphasis` with its entities.
     """
     marked, text = text, without_emphasis(text)
     is_hidden = bytearray(len(text))
     for start, end in hidden:
         is_hidden[start:end] = b"\1" * (end - start)
     runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS], title)
-    recognised = []
+    recognised, unknown = list[Span](), list[Span]()
     for ent in doc.ents:
         kind = _KINDS.get(ent.label_)
         if kind and _has_honorific(text, ent.start_char, ent.end_char):
@@ -106,8 +100,10 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
         if kind and place:
             start, end = _trim(text, *runs.extend(*place, of=kind != "person"), kind) or place
             recognised.append(Span(start, end, kind))
-    unknown = [Span(*place, kind) for run in runs.several()
-               for kind in ("person" if _has_honorific(text, *run) else "name",) if (place := _trim(text, *run, kind))]
+    for run in runs.of_several_words():
+        kind = "person" if _has_honorific(text, *run) else "name"
+        if place := _trim(text, *run, kind):
+            unknown.append(Span(*place, kind))
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = [span for span in (*recognised, *unknown)
               if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
@@ -232,7 +228,7 @@ def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[
 
 
 def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
-    """Yield titles in quotation marks: all longer words have capitals, and the quotation does not end a sentence.
+    """Yield titles in quotation marks: all words but "of" and the like have capitals, and no sentence ends in them.
 
     Terms that are defined (the "Fund"), acronyms, and parts of a recognised name are no titles.
     """
@@ -372,13 +368,8 @@ def _is_common_word(text: str, span: Span) -> bool:
 def _unify_kinds(text: str, spans: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
     """Give all places of a name the same kind.
 
-    A surname of a person in the text is a person. Other names have the kind that words give them, or else their most
-    common one.
-
-    Args:
-        text: the text.
-        spans: the places of names.
-        kinds_by_words: the kinds of names that words in the text give.
+    A surname of a person in the text is a person. Other names have the kind that words in the text give them
+    (`kinds_by_words`), or else their most common one.
     """
     counts: dict[str, Counter[str]] = {}
     for span in spans:

@@ -23,18 +23,13 @@ _KATAKANA = r"[\u30a1-\u30fa\u30fc]"
 _JAPANESE_NON_NAME = re.compile(r"[^A-Z\u30a1-\u30fa]*\Z|.*(?:ます|です|ました|でした|ません)\Z")
 """What Japanese quotation marks hold that is no name: common words and sentences."""
 _ARABIC_ARTICLE = "ال"
-_ARABIC_VERB_LETTERS = ("ي", "ت", "و")
-"""The first letters of Arabic verbs and of words joined by 'and'."""
+_ARABIC_VERB_LETTERS = ("ي", "ت", "و")  # the first letters of Arabic verbs and of words joined by 'and'
 
 _Words = Sequence[re.Match[str]]
 
 
 def find_uncased_names(text: str, language: str, title: str) -> list[Span]:
-    """Find the names of a text in a script without capitals.
-
-    Returns:
-        The names, ascending and without overlaps.
-    """
+    """Return the names of a text in a script without capitals, ascending and without overlaps."""
     cues = cues_of(language)
     certain = [*occurrences(text, title, cues), *(Span(*match.span(1), "name") for match in _QUOTED.finditer(text)
                                                   if language != "ja" or not _JAPANESE_NON_NAME.match(match[1]))]
@@ -49,14 +44,7 @@ def find_uncased_names(text: str, language: str, title: str) -> list[Span]:
 def _words_after(words: _Words, at: int, most: int, text: str, common: Callable[[str], bool]) -> list[re.Match[str]]:
     """Return the words after the word at index `at` that may belong to one name.
 
-    They end at the first common word, at a mark other than the full stop of a title, and after `most` words.
-
-    Args:
-        words: the words of the sentence.
-        at: the index of a word before the name.
-        most: the most words to return.
-        text: the text.
-        common: returns True for words that belong to no name.
+    They end at the first word that is `common`, at a mark other than the full stop of a title, and after `most` words.
     """
     name_words = list[re.Match[str]]()
     for before, word in pairwise(words[at : at + most + 1]):

@@ -63,3 +63,9 @@ def test_words_are_marked_on_their_page_whatever_its_lines(printed):
     assert len(marked(2, "\n".join(WORDS.split()))) == len(whole), "white space does not matter"
     assert len(marked(1, WORDS)) == 0
     assert len(marked(2, "words that the page does not have")) == 0
+
+
+def test_words_with_a_sign_for_several_letters_are_marked(tmp_path):
+    print_work(tmp_path / "recipe.pdf", "Add ½ cup of salt.")
+    with Image.open(BytesIO(draw_page(tmp_path / "recipe.pdf", 1, "½ cup of salt"))) as picture:
+        assert (np.asarray(picture.convert("RGB")) == (255, 226, 122)).all(axis=2).any()
