@@ -36,6 +36,8 @@ _CACHED_ENTITIES = 1 << 13
 # Communities have many members.
 _CACHED_COMMUNITIES = 1 << 8
 _CACHED_COLUMNS = 1 << 6
+# A question reads each of its chunks several times.
+_CACHED_CHUNKS = 1 << 8
 _CACHED_SPELLINGS = 1 << 16
 """The most names, and the most words of names, that are cached in memory: some ten megabytes."""
 _FEW_DOCUMENTS = 2
@@ -89,7 +91,7 @@ class RetrievalIndex:
         # The partials refer to parts of this object, not to the object: a cycle would delay its release,
         # and the file stays mapped until then.
         self.chunks: Sequence[Chunk] = LazySequence(
-            len(self.chunk_row), partial(_read_chunk, Texts(arrays, "chunks.about")))
+            len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(partial(_read_chunk, Texts(arrays, "chunks.about"))))
         self.community_row = Ids(arrays, "communities")
         self.community = lru_cache(_CACHED_COMMUNITIES)(partial(_read_community, Texts(arrays, "communities.about")))
         """The described community of a row."""

@@ -57,7 +57,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ranking += _unranked_passages(index, allowed, {key for key, _ in ranking})
     items = passage_items(retriever, ranking, tokens, seen)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
-    if any(_is_cut(retriever, item) for item in items):
+    if items and _is_cut(retriever, items[0]):  # the only item that may be cut
         note = "it goes on: search its document to read all of it"
     within = "" if allowed is None else f" (in {' or '.join(filter(None, lookup.documents))})"
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note)]
