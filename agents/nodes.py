@@ -42,6 +42,21 @@ class _Node(Runnable[Any, Any]):
         return await self._step(input)
 
 
+class Branch(Runnable[Any, Any]):
+    """A function that chooses the next nodes from the state, without waiting: LangGraph would call it in a thread."""
+
+    def __init__(self, choose: Callable[[Any], Any]) -> None:
+        self.name, self._choose = choose.__name__, choose
+
+    def invoke(self, input: Any, *_: Any, **__: Any) -> Any:  # noqa: A002  (LangChain's name)
+        """Return the next nodes."""
+        return self._choose(input)
+
+    async def ainvoke(self, input: Any, *_: Any, **__: Any) -> Any:  # noqa: A002
+        """Return the next nodes."""
+        return self._choose(input)
+
+
 def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_nothing, within: Within = nullcontext,
             ) -> Runnable[Any, Any]:
     """Make a graph node from a step.

@@ -2,18 +2,19 @@
 
 Everything that waits for an endpoint is asynchronous and runs on its caller's event loop. A synchronous caller has no
 event loop, or it blocks its own, as in a notebook. For such callers there is one shared event loop in another thread.
-It starts with the first call and ends when no call is running any more.
+It starts with the first call and ends with the process, so calls share its threads and its connections to endpoints.
 """
 
 import asyncio
+import os
 import queue
+import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import CancelledError
-from typing import Any, TypeVar, cast
+from concurrent.futures import CancelledError, Future, wait
+from typing import Any, Generic, TypeVar, cast
 
 import anyio
 import anyio.from_thread
-from anyio.from_thread import BlockingPortalProvider
 
 from .threads import is_worker, once_in_each_process
 
@@ -22,8 +23,64 @@ _T = TypeVar("_T")
 
 
 @once_in_each_process
-def _shared_loop() -> BlockingPortalProvider:
-    return BlockingPortalProvider()
+def _shared_loop() -> asyncio.AbstractEventLoop:
+    """Start the shared event loop, and have it ended before Python waits for the process's threads."""
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        """Keep the loop running until the process ends."""
+        end = asyncio.Event()
+        started.set_result((asyncio.get_running_loop(), end))
+        await end.wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),), name="banyan event loop", daemon=True)
+    thread.start()
+    (loop, end), process = started.result(), os.getpid()
+
+    def end_loop() -> None:
+        """End the loop, which closes its connections. A forked child has not inherited it."""
+        if os.getpid() == process:
+            loop.call_soon_threadsafe(end.set)
+            thread.join()
+
+    threading._register_atexit(end_loop)  # type: ignore[attr-defined]  # noqa: SLF001 - functions of `atexit` run later
+    return loop
+
+
+class _Call(Generic[_T]):
+    """A call of an asynchronous function on the shared event loop."""
+
+    def __init__(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> None:
+        """Start the call."""
+        self._loop, self._outcome = _shared_loop(), Future[_T]()
+        self._loop.call_soon_threadsafe(self._begin, function, arguments)
+
+    def _begin(self, function: Callable[..., Awaitable[_T]], arguments: Sequence[Any]) -> None:
+        async def call() -> _T:
+            return await function(*arguments)
+
+        self._task = self._loop.create_task(call())
+        self._task.add_done_callback(self._finish)
+
+    def _finish(self, task: asyncio.Task[_T]) -> None:
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error is None:
+            self._outcome.set_result(task.result())
+        else:
+            self._outcome.set_exception(error)
+
+    def result(self) -> _T:
+        """Wait until the call has ended, and return its result or raise its error."""
+        return self._outcome.result()
+
+    def end(self) -> None:
+        """Cancel the call if it is still running, and wait until it has ended."""
+        if not self._outcome.done():
+            self._loop.call_soon_threadsafe(self._cancel)
+            wait([self._outcome])
+
+    def _cancel(self) -> None:
+        self._task.cancel()  # `_begin` has run before
 
 
 def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
@@ -35,27 +92,16 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
     Raises:
         asyncio.CancelledError: the task that waits for this thread was cancelled, and the call with it.
     """
-    if not is_worker():
-        return _run_on_shared_loop(function, *arguments)
-    try:
-        return anyio.from_thread.run(_call_with_cleanup, function, *arguments)
-    except CancelledError:
-        raise asyncio.CancelledError from None
-
-
-def _run_on_shared_loop(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
-    """Start a call on the shared event loop and wait for its result.
-
-    Ctrl-C raises KeyboardInterrupt here while the call still runs on the loop. The call is then cancelled, and leaving
-    the `with` block waits until it has ended.
-    """
-    with _shared_loop() as loop:
-        call = loop.start_task_soon(_call_with_cleanup, function, *arguments)
+    if is_worker():
         try:
-            result: _T = call.result()
-        finally:
-            call.cancel()  # does nothing to a call that has ended
-    return result
+            return anyio.from_thread.run(_call_with_cleanup, function, *arguments)
+        except CancelledError:
+            raise asyncio.CancelledError from None
+    call = _Call(function, *arguments)
+    try:
+        return call.result()
+    finally:
+        call.end()
 
 
 async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
@@ -94,14 +140,13 @@ def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
         finally:
             produced.put([])
 
-    with _shared_loop() as loop:
-        producer = loop.start_task_soon(_call_with_cleanup, produce)
-        try:
-            while item := produced.get():
-                yield from item
-            producer.result()  # raises the error of `items`, if any
-        finally:
-            producer.cancel()
+    producer = _Call(produce)
+    try:
+        while item := produced.get():
+            yield from item
+        producer.result()  # raises the error of `items`, if any
+    finally:
+        producer.end()
 
 
 _OPEN_GENERATORS = set[AsyncGenerator[None]]()

@@ -36,8 +36,10 @@ _CACHED_ENTITIES = 1 << 13
 # Communities have many members.
 _CACHED_COMMUNITIES = 1 << 8
 _CACHED_COLUMNS = 1 << 6
+# A question reads each of its chunks several times.
+_CACHED_CHUNKS = 1 << 8
 _CACHED_SPELLINGS = 1 << 16
-"""The most names that are cached in memory: some ten megabytes."""
+"""The most names, and the most words of names, that are cached in memory: some ten megabytes."""
 _FEW_DOCUMENTS = 2
 """The most documents that one name means."""
 _ALIAS = "alias"
@@ -89,7 +91,7 @@ class RetrievalIndex:
         # The partials refer to parts of this object, not to the object: a cycle would delay its release,
         # and the file stays mapped until then.
         self.chunks: Sequence[Chunk] = LazySequence(
-            len(self.chunk_row), partial(_read_chunk, Texts(arrays, "chunks.about")))
+            len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(partial(_read_chunk, Texts(arrays, "chunks.about"))))
         self.community_row = Ids(arrays, "communities")
         self.community = lru_cache(_CACHED_COMMUNITIES)(partial(_read_community, Texts(arrays, "communities.about")))
         """The described community of a row."""
@@ -101,8 +103,6 @@ class RetrievalIndex:
         self.values = NameTrie(arrays, "values", self.entity_row.at)
         """The trie of all attributes' values, which finds the entities that have them."""
         self._spellings = Texts(arrays, "spellings")
-        self.name_words: Sequence[str] = Texts(arrays, "name_words")
-        """The folded words of all names, sorted."""
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
         self._quoted_names = Words(arrays, "documents.called")
@@ -123,6 +123,12 @@ class RetrievalIndex:
     @cached_property
     def _cached_spellings(self) -> Spellings:
         return Spellings(self._spellings)
+
+    @cached_property
+    def name_words(self) -> Sequence[str]:
+        """The folded words of all names, sorted; only those of a small graph are cached in memory."""
+        words = Texts(self._arrays, "name_words")
+        return list(words) if len(words) <= _CACHED_SPELLINGS else words
 
     def name(self, entity: str) -> str:
         """Return the name that most chunks use for an entity."""

@@ -57,7 +57,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ranking += _unranked_passages(index, allowed, {key for key, _ in ranking})
     items = passage_items(retriever, ranking, tokens, seen)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
-    if any(_is_cut(retriever, item) for item in items):
+    if items and _is_cut(retriever, items[0]):  # the only item that may be cut
         note = "it goes on: search its document to read all of it"
     within = "" if allowed is None else f" (in {' or '.join(filter(None, lookup.documents))})"
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note)]
@@ -154,7 +154,10 @@ def _goes_on(chunk: Chunk, following: Chunk) -> bool:
 
 def _repeats(words: frozenset[str], shown_words: frozenset[str]) -> bool:
     """Return True if a shown passage has nearly all words of another, and the others are neither names nor numbers."""
+    most_new = (1 - _SAME) * len(words)
+    if len(words) - len(shown_words) > most_new:  # true of many, and faster than comparing the words
+        return False
     new = words - shown_words
-    return (len(new) <= (1 - _SAME) * len(words)
+    return (len(new) <= most_new
             and not any(word[0].isupper() or not word.isalpha() for word in new))
 

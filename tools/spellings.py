@@ -2,17 +2,14 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, compress
+from itertools import accumulate
 
-import numpy as np
 from rapidfuzz import fuzz, process
 
 _NEAR = 75
 """rapidfuzz's ratio from which two names are spelt alike."""
 _ALL = 100
 """rapidfuzz's ratio of two names of which one has all words of the other."""
-_LEAST_LENGTH = _NEAR / (2 * _ALL - _NEAR)
-"""The least share of a name's length that a name spelt alike has: a shorter one has too few of its letters."""
 
 
 class Spellings:
@@ -23,7 +20,6 @@ class Spellings:
         self._names = list(names)
         self._folded = [name.casefold() for name in self._names]
         self._sorted = [_sort_words(name) for name in self._folded]
-        self._lengths = np.array([*map(len, self._sorted)], np.intp)
         self._joined = "\n".join(f" {name} " for name in self._folded)
         self._starts = [0, *accumulate(len(name) + 3 for name in self._folded)]
 
@@ -31,9 +27,7 @@ class Spellings:
         """Return the nearest names: spelt alike, whatever the words' order, or with all words of one in the other."""
         folded = name.casefold()
         wanted = _sort_words(folded)
-        fits = (self._lengths >= _LEAST_LENGTH * len(wanted)) & (self._lengths <= len(wanted) / _LEAST_LENGTH)
-        alike = dict(compress(enumerate(self._sorted), fits.tolist()))
-        found = process.extract(wanted, alike, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit)
+        found = process.extract(wanted, self._sorted, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit)
         rows = sorted({row for word in wanted.split() for row in self._containing(word)})
         parts = process.extract(folded, {row: self._folded[row] for row in rows}, scorer=fuzz.token_set_ratio,
                                 score_cutoff=_ALL, limit=limit)

@@ -15,7 +15,7 @@ from ..schemas.lookups import EXTREMES, TripleLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage, Place
 from ..text.table_rows import find_rows
-from ..text.times import read_day
+from ..text.times import Validity, read_day
 from .conditions import Condition, ConditionError, part_condition, read_condition
 from .fact_rows import (
     FactRow,
@@ -29,7 +29,7 @@ from .fact_rows import (
     value_rows,
 )
 from .field_columns import FieldColumn, Rows
-from .index import RetrievalIndex
+from .index import Dated, RetrievalIndex
 from .line_budget import fit_lines
 from .schema_names import Term, find_term
 from .table_query import Computed, FieldError, compute, find_field, shown_number
@@ -129,7 +129,7 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
         without_tail = lookup.model_copy(update={"tail": ""})
         computed = compute(index, schema, without_tail, term.name, lambda column, rows: _filter_by_qualifier(
             index, schema, column, keep(column, rows), tail))
-    if lookup.by:  # groups show no rows
+    if lookup.by or not most:  # groups show no rows
         return ReadTable(term, computed, [], unread)
     rows = _sort_by_name(index, computed)
     rows = _sort_by_value(computed, rows) if _is_ranking(lookup) else rows
@@ -214,13 +214,19 @@ def _filter_by_qualifier(index: RetrievalIndex, schema: GraphSchema, column: Fie
 
 
 def _read_qualifiers(index: RetrievalIndex, column: FieldColumn, row: int) -> list[tuple[str, str]]:
-    """Return the qualifiers of a row of a column as (name, value)."""
-    return [qualifier for fact in _read_rows(index, column, np.array([row])) for qualifier in _list_qualifiers(fact)]
+    """Return the qualifiers of a row of a column as (name, value), such as ("network", "Ropsten")."""
+    triple = int(column.triples[row])
+    if triple >= 0:
+        validity = index.dated(triple).validity
+    else:  # -1: the row is a value of an attribute
+        dated = index.dated_values(index.entity_row.at(int(column.heads[row])))
+        validity = dated.get((column.name, column.texts[int(column.labels[row])]), Dated()).validity
+    return _list_qualifiers(validity)
 
 
-def _list_qualifiers(row: FactRow) -> list[tuple[str, str]]:
-    """Return the qualifiers of a row as (name, value), such as ("network", "Ropsten")."""
-    parts = [part.partition(": ") for time in row.validity.times for part in time.qualifiers.split("; ") if part]
+def _list_qualifiers(validity: Validity) -> list[tuple[str, str]]:
+    """Return the qualifiers with which a fact holds."""
+    parts = [part.partition(": ") for time in validity.times for part in time.qualifiers.split("; ") if part]
     return [(name, value or name) for name, _, value in parts]
 
 
@@ -278,7 +284,7 @@ def _build_block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, l
     items = [*_list_counts(index, table, lookup), *(_list_lines(index, schema, rows, lookup) if not lookup.by else ())]
     shown, omitted_count = fit_lines(items, tokens)
     # Every row shows its documents and qualifiers, so asking for these is no error.
-    always_shown = {_DOCUMENT, *(label_key(name) for row in table.rows for name, _ in _list_qualifiers(row))}
+    always_shown = {_DOCUMENT, *(label_key(name) for row in table.rows for name, _ in _list_qualifiers(row.validity))}
     unknown = [f"no field is called {name!r}" for name in lookup.show
                if label_key(name) not in always_shown and not is_field(index, schema, name)]
     notes = [*_list_notes(table, lookup, len(items), omitted_count), *unknown]

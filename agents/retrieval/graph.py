@@ -21,7 +21,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from ...schemas.lookups import TOOLS
-from ..nodes import as_node
+from ..nodes import Branch, as_node
 from ..resources import Resources
 from .nodes import RetrievalNodes
 from .state import AskContext, AskInput, AskOutput, AskState, LookupInput
@@ -49,10 +49,10 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
     graph.add_edge(START, "condense")
     graph.add_edge("condense", "first_look")
     graph.add_edge("first_look", "decompose")
-    graph.add_conditional_edges("decompose", nodes.go_on, [*TOOLS, "reflect", "answer"])
+    graph.add_conditional_edges("decompose", Branch(nodes.go_on), [*TOOLS, "reflect", "answer"])
     for tool in TOOLS:
         graph.add_edge(tool, "reflect")
-    graph.add_conditional_edges("reflect", nodes.go_on, [*TOOLS, "reflect", "answer"])
+    graph.add_conditional_edges("reflect", Branch(nodes.go_on), [*TOOLS, "reflect", "answer"])
     graph.add_edge("answer", END)
     return graph.compile(checkpointer=checkpointer, name="retrieval")
 

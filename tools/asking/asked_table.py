@@ -7,6 +7,7 @@ if it is one of the words with which people ask about tables (`table_words`). Pa
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 import numpy as np
 
@@ -127,11 +128,15 @@ class _Asked:
         """Return True if each of some words occurs in the titles or headings above every row of a lookup."""
         term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
         table = read_table(self._index, self._schema, lookup, term, most=0)
-        headings = [(text, set(content_words(text))) for text in contexts(self._index, table)]
-        if not headings or len(headings) < len(table.computed.rows):  # only the first rows' headings are read
-            return False
-        return all(stem(normalise(word)) in stems or ((not word.isascii() or word.isdigit()) and word in text)
-                   for word in words for text, stems in headings)
+
+        def has_words(heading: str) -> bool:
+            """Return True if all the words occur in a heading."""
+            stems = set(content_words(heading))
+            return all(stem(normalise(word)) in stems or ((not word.isascii() or word.isdigit()) and word in heading)
+                       for word in words)
+
+        fitting = list(takewhile(has_words, contexts(self._index, table)))  # those of the first rows at most
+        return 0 < len(fitting) == len(table.computed.rows)
 
     def _read_shape(self) -> TripleLookup | None:
         """Return the lookup of the first form of question that fits; None if none does, or a condition is unclear."""
