@@ -102,7 +102,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         time = "; ".join(filter(None, [_time_of(row), section]))
         entities[name, row_type] = None
         for header, value in row.cells[1:]:
-            if len(value) > _LONGEST_VALUE or not states_something(value):
+            if len(value) > _LONGEST_VALUE or value == name or not states_something(value):
                 continue
             may_be_entity = kind_of(value) == "text" and value != name and not _NOT_A_NAME.search(value) and names(
                 value)

@@ -133,3 +133,8 @@ def test_a_cell_that_is_still_open_names_no_row():
 def test_a_row_of_a_code_is_named_with_its_header():
     rows = "| Param: 0x0D | Result: `depth` |\n| Value: `{name}` | Length: 3 |"
     assert useful(rows) == [(("Param", "Param: 0x0D"), ("Result", "depth")), (("Value", "name"), ("Length", "3"))]
+
+
+def test_a_cell_that_repeats_the_name_of_its_row_states_nothing():
+    rows = "| 姓名: 任革林 | 账号: @rengelin |\n| 姓名: 相关人员 | 账号: 相关人员 |"
+    assert list(values(rows)) == [("任革林", "账号", "@rengelin")]
