@@ -51,14 +51,13 @@ _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
 # Not `head`: if its end tag is missing, the parser puts the whole page into it.
 _UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
 _MOST_SPANNED = 1000  # the limit of browsers
-_OF_SITE = "nav, [role=navigation], [role=search], [role=menubar]"
-_UNPRINTED = (".noprint, .d-print-none, .mw-editsection, .mw-cite-backlink, .mw-hidden-catlinks, .hatnote, .ambox, "
-              "li:has(> a[hreflang])")
-"""Parts that MediaWiki's and Bootstrap's style sheets do not print, and links to the page in other languages."""
+_OF_SITE = ("nav, [role=navigation], [role=search], [role=menubar], .noprint, .d-print-none, .mw-editsection, "
+            ".mw-cite-backlink, .mw-hidden-catlinks, .hatnote, .ambox")
+"""Menus, and parts that MediaWiki's and Bootstrap's style sheets do not print."""
 _MAIN = "main, [role=main]"
 _CONTACT = "address, a[href^='tel:'], a[href^='mailto:']"
 _FOOTNOTE_MARK = re.compile(r"\s*\[[^\[\]]{1,20}\]\s*")
-_TO_PART = re.compile("#")
+_MOST_IN_MARK = 5
 _HIDDEN = re.compile(r"display:\s*none")
 _MOST_INLINE = 20
 """The most tags around a text that are looked at to find its paragraph."""
@@ -122,18 +121,29 @@ def _remove_site_parts(soup: BeautifulSoup) -> None:
     A menu or a surrounding with half of the page's words stays, because an end tag may be missing. Hidden spans are
     for programs; hidden blocks open with a click, and stay.
     """
-    marks = (tag for tag in soup.find_all("sup") if tag.find("a", href=_TO_PART)
-             and _FOOTNOTE_MARK.fullmatch(tag.get_text()))
-    for tag in [*soup.select(_UNPRINTED), *soup.find_all("span", style=_HIDDEN), *marks]:
-        tag.extract()
-    most = _count_letters(soup) / 2
-    for tag in soup.select(_OF_SITE):
-        if _count_letters(tag) >= most:
-            break
-        tag.extract()
+    links = (tag.parent for tag in soup.find_all("a", hreflang=True))
+    translations = [parent for parent in links if isinstance(parent, Tag) and parent.name == "li"]
+    hidden = [*filter(_is_footnote_mark, soup.find_all("sup")), *soup.find_all("span", style=_HIDDEN)]
+    most, removed = _count_letters(soup) / 2, set[int]()
+    for tag in [*soup.select(_OF_SITE), *translations, *hidden]:
+        if id(tag) not in removed:
+            if _count_letters(tag) >= most:
+                break
+            removed.update(map(id, tag.descendants))
+            tag.extract()
     mains = soup.select(_MAIN)
     if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2:
         _remove_around(mains[0])
+
+
+def _is_footnote_mark(tag: Tag) -> bool:
+    """Return True for a link to a part of the page whose text is in square brackets, such as "[1]"."""
+    link = tag.contents[0] if len(tag.contents) == 1 else None
+    if not isinstance(link, Tag) or "#" not in str(link.get("href") or "") or len(link.contents) > _MOST_IN_MARK:
+        return False
+    # A bracket may be in a tag of its own.
+    texts = (part.contents[0] if isinstance(part, Tag) and len(part.contents) == 1 else part for part in link.contents)
+    return _FOOTNOTE_MARK.fullmatch("".join(text for text in texts if isinstance(text, NavigableString))) is not None
 
 
 def _remove_around(part: Tag) -> None:
