@@ -44,7 +44,9 @@ _CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|�
 _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|corpus)|文件|文档|资料|文章|材料",
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
-_MOST_CARDS, _MOST_TABLES, _ENOUGH = 3, 2, 2
+_MOST_CARDS, _MOST_TABLES = 3, 2
+_ENOUGH = 2
+"""How many shown passages of a document that a question names are enough."""
 _MOST_OWNERS = 100
 """How many entities with a value are read: a value that more of them have says little about any."""
 _MOST_SCANNED = 1000
@@ -110,13 +112,8 @@ def _read_named_documents(retriever: Retriever, question: str, named: Mapping[st
                           tokens: int, switches: Switches) -> Iterator[Block]:
     """Yield the best passages of documents that a question names, if fewer than `_ENOUGH` of theirs are shown.
 
-    Args:
-        retriever: the knowledge base.
-        question: the question.
-        named: the words that name each entity of the question; a document may be called like one.
-        shown: the passages that are shown already.
-        tokens: the budget for the documents of each name, estimated tokens.
-        switches: what the ranking of passages uses.
+    `named` are the words that name each entity of the question, because a document may be called like one. The
+    documents of each name have a budget of `tokens`.
     """
     for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):
         documents = retriever.index.documents_called(name)
@@ -137,7 +134,7 @@ def _read_asked_table(retriever: Retriever, schema: GraphSchema, asked: TripleLo
 
 
 def _read_reports(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
-             ) -> list[Block]:
+                  ) -> list[Block]:
     """Return what answers a question about many documents; empty for other questions.
 
     That is the survey that the question asks for, reports on the documents as a whole, or the openings of the
@@ -157,7 +154,7 @@ def _read_reports(retriever: Retriever, schema: GraphSchema, question: str, name
 
 
 def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
-           ) -> Iterator[Block]:
+                ) -> Iterator[Block]:
     """Yield short cards of the entities that a question names, of at most `_MOST_CARDS` that fewest chunks mention.
 
     On each card, the relations that the question names come first, then those nearest to it by embedding.

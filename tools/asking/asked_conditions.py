@@ -97,12 +97,9 @@ class Conditions:
         return True
 
     def _add(self, mention: Mentioned, field: str, *field_mentions: Mentioned) -> None:
-        """Add a mention as a value that a field has to have, or must not have if it is negated.
+        """Add a value, entity, date or number as a condition on a field; if it is negated, the field must not have it.
 
-        Args:
-            mention: the value, entity, date or number.
-            field: the field's name.
-            field_mentions: where the question names the field. A negation may be before these or before the mention.
+        The negation may be before it, or before `field_mentions`, where the question names the field.
         """
         sign = mention.name if mention.kind in {"date", "number"} else ""
         if not sign:
@@ -170,13 +167,10 @@ class Conditions:
         return -1 if row is None else row
 
     def _place_entity(self, mention: Mentioned) -> bool:
-        """Use an entity that the question names as the head of the rows, or as a condition.
+        """Use an entity of the question as the head of the rows, or as a condition; return False for a second head.
 
         An entity that has none of the relations that the question names is what the documents are about. It limits
         nothing.
-
-        Returns:
-            False if the entity would be a second head.
         """
         nearest = self._nearest_relation(mention)
         name = nearest.name if nearest is not None else self._only_relation(self._row(mention))
@@ -195,15 +189,13 @@ class Conditions:
     def asks_for_tails(self, mention: Mentioned, field: Mentioned | None, name: str) -> bool:
         """Return True if the question asks for the tails of an entity's relation: "the parts that A requires".
 
-        Args:
-            mention: the entity. If it is never the relation's head, the answer is False; if only its head, True.
-            field: where the question names the relation; None if it does not. If the entity can be head and tail, it
-                is the head if the relation follows it, as in "A requires", but not in "which parts, in A, require".
-            name: the relation.
+        An entity that can be both head and tail is the head if the relation follows it, where `field` is, as in "A
+        requires", but not in "which parts, in A, require".
         """
         column, row = self._index.column(name), self._row(mention)
-        if row not in column.heads or row not in column.tails():
-            return row in column.heads
+        is_head, is_tail = row in column.heads, row in column.tails()
+        if not (is_head and is_tail):
+            return is_head
         return field is not None and field.start >= mention.end and not table_words.IN_FIELD.search(
             self._mentions.text[mention.end:field.start])
 
@@ -252,4 +244,4 @@ class Conditions:
         """Return True if most of a field's values are numbers."""
         column = self._index.column(name)
         number_count = sum(amount is not None for amount in column.amounts)
-        return number_count > _HALF * len(column.texts) > 0 and not self.is_dated(name)
+        return number_count > _HALF * len(column.texts) and not self.is_dated(name)

@@ -25,13 +25,8 @@ _FACT_SHARPNESS, _SHARPNESS = 8, 3
 def entity_seeds(index: RetrievalIndex, query: Query, routes: Collection[Route], share: float) -> Weights:
     """Return the restart weights of the entities that a question names, and of the ends of the facts nearest to it.
 
-    An entity counts less the more chunks mention it: a hub distinguishes chunks as little as a frequent word.
-
-    Args:
-        index: the knowledge base.
-        query: the sub-query.
-        routes: what is on: "entity" for names, "triple" for facts.
-        share: beta(q), the weight of what the graph says.
+    An entity counts less the more chunks mention it: a hub distinguishes chunks as little as a frequent word. The route
+    "entity" switches names on, "triple" facts; `share` is beta(q), the weight of what the graph says.
     """
     seeds: defaultdict[int, float] = defaultdict(float)
     if "entity" in routes:

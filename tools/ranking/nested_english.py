@@ -37,14 +37,8 @@ class _Step(NamedTuple):
 def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
     """Decompose a nested question into steps, in the order in which they can be answered.
 
-    Args:
-        question: English text.
-        parser: parses the question.
-        limit: the most steps.
-
-    Returns:
-        The steps, which may refer to earlier answers; only the question itself if it is not nested, or if it would need
-        more than `limit`.
+    A step may refer to earlier answers. Only the question itself is returned if it is not nested, or if it would need
+    more than `limit` steps.
     """
     doc = parser.parse(question.strip(), "en")
     if len(doc) > _LONGEST:
