@@ -58,11 +58,11 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
         raise IngestError(f"there is no text in {where}: add text or remove the document")
     heading = next(headings(text), None)
     title = " ".join(clean_text(given.get("title") or (heading.title if heading else "")).split())
-    metadata = with_date(clean_metadata(given.get("metadata") or {}), document_id)
     try:
         document_id = check_id(given["id"])
     except DocumentIdError as error:
         raise IngestError(f"{where}: {error}") from error
+    metadata = with_date(clean_metadata(given.get("metadata") or {}), document_id)
     return Document(id=document_id, title=title, source=SOURCE, metadata=metadata,
                     text=with_metadata(with_rows(text, title), document_id, title, metadata))
 

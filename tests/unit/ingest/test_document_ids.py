@@ -128,3 +128,8 @@ def test_a_triple_may_say_when_it_holds(tmp_path):
     (passage,), _ = read(path, "triples")
     assert [(t.tail, t.time) for t in passage.extraction.triples] == [("Acme", "until 2021"), ("Bo", "")]
     assert len(passage.extraction.malformed) == 1
+
+
+def test_the_day_in_the_id_of_a_given_text_is_metadata():
+    (document,) = given_documents([{"id": "minutes-2020-02-18", "text": "The bell is mended."}])
+    assert document.metadata == {"date": "2020-02-18"}
