@@ -8,7 +8,7 @@ from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup, lookup_text
-from ..schemas.retrieval import EVERYTHING, Passage, Place, Switches
+from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.lexicon import SUMMARY_CUES
 from .asking.asked_mentions import asked_mentions
 from .asking.asked_rows import asked_rows
@@ -164,7 +164,9 @@ def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named:
     if not rarest:
         return
     named_terms = set(retriever.labelled_terms(schema).named(question))
-    cosines = _rate_terms(retriever, question)
+    # The ranking of passages needs the same sub-queries, so they are embedded together here and cached.
+    queries = retriever.queries(retriever.sub_queries(question[:LONGEST]))
+    cosines = retriever.term_cosines(queries[0].embedded.vector)
     for entity in rarest:
         yield entity_card(index, entity, tokens // len(rarest),
                           order=lambda label: (label in named_terms) + cosines[label])
@@ -176,12 +178,6 @@ def _read_paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) ->
     if len(names) < 2:  # noqa: PLR2004 - a chain has two ends
         return []
     return [block for block in look_up_paths(index, PathLookup(start=names[0], end=names[-1]), tokens) if block.items]
-
-
-def _rate_terms(retriever: Retriever, question: str) -> dict[str, float]:
-    """Return the cosine of the name of each relation and attribute with a question."""
-    # The ranking of passages needs the same sub-queries, so they are embedded together here and cached.
-    return retriever.term_cosines(retriever.queries(retriever.sub_queries(question[:LONGEST]))[0].embedded.vector)
 
 
 def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
@@ -219,8 +215,7 @@ def _find_shared_values(index: RetrievalIndex, question: str) -> list[tuple[str,
 
 
 def _is_shown(item: Passage, passages: Sequence[Passage]) -> bool:
-    """Return True if the shown passages contain all words that support an item."""
-    places = item.places or (Place(document=item.document, start=item.start, text=item.text),)
+    """Return True if the shown passages contain all words that support a line of the graph."""
     return all(any(passage.document == place.document and passage.start <= place.start
                    and place.start + len(place.text) <= passage.start + len(passage.text) for passage in passages)
-               for place in places)
+               for place in item.places)

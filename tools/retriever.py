@@ -95,7 +95,11 @@ class Retriever:
         reranker, best = self.models.reranker(), self.models.reordered
         if reranker is None:
             return self.ranking(scores, limit)
-        return self.reorder(reranker, questions, self.ranking(scores, max(limit, best)), best)[:limit]
+        ranking = self.ranking(scores, max(limit, best))
+        passages = [self.passage(*ranked) for ranked in ranking[:best]]
+        texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
+        with charge_calls(account=self.account):
+            return reranked(reranker, questions, texts, ranking)[:limit]
 
     def _weigh(self, question: str, switches: Switches, decompose: bool) -> tuple[list[str], Scores]:
         """Return the texts of the sub-queries that wait for no answer, and the chunks' weights for the question.
@@ -116,14 +120,6 @@ class Retriever:
         """Return what is searched for a question: itself first, then its steps, which are cached."""
         question = escape_references(question)
         return self._split(question) if decompose else [SubQuery(question=question)]
-
-    def reorder(self, reranker: Reranker, questions: Sequence[str], ranking: Sequence[tuple[str, float]],
-                best: int) -> list[tuple[str, float]]:
-        """Return a ranking with its first `best` passages reordered; see `reranked`."""
-        passages = [self.passage(*ranked) for ranked in ranking[:best]]
-        texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
-        with charge_calls(account=self.account):
-            return reranked(reranker, questions, texts, ranking)
 
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
         """Embed sub-queries, each of which follows only earlier ones; those not cached are embedded in one batch."""
