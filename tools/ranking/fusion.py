@@ -31,8 +31,8 @@ from .graph_seeds import entity_seeds
 
 # All values here, in chunk_scores.py and in graph_seeds.py were chosen on questions of our own
 # (benchmarks/questions), where benchmarks/fusion_sweep.py varies each by itself.
-# Added to where the walk leads, against its best chunk: the walk alone decides at the top, the chunks' own scores among
-# the many that it hardly reaches.
+# What the chunks' own scores add to the walk's weights, whose best is 1: the walk alone decides at the top, the chunks'
+# own scores among the many that it hardly reaches.
 _OWN_SHARE = 0.05
 # Only the best chunks restart the walk, and by a power of their score: the many that fit a little would else outweigh
 # the few that fit.
@@ -41,10 +41,10 @@ _CHUNK_SHARPNESS = 6
 # The entities that stand in for an answer: the best, by the square of their weight.
 _LEAD_SEEDS = 50
 _LEAD_SHARPNESS = 2
-# The words of a sub-query that waits lack what it is about: they choose among the chunks that the lead reaches, by the
-# exponential of their score times this, so that reach decides where no chunk has the words.
+# A sub-query that waits for an answer does not name what it is about. So its words only choose among the chunks that a
+# walk from the answer's seeds reaches: the reach is multiplied by the exponential of the chunk's score times this.
 _WAITING_SHARPNESS = 8
-# Of what no lead reaches this much is left: a wrong lead must not hide a chunk.
+# The reach of chunks that this walk does not reach: wrong seeds must not hide a chunk.
 _UNREACHED = 1e-6
 # Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of
 # a name and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6.

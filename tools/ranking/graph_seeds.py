@@ -18,7 +18,7 @@ Weights = dict[int, float]
 _NAMED_SHARE, _NEAR_SHARE = 1 / 8, 3 / 2
 _FACTS, _COMMUNITIES = 20, 20
 # Facts and communities count by a power of their cosine: where none is near to the question, the graph does not hold
-# what is asked, and the least far one would else draw hundreds of chunks up.
+# what is asked, and without the power the nearest one would raise hundreds of chunks.
 _FACT_SHARPNESS, _SHARPNESS = 8, 3
 
 
