@@ -58,7 +58,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
                  if item.about or (item.kind == "passage" and item.start == 0)}
     costs = [sum(item_cost(item) for block in lookup_blocks for item in block.items if item.key not in shown_keys)
              for lookup_blocks in found]
-    min_passages = max(1, AT_LEAST // max(1, len(found)))
+    min_passages = max(1, AT_LEAST // max(1, len(found)))  # the lookups of a round share `AT_LEAST`
     round_blocks = list[Block]()
     for lookup_blocks, share in zip(found, _shares(costs, tokens), strict=True):
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.

@@ -64,12 +64,13 @@ class Conditions:
             # The rows are what `head` leads to, so the conditions are on their tails.
             relation, side, show = self.relation, "tail.", ()
         else:
-            with_values = sorted((key for key, values in conditions.items() if values), key=lambda key: key[1] != "=")
-            relation = relation or (with_values[0][0] if with_values else "")
+            with_values = [(field, sign) for (field, sign), values in conditions.items() if values]
+            if not relation and with_values:  # the field of a condition with "=" before that of another
+                relation, _ = min(with_values, key=lambda condition: condition[1] != "=")
             # The condition on the relation itself limits the tail of its rows; the others are conditions on the head.
-            tail_key = next((key for key in conditions if key[0] == relation and conditions[key]), None)
-            if tail_key:
-                tail = f"{tail_key[1].removeprefix('=')}{'|'.join(conditions.pop(tail_key))}"
+            sign = next((sign for field, sign in with_values if field == relation), "")
+            if sign:
+                tail = f"{sign.removeprefix('=')}{'|'.join(conditions.pop((relation, sign)))}"
         where = [f"{side}{field}{sign}{'|'.join(values)}" for (field, sign), values in conditions.items()]
         return TripleLookup(relation=relation, head=self.head, tail=tail, where=tuple(where), by=by, do=do,
                             limit=limit, show=tuple(show)) if relation else None
