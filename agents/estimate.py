@@ -225,14 +225,8 @@ def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks:
                      characters: int, graph_schema: GraphSchema, *, documents: int, inferred: bool) -> BuildEstimate:
     """Estimate a build that extracts some chunks: the extraction, and the steps that come with it.
 
-    Args:
-        resources: settings and prices.
-        stored: the knowledge base; None if it does not exist yet.
-        chunks: the chunks to extract.
-        characters: the length of their documents together; used if the schema is inferred.
-        graph_schema: the schema that the prompts show.
-        documents: the number of documents, for the report.
-        inferred: a model infers the schema first.
+    `stored` is None if the knowledge base does not exist yet. If a model infers the schema first (`inferred`), it reads
+    excerpts of documents of so many characters together. `documents` is their number, for the report.
     """
     extraction, fitting, later, later_at_most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
     if resources.settings.uses_llm and chunks:

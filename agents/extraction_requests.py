@@ -22,14 +22,7 @@ MOST_CHUNKS = 16
 
 def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
                        instructions: str = "") -> ExtractionRequest:
-    """Return the request for a chunk's extraction.
-
-    Args:
-        chunk: the chunk.
-        prose: the chunk's text without the table rows that the rules read.
-        metadata: the metadata of the chunk's document.
-        instructions: the knowledge base's instructions for extraction.
-    """
+    """Return the request for a chunk's extraction; `prose` is its text without the table rows that the rules read."""
     return ExtractionRequest(
         text=prose, title=chunk.title, heading=chunk.heading, opening=chunk.opening,
         document=document_name(chunk.document_id, chunk.title, metadata),
@@ -45,11 +38,9 @@ def reading_fingerprint(kb: KnowledgeBase, reasoner: Reasoner) -> str:
 
 
 def pack_calls(sizes: Sequence[tuple[str, int]], most_tokens: int) -> list[list[str]]:
-    """Fill calls with chunks in their order, and return the chunk ids of each call.
+    """Fill calls with chunks, given as (id, estimated tokens), in their order, and return the chunk ids of each call.
 
-    Args:
-        sizes: the chunks' ids with their estimated tokens.
-        most_tokens: how many tokens of text a call may read; a chunk with more tokens gets a call of its own.
+    A chunk with more than `most_tokens`, the limit of a call, gets a call of its own.
     """
     calls, call_tokens = list[list[str]](), 0
     for chunk, tokens in sizes:

@@ -59,7 +59,6 @@ class Introduction(Frozen):
     model: ReadingEstimate | None = Field(description="what reading the documents with a model would take; none: a "
                                                       "model has read them")
 
-
     def lines(self) -> list[tuple[str, str]]:
         """Return the introduction as lines of English text, each as (name, text)."""
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items())

@@ -158,11 +158,9 @@ class ProcessModels(ABC):
         return Answers(self._parser)
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
-        """Make a reasoner.
+        """Make a reasoner; the rules have no accounts (`calls`), because they make no calls.
 
-        Args:
-            calls: the accounts that record calls; None for the rules, which make none.
-            models: (step, model) for each step that uses another model than the settings name.
+        `models` are (step, model) for each step that uses another model than the settings name.
         """
         # Each implementation takes a second to import, so only the one that is used is imported.
         if calls is not None and self.settings.uses_llm:

@@ -200,9 +200,7 @@ class Snapshots:
     def _lease_newest(self, name: str, *, mapped: bool = False) -> Iterator[Snapshot]:
         """Yield the snapshot of the state that was published last.
 
-        Args:
-            name: the knowledge base.
-            mapped: open the knowledge base again if its index is only in memory, so the index file is mapped now.
+        With `mapped`, a knowledge base whose index is only in memory is opened again, so the index file is mapped now.
         """
         with ExitStack() as leases:
             # One lock for each knowledge base: opening one may take long, and must not delay the others.
@@ -234,15 +232,10 @@ class Snapshots:
         return opened.frozen_at != published_state(self.ledger(opened.layout.name).database)
 
     def _renew(self, leases: ExitStack, name: str, before: Snapshot | None) -> Snapshot:
-        """Open the newest state of a knowledge base and lease its snapshot.
+        """Open the newest state of a knowledge base and lease its snapshot until `leases` closes.
 
         With a database server, a writer on another machine may have published a state whose derived files are missing
-        here. They are derived in the background. If that takes long, the earlier snapshot is leased.
-
-        Args:
-            leases: closes at the end of the lease.
-            name: the knowledge base.
-            before: the snapshot that is open now; None if none is.
+        here. They are derived in the background. If that takes long, the snapshot that was open before is leased.
         """
         settings, key = self._settings, (name, EVERYTHING)
         layout = Layout.by(settings, name).require()

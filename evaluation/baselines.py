@@ -80,13 +80,7 @@ class FactWalk:
     """
 
     def __init__(self, knowledge_base: KnowledgeBase, chunk_ids: list[str], chunk_vectors: Vectors) -> None:
-        """Read the triples and prepare the walk.
-
-        Args:
-            knowledge_base: the source of the triples and vectors.
-            chunk_ids: the passages.
-            chunk_vectors: the passages' unit vectors, shape (chunks, d).
-        """
+        """Read the triples and prepare the walk; the unit vectors of the passages have shape (chunks, d)."""
         graph = knowledge_base.graph
         edges = graph.edges()
         entity_of = {graph.entity_text(entity): entity for head, _, tail in edges for entity in (head, tail)}

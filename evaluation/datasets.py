@@ -151,8 +151,7 @@ class _Step(GoldStep):
     def as_step(self, earlier: int) -> GoldStep:
         """Return the step with its references to answers of earlier steps in Banyan's notation.
 
-        Args:
-            earlier: the number of earlier steps; a higher number is not a reference.
+        A number beyond that of the `earlier` steps is no reference.
         """
         return GoldStep(question=with_references(self.question, earlier), answer=self.answer)
 

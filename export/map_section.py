@@ -39,12 +39,7 @@ def map_entities(graph: TreeGraph) -> list[str]:
 
 
 def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
-    """Return the map's content as JSON that is escaped for HTML: nodes, edges, and the names of communities.
-
-    Args:
-        graph: the graph with its tree.
-        links: links between entities that the same sentences name.
-    """
+    """Return the map's content as JSON that is escaped for HTML: nodes, edges, and the names of communities."""
     candidates = map_entities(graph)
     edges = [*_facts(graph, set(candidates)), *_sentence_links(links, set(candidates))]
     linked = {end for edge in edges for end in (edge["source"], edge["target"])}

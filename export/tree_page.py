@@ -144,12 +144,9 @@ def _time(note: str | None) -> str:
 
 
 def _label(key: str, english: str, number: object = None) -> str:
-    """Return one of the page's own texts as HTML.
+    """Return one of the page's own texts as HTML, with the key by which the script translates it.
 
-    Args:
-        key: the key by which the script translates the text.
-        english: the text in English.
-        number: a number in the text, which the script puts into the translation; None if there is none.
+    A number in the text, which the script puts into the translation, is given as `number`.
     """
     number_attribute = "" if number is None else f' data-n="{number}"'
     return f'<span data-t="{key}"{number_attribute}>{english}</span>'

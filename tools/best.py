@@ -9,13 +9,10 @@ _GROUP_SIZE = 64
 
 
 def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
-    """Return the rows of the highest scores, best first; of equal scores the first ones.
+    """Return the rows of the `limit` highest scores, best first; of equal scores the first ones.
 
-    The result equals the head of a stable sort, which is far slower on many scores.
-
-    Args:
-        scores: shape (n,), none of them NaN.
-        limit: how many at most.
+    The result equals the head of a stable sort, which is far slower on many scores. `scores` have shape (n,), none is
+    NaN.
     """
     if limit <= 0:
         return np.zeros(0, np.intp)
@@ -25,13 +22,10 @@ def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
 
 
 def floor(scores: NDArray[np.float32], limit: int) -> np.float32:
-    """Return a score that at least `limit` scores reach, as a fast bound for finding the best ones.
+    """Return a score that at least `limit` (1 to n) scores reach, as a fast bound for finding the best ones.
 
-    Of few scores, it is the `limit`-th highest itself; of many, it may be a little lower.
-
-    Args:
-        scores: shape (n,), none of them NaN.
-        limit: 1 to n.
+    Of few scores, it is the `limit`-th highest itself; of many, it may be a little lower. `scores` have shape (n,),
+    none is NaN.
     """
     group_count = len(scores) // _GROUP_SIZE
     if group_count >= 4 * limit:

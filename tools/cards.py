@@ -30,15 +30,10 @@ Order = Callable[[str], float]
 
 
 def look_up_entity(index: RetrievalIndex, lookup: EntityLookup, tokens: int) -> list[Block]:
-    """Return the cards of the entities that have a name.
-
-    Args:
-        index: the knowledge base.
-        lookup: the name, and the relations and the date that limit the card.
-        tokens: the budget, estimated tokens; entities of the same name share it.
+    """Return the cards of the entities that have a name, which share the budget of tokens.
 
     Raises:
-        DateError: `at` is no date with a year.
+        DateError: the lookup's `at` is no date with a year.
     """
     found = find_entities(index, lookup.entity)
     if not found.entities:
@@ -101,17 +96,17 @@ def _lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage]]:
 
     Facts whose head is the entity come first, then those whose tail it is, then the values of attributes.
     """
-    is_head, is_tail, is_value = range(3)
+    as_head, as_tail, as_value = range(3)  # what the entity is of a row, or that it has a value: the order of the lines
 
     def line_of(row: FactRow) -> tuple[int, str]:
         """Return what the rows of one line have in common; a value has no entity as its second end."""
-        role = is_value if not row.ends[1] else is_head if row.ends[0] == entity else is_tail
+        role = as_value if not row.ends[1] else as_head if row.ends[0] == entity else as_tail
         return role, row.relation
 
     lines = list[tuple[str, Passage]]()
     for (role, relation), group in groupby(sorted(rows, key=lambda row: (*line_of(row), row.head, row.tail)), line_of):
         label = relation.replace("_", " ")
-        lead, side = {is_head: (f"{label} -> ", tail_of), is_tail: (f"<- {label}: ", head_of),
-                      is_value: (f"{label}: ", tail_of)}[role]
+        lead, side = {as_head: (f"{label} -> ", tail_of), as_tail: (f"<- {label}: ", head_of),
+                      as_value: (f"{label}: ", tail_of)}[role]
         lines.extend((relation, item) for item in row_items(list(group), lead, side))
     return lines

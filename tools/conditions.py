@@ -66,12 +66,8 @@ def fitting_labels(column: FieldColumn, condition: Condition,
                    names: Callable[[int], Sequence[str]]) -> NDArray[np.bool_]:
     """Return which labels of a column have one of a condition's values, or fit its comparison, shape (labels,).
 
-    A condition with "!=" is treated like one with "=": the caller negates the result.
-
-    Args:
-        column: the field's column.
-        condition: the condition.
-        names: returns the other names of an entity by its row; only labels that are entities have any.
+    A condition with "!=" is treated like one with "=": the caller negates the result. `names` returns the other names
+    of an entity by its row.
     """
     if condition.sign in _COMPARED:
         return _match_compared(column, condition)
@@ -84,15 +80,10 @@ def fitting_labels(column: FieldColumn, condition: Condition,
 
 
 def _match_names(column: FieldColumn, value: str, other_names: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
-    """Return which labels match a value, shape (labels,).
+    """Return which labels match a value, shape (labels,); `other_names` are those of the entities that the labels name.
 
     Labels that equal the value match. If none does, those match in which the value begins a word ("compile" in "a
     compiler"); if there are none either, those that contain it anywhere. A value such as "2010..2020" is a range.
-
-    Args:
-        column: the labels.
-        value: the value.
-        other_names: for each label, other names of the entity that it is.
     """
     value_range = _SPAN.fullmatch(value)
     if value_range is not None:

@@ -112,14 +112,9 @@ def split_shared_note(rows: Sequence[FactRow]) -> tuple[list[FactRow], str]:
 
 def graph_item(places: Sequence[Place], statement: str, title: str = "", kind: Kind = "fact",
                cells: tuple[str, ...] = ()) -> Passage:
-    """Return a citable item for a line of the graph.
+    """Return a citable item for a line of the graph, which is read as `statement` and supported by at least one place.
 
-    Args:
-        places: the places that support the line; at least one.
-        statement: the line as it is read.
-        title: the item's title, such as the name of the relation.
-        kind: the item's kind.
-        cells: the parts of a single fact: head, relation, tail and time.
+    `cells` are the parts of a single fact: head, relation, tail and time.
     """
     first = places[0]
     return Passage(chunk_id="", document=first.document, title=title.replace("_", " "), text=first.text,
@@ -130,23 +125,17 @@ def row_items(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[st
               ) -> Iterator[Passage]:
     """Yield rows that share a relation and one end as lines, several rows a line: "lead end; end (document)".
 
-    Args:
-        rows: the rows; each has a place.
-        lead: the beginning of each line, which has the relation and the shared end.
-        side: returns the end that differs.
-        beside: further fields of a row, in words, by the id of its head; they are put in brackets after the row.
+    `lead` has the relation and the shared end; `side` returns the other one. `beside` are further fields in words, by
+    the id of a row's head; they are put in brackets after the row.
     """
     for start in range(0, len(rows), _PER_LINE):
         yield _line(rows[start:start + _PER_LINE], lead, side, beside or {})
 
 
 def rows_item(rows: Sequence[FactRow], text: str, total: int) -> Passage:
-    """Return a line about many rows, such as their count, as an item.
+    """Return a line about many rows, such as their count, as an item that cites a few of them.
 
-    Args:
-        rows: the rows that the item cites, a few of all.
-        text: the line; the names of some of the documents are added to it.
-        total: the number of all rows.
+    `total` is the number of all rows. The line names some of the documents.
     """
     documents = tuple(dict.fromkeys(document for row in rows for document in row.documents))
     more = f" +{total - _MOST_DOCUMENTS}" if min(len(documents), total) > _MOST_DOCUMENTS else ""

@@ -8,7 +8,7 @@ from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup, lookup_text
-from ..schemas.retrieval import EVERYTHING, Passage, Place, Switches
+from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.lexicon import SUMMARY_CUES
 from .asking.asked_mentions import asked_mentions
 from .asking.asked_rows import asked_rows
@@ -44,7 +44,9 @@ _CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|�
 _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|corpus)|文件|文档|资料|文章|材料",
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
-_MOST_CARDS, _MOST_TABLES, _ENOUGH = 3, 2, 2
+_MOST_CARDS, _MOST_TABLES = 3, 2
+_ENOUGH = 2
+"""How many shown passages of a document that a question names are enough."""
 _MOST_OWNERS = 100
 """How many entities with a value are read: a value that more of them have says little about any."""
 _MOST_SCANNED = 1000
@@ -110,13 +112,8 @@ def _read_named_documents(retriever: Retriever, question: str, named: Mapping[st
                           tokens: int, switches: Switches) -> Iterator[Block]:
     """Yield the best passages of documents that a question names, if fewer than `_ENOUGH` of theirs are shown.
 
-    Args:
-        retriever: the knowledge base.
-        question: the question.
-        named: the words that name each entity of the question; a document may be called like one.
-        shown: the passages that are shown already.
-        tokens: the budget for the documents of each name, estimated tokens.
-        switches: what the ranking of passages uses.
+    `named` are the words that name each entity of the question, because a document may be called like one. The
+    documents of each name have a budget of `tokens`.
     """
     for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):
         documents = retriever.index.documents_called(name)
@@ -137,7 +134,7 @@ def _read_asked_table(retriever: Retriever, schema: GraphSchema, asked: TripleLo
 
 
 def _read_reports(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
-             ) -> list[Block]:
+                  ) -> list[Block]:
     """Return what answers a question about many documents; empty for other questions.
 
     That is the survey that the question asks for, reports on the documents as a whole, or the openings of the
@@ -157,7 +154,7 @@ def _read_reports(retriever: Retriever, schema: GraphSchema, question: str, name
 
 
 def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
-           ) -> Iterator[Block]:
+                ) -> Iterator[Block]:
     """Yield short cards of the entities that a question names, of at most `_MOST_CARDS` that fewest chunks mention.
 
     On each card, the relations that the question names come first, then those nearest to it by embedding.
@@ -167,7 +164,9 @@ def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named:
     if not rarest:
         return
     named_terms = set(retriever.labelled_terms(schema).named(question))
-    cosines = _rate_terms(retriever, question)
+    # The ranking of passages needs the same sub-queries, so they are embedded together here and cached.
+    queries = retriever.queries(retriever.sub_queries(question[:LONGEST]))
+    cosines = retriever.term_cosines(queries[0].embedded.vector)
     for entity in rarest:
         yield entity_card(index, entity, tokens // len(rarest),
                           order=lambda label: (label in named_terms) + cosines[label])
@@ -179,12 +178,6 @@ def _read_paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) ->
     if len(names) < 2:  # noqa: PLR2004 - a chain has two ends
         return []
     return [block for block in look_up_paths(index, PathLookup(start=names[0], end=names[-1]), tokens) if block.items]
-
-
-def _rate_terms(retriever: Retriever, question: str) -> dict[str, float]:
-    """Return the cosine of the name of each relation and attribute with a question."""
-    # The ranking of passages needs the same sub-queries, so they are embedded together here and cached.
-    return retriever.term_cosines(retriever.queries(retriever.sub_queries(question[:LONGEST]))[0].embedded.vector)
 
 
 def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
@@ -222,8 +215,7 @@ def _find_shared_values(index: RetrievalIndex, question: str) -> list[tuple[str,
 
 
 def _is_shown(item: Passage, passages: Sequence[Passage]) -> bool:
-    """Return True if the shown passages contain all words that support an item."""
-    places = item.places or (Place(document=item.document, start=item.start, text=item.text),)
+    """Return True if the shown passages contain all words that support a line of the graph."""
     return all(any(passage.document == place.document and passage.start <= place.start
                    and place.start + len(place.text) <= passage.start + len(passage.text) for passage in passages)
-               for place in places)
+               for place in item.places)

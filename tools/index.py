@@ -186,10 +186,8 @@ class RetrievalIndex:
     def _relation_column(self, name: str, start: int, end: int) -> FieldColumn:
         """Return the triples of a relation as a column.
 
-        Args:
-            name: the relation.
-            start: the column of `triples` with the heads of the rows: 0, or 2 to read the triples backwards.
-            end: the column of `triples` with the labels.
+        `start` and `end` are the columns of `triples` with heads and labels: 0 and 2, or 2 and 0 to read them
+        backwards.
         """
         rows = self.of_relations([name])
         rows = rows[np.argsort(self.triples[rows, start], kind="stable")]

@@ -48,30 +48,17 @@ _TOKENS = 1500
 
 
 def lookup_tools(lease: Lease) -> list[BaseTool]:
-    """Return each lookup as a tool.
+    """Return each lookup as a tool, named as in `TOOLS`; each call leases the current retriever of a knowledge base.
 
-    Args:
-        lease: leases the current retriever of a knowledge base, for each call of a tool.
-
-    Returns:
-        Tools named as `TOOLS`. The content is lines that name the documents which support them; the artifact is a
-        list of `Block`, whose items lead to documents, offsets and words.
+    The content is lines that name the documents which support them; the artifact is a list of `Block`, whose items lead
+    to documents, offsets and words.
     """
     return [_tool(lease, tool) for tool in TOOLS]
 
 
 async def call_tool(lease: Lease, lookup: Lookup, *, tokens: int, question: str, seen: Sequence[str],
                     switches: Switches) -> list[Block]:
-    """Run a lookup by its tool, as the agent does.
-
-    Args:
-        lease: leases the retriever of a knowledge base.
-        lookup: what to look up.
-        tokens: the budget, estimated tokens.
-        question: the question that it is for.
-        seen: the keys of passages that were shown before.
-        switches: what the ranking of passages uses.
-    """
+    """Run a lookup by its tool, as the agent does; `seen` are the keys of passages that were shown before."""
     tool = _tool(lease, lookup.tool)
     arguments = {**lookup_arguments(lookup), "tokens": tokens, "question": question, "seen": list(seen),
                  "switches": switches}

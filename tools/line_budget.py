@@ -19,10 +19,7 @@ def item_cost(item: Passage) -> int:
 def fit_lines(items: Sequence[Passage], tokens: int, at_least: int = 1) -> tuple[list[Passage], int]:
     """Return the first items that fit a budget, and the number of those left out.
 
-    Args:
-        items: the items, the most important first.
-        tokens: the budget, estimated tokens.
-        at_least: how many items are returned even if they exceed the budget.
+    The first `at_least` items are returned even if they exceed the budget.
     """
     shown: list[Passage] = []
     for item in items:

@@ -61,13 +61,7 @@ _Opening = tuple[DocumentSummary, str]
 def openings(index: RetrievalIndex, tokens: int, folder: str = "") -> list[Passage]:
     """Return the openings of documents as items: one for each document if they are few, else one for each folder.
 
-    Args:
-        index: the knowledge base.
-        tokens: the budget, estimated tokens.
-        folder: the folder whose documents are wanted; "" means all documents.
-
-    Returns:
-        The items; empty if they do not fit the budget or there are too many documents.
+    Empty if they do not fit the budget or there are too many documents. `folder` limits the documents; "" means all.
     """
     documents = index.store.documents
     ids = [entry.id for entry in documents.entries() if not folder or folder in PurePosixPath(entry.id).parts[:-1]]
@@ -87,11 +81,7 @@ def openings(index: RetrievalIndex, tokens: int, folder: str = "") -> list[Passa
 
 
 def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:
-    """Return for each document the sentence that best says what it is about, found without a model.
-
-    Args:
-        documents: the documents of a knowledge base.
-        ids: the ids of the documents to summarise; empty means all.
+    """Return for each document the sentence that best says what it is about, found without a model; no `ids` mean all.
 
     Raises:
         UnknownDocumentError: there is no such document.
@@ -104,10 +94,6 @@ def asked_folder(index: RetrievalIndex, question: str) -> str:
     """Return the folder whose documents a question asks about, as "what do the case studies cover?" does; "" if none.
 
     Of several folders that the question names, it is the one with the fewest documents.
-
-    Args:
-        index: the knowledge base.
-        question: the question.
     """
     if not _FOLDER_ASKED.search(question):
         return ""

@@ -28,13 +28,7 @@ _Path = tuple[int, ...]
 
 
 def look_up_paths(index: RetrievalIndex, lookup: PathLookup, tokens: int) -> list[Block]:
-    """Return the shortest chains of facts between two entities, or all short ones from one entity.
-
-    Args:
-        index: the knowledge base.
-        lookup: where the chains begin and end, and along which relations.
-        tokens: the budget, estimated tokens.
-    """
+    """Return the shortest chains of facts between two entities, or all short ones from one entity, within a budget."""
     start, end = find_entities(index, lookup.start), find_entities(index, lookup.end) if lookup.end else None
     title = f"{lookup.start} … {lookup.end}" if lookup.end else f"{lookup.start} …"
     if lookup.along:
@@ -65,12 +59,8 @@ def _find_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[s
                 ) -> tuple[list[tuple[str, _Path]], bool]:
     """Search for chains breadth first; no chain visits an entity twice.
 
-    Args:
-        index: the knowledge base.
-        starts: the entities that chains may begin at.
-        ends: the entities that chains may end at: only the shortest such chains are returned. None means that chains
-            of up to `_OPEN_HOPS` facts may end anywhere.
-        along: the relations that may be followed, in both directions; empty means all.
+    If `ends` is None, chains of up to `_OPEN_HOPS` facts may end anywhere; else only the shortest that end at one of
+    them are returned. Only the relations `along` are followed, in both directions; if there are none, all are.
 
     Returns:
         The chains as (start, path), and whether a bound ended the search.

@@ -40,13 +40,7 @@ class EmbeddedQuery:
 
 
 def compare_queries(index: RetrievalIndex, texts: Sequence[str], vectors: Vectors) -> list[EmbeddedQuery]:
-    """Compare the texts of queries with the knowledge base; together is faster than one by one.
-
-    Args:
-        index: the knowledge base.
-        texts: the texts.
-        vectors: their unit vectors, shape (n, d).
-    """
+    """Compare the texts of queries, whose unit vectors have shape (n, d), with the knowledge base."""
     triples, chunks = index.nearness("triples", vectors), index.nearness("chunks", vectors)
     return [EmbeddedQuery(text, vector, index.names.find(text), index.reliability.of(text), *near)
             for text, vector, *near in zip(texts, vectors, triples, chunks, strict=True)]

@@ -31,13 +31,9 @@ _OPENINGS_SHARE = 2 / 3
 
 
 def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str, tokens: int) -> list[Block]:
-    """Return the reports on a theme or on the documents as a whole, or a survey.
+    """Return the reports on the lookup's theme, or without one on the documents as a whole; or a survey (`surveys`).
 
-    Args:
-        retriever: the knowledge base.
-        lookup: the theme, "" for the documents as a whole; or a field or a path of relations (see `surveys`).
-        question: the question; it ranks facts if there is no theme.
-        tokens: the budget, estimated tokens.
+    Without a theme, the question ranks the facts that reports cite.
     """
     index, question_text = retriever.index, lookup.theme or question or _WHOLE
     schema = index.store.schemas.current()

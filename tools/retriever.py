@@ -64,7 +64,6 @@ class Retriever:
         """Read the knowledge base into memory; what embedding questions costs goes to the account."""
         self.account, self.models = account, models or RankingModels()
         self.index = RetrievalIndex(knowledge_base)
-        # Each sub-query needs the same few.
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
         self._embedded: LRUCache[str, EmbeddedQuery] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
@@ -83,34 +82,38 @@ class Retriever:
         Args:
             question: a question, or keywords.
             limit: how many passages at most.
-            switches: what is left out.
+            switches: what is on.
             decompose: split a nested question into steps.
             documents: the ids of the documents to stay in; None for all.
 
         Returns:
             (chunk id, weight), best first; passages without weight are left out.
         """
-        wordings, scores = self._weigh(question, switches, decompose)
+        questions, scores = self._weigh(question, switches, decompose)
         if documents is not None:
             scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
         reranker, best = self.models.reranker(), self.models.reordered
         if reranker is None:
             return self.ranking(scores, limit)
-        return self.reorder(reranker, wordings, self.ranking(scores, max(limit, best)), best)[:limit]
+        ranking = self.ranking(scores, max(limit, best))
+        passages = [self.passage(*ranked) for ranked in ranking[:best]]
+        texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
+        with charge_calls(account=self.account):
+            return reranked(reranker, questions, texts, ranking)[:limit]
 
     def _weigh(self, question: str, switches: Switches, decompose: bool) -> tuple[list[str], Scores]:
-        """Return the wordings that wait for no answer, and the chunks' weights; those of the last questions are kept.
+        """Return the texts of the sub-queries that wait for no answer, and the chunks' weights for the question.
 
-        A question is asked of the whole first and then of the documents that it names.
+        They are cached, because the same question is asked of all documents and then of those that it names.
         """
-        asked = question, switches, decompose
+        key = question, switches, decompose
         with self._lock:
-            weighed = self._weighed.get(asked)
+            weighed = self._weighed.get(key)
         if weighed is None:
             queries = self.queries(self.sub_queries(question, decompose=decompose))
             weighed = [query.embedded.text for query in queries if not query.follows], self.rank(queries, switches)
             with self._lock:
-                self._weighed[asked] = weighed
+                self._weighed[key] = weighed
         return weighed
 
     def sub_queries(self, question: str, *, decompose: bool = True) -> Sequence[SubQuery]:
@@ -118,26 +121,14 @@ class Retriever:
         question = escape_references(question)
         return self._split(question) if decompose else [SubQuery(question=question)]
 
-    def reorder(self, reranker: Reranker, questions: Sequence[str], ranking: Sequence[tuple[str, float]],
-                best: int) -> list[tuple[str, float]]:
-        """Return a ranking with its first `best` passages reordered; see `reranked`."""
-        passages = [self.passage(*ranked) for ranked in ranking[:best]]
-        texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
-        with charge_calls(account=self.account):
-            return reranked(reranker, questions, texts, ranking)
-
     def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
-        """Turn sub-queries into queries, in their order.
-
-        Args:
-            sub_queries: each follows only sub-queries before it; those not cached are embedded in one batch.
-        """
-        made: list[Query] = []
+        """Embed sub-queries, each of which follows only earlier ones; those not cached are embedded in one batch."""
+        queries: list[Query] = []
         texts = [strip_placeholders(part.question) for part in sub_queries]
-        embedded = self._cached(self._embedded, texts, self._compare)
-        for sub_query, query in zip(sub_queries, embedded, strict=True):
-            made.append(Query(query, tuple(made[number] for number in sub_query.follows)))
-        return made
+        embedded_texts = self._cached(self._embedded, texts, self._compare)
+        for sub_query, embedded in zip(sub_queries, embedded_texts, strict=True):
+            queries.append(Query(embedded, tuple(queries[number] for number in sub_query.follows)))
+        return queries
 
     def _compare(self, texts: Sequence[str]) -> Iterable[EmbeddedQuery]:
         vectors = self._cached(self._asked, texts, partial(self._encode, as_queries(self.index.embedder)))
@@ -154,10 +145,10 @@ class Retriever:
                 self._labelled = LabelledTerms(self.index, schema)
             return self._labelled
 
-    def term_cosines(self, asked: Vectors) -> dict[str, float]:
+    def term_cosines(self, question: Vectors) -> dict[str, float]:
         """Return the cosine of a question's unit vector, shape (d,), to the name of each relation and attribute."""
         names, vectors = self._term_vectors
-        return dict(zip(names, np.vecdot(vectors, asked).round(6).tolist(), strict=True)) if names else {}
+        return dict(zip(names, np.vecdot(vectors, question).round(6).tolist(), strict=True)) if names else {}
 
     @cached_property
     def _term_vectors(self) -> tuple[list[str], Vectors]:
@@ -174,7 +165,10 @@ class Retriever:
 
     def _cached(self, cache: LRUCache[str, _T], texts: Sequence[str],
                 make: Callable[[Sequence[str]], Iterable[_T]]) -> list[_T]:
-        """Return what is made of each text, or was made of it before. Threads wait, so no text is embedded twice."""
+        """Return what `make` makes of each text, from the cache if it is there.
+
+        Other threads wait meanwhile, so no text is embedded twice.
+        """
         with self._lock:
             found = {text: cache[text] for text in texts if text in cache}
             if new := [text for text in dict.fromkeys(texts) if text not in found]:
@@ -191,12 +185,12 @@ class Retriever:
         asks about and finds it by meaning rather than by words, so it is weighted by the trust in vectors.
         """
         total = np.zeros(len(self.index.chunks), np.float32)
-        beginning = max(1, sum(not query.follows for query in queries)) ** -0.5
+        first_weight = max(1, sum(not query.follows for query in queries)) ** -0.5
         walks: dict[Query, fusion.Walk] = {}
         for query in queries:
             before = [walks[earlier] for earlier in query.follows]
             walks[query] = fusion.walk(self.index, query, switches, before)
-            total += np.float32(query.embedded.trust if query.follows else beginning) * walks[query].scores()
+            total += np.float32(query.embedded.trust if query.follows else first_weight) * walks[query].scores()
         return total
 
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:

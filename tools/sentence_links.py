@@ -33,10 +33,6 @@ def link_by_sentences(index: RetrievalIndex, entities: Sequence[str]) -> list[Se
     """Return links among some entities: pairs that the same sentence names, those of most sentences first.
 
     A pair is left out if a fact connects it, or if both entities already have `_LINKS_EACH` links.
-
-    Args:
-        index: the knowledge base.
-        entities: the ids of the entities; links to other entities are left out.
     """
     rows = [row for row in map(index.entity_at, entities) if row is not None]
     entities_of_chunk: dict[int, list[int]] = {}

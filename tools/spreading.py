@@ -36,12 +36,7 @@ class Seeds(NamedTuple):
 
     @classmethod
     def of(cls, weights: Weights, nodes: Rows) -> "Seeds":
-        """Return seeds at the nodes whose weight is not 0.
-
-        Args:
-            weights: the weight of each node, shape (n,).
-            nodes: the nodes, ascending, shape (n,).
-        """
+        """Return seeds at those of some nodes (ascending, shape (n,)) whose weight (shape (n,)) is not 0."""
         positions = np.flatnonzero(weights)
         return cls(nodes[positions], weights[positions])
 

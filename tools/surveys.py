@@ -117,11 +117,6 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
     """Return groups of the documents by their categorical fields and by year, a block for each field.
 
     Empty if too few documents have metadata, or none of its fields is categorical or a date.
-
-    Args:
-        index: the knowledge base.
-        schema: the schema in force.
-        tokens: the budget, estimated tokens.
     """
     documents = np.array(sorted(_find_document_entities(index)), dtype=np.intp)
     if len(documents) < _COVERED * len(index.store.documents.entries()):
@@ -159,7 +154,7 @@ def _note_rest(shown: list[Passage], omitted_count: int, kind: str) -> tuple[Pas
 
 
 def _read_grouping(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None = None,
-              among: Rows | None = None) -> _Grouping:
+                   among: Rows | None = None) -> _Grouping:
     """Return the groups of a survey; the arguments are those of `survey_by`."""
     match = _PERIOD.fullmatch(by.strip())
     # Without a period, the value itself ("tail") is the group.
@@ -193,7 +188,8 @@ def _find_modular_groups(index: RetrievalIndex, computed: Computed, alpha: float
         FieldError: the graph is too large.
     """
     heads = computed.column.heads
-    rows = np.concatenate([computed.rows[:0], *(group.rows for group in computed.groups)])
+    no_rows = computed.rows[:0]  # there may be no groups
+    rows = np.concatenate([no_rows, *(group.rows for group in computed.groups)])
     value_numbers = np.repeat(np.arange(len(computed.groups)), [len(group.rows) for group in computed.groups])
     if (links := len(index.triples) + len(rows)) > _MOST_LINKS:
         raise FieldError(f"there are {links:,} facts and values, and groups by both are found among at most "
@@ -225,14 +221,9 @@ def _find_dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
 
 
 def _find_categories(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldColumn]:
-    """Return categorical fields of some entities, the one with the fewest values first.
+    """Return categorical fields of some entities, except the field `by`, the one with the fewest values first.
 
     A field is categorical if most of the entities have it and it has few different values, which are no dates.
-
-    Args:
-        index: the knowledge base.
-        heads: the entities, by their rows.
-        by: the field by which they are grouped, which is left out; "" if there is none.
     """
     columns = [index.column(term.name) for term in terms_of(index) if term.name != by and term.rows >= len(heads) / 2]
     categories = []
@@ -247,15 +238,10 @@ def _find_categories(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldC
 
 
 def _build_group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGroup, field: str,
-                reports: Mapping[str, CommunitySummary]) -> Passage:
+                      reports: Mapping[str, CommunitySummary]) -> Passage:
     """Return the line of a group, as `survey_by` describes it.
 
-    Args:
-        index: the knowledge base.
-        grouping: the survey.
-        group: the group.
-        field: words before the group's key, such as the field's name; may be "".
-        reports: the reports on groups by the ids of their communities.
+    `field` are words before the group's key, such as the field's name, or ""; `reports` are by the ids of communities.
     """
     column = grouping.computed.column
     entities = np.unique(column.heads[group.rows])
@@ -267,7 +253,7 @@ def _build_group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGrou
     text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *categories, f"{names}{more}",
                                    report.summary if report else ""]))
     places = [row.places[0] for row in cited_rows(index, column, group.rows)]
-    return graph_item(places, text, column.name, "row", ("",))
+    return graph_item(places, text, column.name, "row", ("",))  # an empty cell: it gives no short answer
 
 
 def _describe_values(column: FieldColumn, entities: Rows) -> str:
@@ -278,17 +264,11 @@ def _describe_values(column: FieldColumn, entities: Rows) -> str:
 
 
 def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: str, tokens: int) -> list[Block]:
-    """Return what a path of relations reaches from an entity [UniAI-GraphRAG eq. 5].
+    """Return what a path of relations reaches from the entity called `root` [UniAI-GraphRAG eq. 5].
 
-    The note names entities that the path does not reach but most of whose neighbours it does [eq. 4].
-
-    Args:
-        index: the knowledge base.
-        schema: the schema in force.
-        root: the name of the entity where the path begins.
-        along: relations separated by "->". "<" before a relation follows it backwards, and "*" at the end repeats the
-            last one as often as possible.
-        tokens: the budget, estimated tokens.
+    `along` are relations separated by "->". "<" before a relation follows it backwards, and "*" at the end repeats the
+    last one as often as possible. The note names entities that the path does not reach but most of whose neighbours it
+    does [eq. 4].
 
     Raises:
         FieldError: there is no such relation.
@@ -343,13 +323,9 @@ def _read_step(index: RetrievalIndex, schema: GraphSchema, part: str) -> str:
 
 
 def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: set[int]) -> tuple[list[int], set[int]]:
-    """Return the triples of a relation that lead from some entities to new ones, and these new entities.
+    """Return the triples of a relation that lead from the entities `frontier` to new ones, and these new entities.
 
-    Args:
-        index: the knowledge base.
-        relation: the relation, with "<" before it to follow it backwards.
-        frontier: the entities to go on from, by their rows.
-        reached: all entities that the path reached before.
+    "<" before the relation follows it backwards. `reached` are all entities that the path reached before.
     """
     column = index.column(relation)
     rows = np.flatnonzero(np.isin(column.heads, sorted(frontier)))
@@ -359,13 +335,9 @@ def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: s
 
 
 def _list_step_items(index: RetrievalIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:
-    """Yield the lines of one step of a path: for each entity where the step begins, the entities that it leads to.
+    """Yield the lines of step `number` of a path: for each entity where it begins, what the triples lead to.
 
-    Args:
-        index: the knowledge base.
-        number: the step's number, from 1.
-        relation: the step's relation, with "<" before it if it is followed backwards.
-        triples: the triples that the step follows, by their rows.
+    "<" before the relation means that the step follows it backwards.
     """
     name, is_backward = relation.removeprefix("<").replace("_", " "), relation.startswith("<")
     start_of, end_of = (tail_of, head_of) if is_backward else (head_of, tail_of)

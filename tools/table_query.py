@@ -96,14 +96,10 @@ class Computed(NamedTuple):
 
 def compute(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, name: str,
             keep: Callable[[FieldColumn, Rows], Rows] | None = None) -> Computed:
-    """Compute what a lookup asks of the rows of a relation or attribute.
+    """Compute what a lookup asks of the rows of the relation or attribute `name`.
 
-    Args:
-        index: the knowledge base.
-        schema: the schema in force, by whose labels fields are found.
-        lookup: the query. Its date and document are not in columns, so `keep` applies them.
-        name: the relation's or attribute's name in the graph.
-        keep: a further filter: returns those of some rows that fit; None keeps all.
+    Its date and document are not in columns, so `keep` applies them: it returns those of some rows that fit; None keeps
+    all.
 
     Raises:
         ConditionError, FieldError: a condition cannot be read, or is about a field that does not exist.
@@ -190,8 +186,8 @@ class _Table:
 
     def _field(self, name: str) -> FieldColumn:
         """Return the column of a field by its name or label; "<" before the name swaps heads and tails."""
-        bare = name.removeprefix("<")
-        return self._index.column(name.removesuffix(bare) + find_field(self._index, self._schema, bare))
+        direction = "<" if name.startswith("<") else ""
+        return self._index.column(direction + find_field(self._index, self._schema, name.removeprefix("<")))
 
     # Calculations.
 
@@ -218,11 +214,7 @@ class _Table:
                         entity_type)
 
     def _count_coverage(self) -> tuple[str, int, int]:
-        """Return how much of its type the field covers.
-
-        Returns:
-            The most frequent type of the heads, how many entities of this type have the field, and how many there are.
-        """
+        """Return the most frequent type of the heads, how many entities of it have the field, and how many exist."""
         heads, browsing = np.unique(self.column.heads), self._index.browsing
         if not len(heads):
             return "", 0, 0
@@ -231,11 +223,9 @@ class _Table:
         return browsing.types[number], int(counts[number]), int(np.count_nonzero(browsing.type_of == number))
 
     def _read_numbers(self, rows: Rows, left_out: Counter[str]) -> tuple[Rows, NDArray[np.float64], str]:
-        """Return the rows whose labels are numbers of the most frequent dimension, with these numbers in one unit.
+        """Return the rows whose labels are numbers of the most frequent dimension, these numbers, and their unit.
 
-        Returns:
-            The rows, their numbers in the most frequent unit of that dimension, and the unit. The other rows are
-            counted in `left_out`.
+        The numbers are in the most frequent unit of that dimension. The other rows are counted in `left_out`.
         """
         amounts = [self.column.amounts[label] for label in self.column.labels[rows].tolist()]
         dimensions = Counter(amount.dimension for amount in amounts if amount is not None)
@@ -260,18 +250,12 @@ class _Table:
         return float(numbers.sum() if do == "sum" else numbers.mean()), unit
 
     def _find_extreme(self, do: Calculation, rows: Rows, left_out: Counter[str],
-                 most: int = 1) -> tuple[Rows, float | None, str]:
-        """Return the rows with the smallest, largest, first or last values.
+                      most: int = 1) -> tuple[Rows, float | None, str]:
+        """Return the rows with the smallest, largest, first or last values, the most extreme first, the value and unit.
 
-        Args:
-            do: which values; "first" and "last" are of dates if the field has dates.
-            rows: the rows to choose from.
-            left_out: counts the rows without a date or number.
-            most: how many different values are wanted; all rows with one of them are returned.
-
-        Returns:
-            The rows, the most extreme first, the value, and its unit. The value is None for dates, and if `most` is
-            not 1.
+        All rows with one of the `most` extreme values are returned. "first" and "last" are of dates if the field has
+        dates. The value is None for dates, and if `most` is not 1. Rows without a date or number are counted in
+        `left_out`.
         """
         dates = [self.column.dates[label] for label in self.column.labels[rows].tolist()]
         if do in {"first", "last"} and self.column.holds_dates:
@@ -323,10 +307,8 @@ class _Table:
     def _read_keys(self, by: str, rows: Rows, left_out: Counter[str]) -> tuple[Sequence[str], Rows]:
         """Return the key of each row, and the row; a row with several keys is repeated.
 
-        Args:
-            by: what to group by: "head", "tail", a field, or one of these with a period ("year", "born.year").
-            rows: the rows to group.
-            left_out: counts the rows without a key.
+        `by` is "head", "tail", a field, or one of these with a period ("year", "born.year"). Rows without a key are
+        counted in `left_out`.
         """
         field, _, period = by.rpartition(".")
         if period not in _PERIODS:
@@ -348,11 +330,8 @@ class _Table:
     def _read_field_keys(self, name: str, rows: Rows, left_out: Counter[str], *, dates: bool) -> tuple[list[str], Rows]:
         """Return the values that each row's head (or tail, for "tail.FIELD") has of a field, and the row of each value.
 
-        Args:
-            name: the field.
-            rows: the rows.
-            left_out: counts the rows without a value.
-            dates: whether the values are returned as dates, "" for those that are none.
+        With `dates`, values are returned as dates, "" for those that are none. Rows without a value are counted in
+        `left_out`.
 
         Raises:
             FieldError: there is no such field, or there are too many values.

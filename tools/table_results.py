@@ -115,12 +115,7 @@ def _safe_cell(value: object) -> object:
 
 
 def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -> ComputedTable:
-    """Compute a table.
-
-    Args:
-        index: the knowledge base.
-        schema: the schema in force, by whose labels fields are found.
-        lookup: the query; its limit is the most rows and groups.
+    """Compute a table; the lookup's limit is the most rows and groups.
 
     Raises:
         FieldError, ConditionError: there is no such relation or field, or a condition cannot be read.

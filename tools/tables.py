@@ -64,14 +64,8 @@ class ReadTable(NamedTuple):
 def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, tokens: int) -> list[Block]:
     """Return the table that a lookup asks for as blocks of citable lines, one for each term that the lookup names.
 
-    If there is no such relation or attribute, the note names others.
-
-    Args:
-        index: the knowledge base.
-        schema: the schema in force, by whose labels fields are found.
-        lookup: the relation or attribute, the filters, and what to compute.
-        tokens: the budget, estimated tokens. If not all lines fit, the note says how many there are and how to narrow
-            the lookup.
+    If there is no such relation or attribute, the note names others. If not all lines fit the budget, the note says how
+    many there are and how to narrow the lookup.
 
     Raises:
         DateError: `at` is no date with a year.
@@ -91,17 +85,10 @@ def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLook
 
 def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, term: Term,
                most: int = _MOST_ROWS) -> ReadTable:
-    """Compute what a lookup asks of one relation or attribute.
+    """Compute what a lookup asks of one relation or attribute; the first `most` rows are read in full.
 
     A condition may also be on a qualifier of rows, which is no field: "network=Ropsten" fits "7280000 (network:
     Ropsten)". And if no row has the tail that is asked for, rows with a qualifier of that value are returned.
-
-    Args:
-        index: the knowledge base.
-        schema: the schema in force, by whose labels fields are found.
-        lookup: the query.
-        term: the relation or attribute.
-        most: how many rows are read in full.
 
     Raises:
         ConditionError, FieldError: a condition cannot be read, or is about a field that does not exist.
@@ -166,12 +153,9 @@ def _filter_by_date_and_document(index: RetrievalIndex, column: FieldColumn, row
 
 def _split_where(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
                  ) -> tuple[TripleLookup, list[Condition]]:
-    """Split a lookup's conditions into those on fields and those on qualifiers.
+    """Return a lookup with only its conditions on fields, and its conditions on qualifiers.
 
     A condition is on a qualifier if it has the form "name=value" and no field has the name.
-
-    Returns:
-        The lookup with only the conditions on fields, and the conditions on qualifiers.
     """
     on_qualifiers = {}
     for text in lookup.where:
@@ -365,7 +349,7 @@ def cited_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> list[F
 
 
 def _list_lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], lookup: TripleLookup,
-           ) -> Iterator[Passage]:
+                ) -> Iterator[Passage]:
     """Yield rows as lines, one or more for each name at the end that has fewer different names."""
     if not rows:
         return
@@ -401,11 +385,9 @@ def _rows_of(column: FieldColumn, entity: int) -> tuple[int, int]:
 
 
 def values_of(column: FieldColumn, entity: int) -> tuple[str, ...]:
-    """Return the values of a field that an entity has; if they are very many, the first and the number of the others.
+    """Return the values of a field that an entity, given by its row in the index, has.
 
-    Args:
-        column: the field.
-        entity: the entity's row in the index.
+    If they are very many, the first and the number of the others are returned.
     """
     begin, end = _rows_of(column, entity)
     shown = tuple(column.texts[label] for label in column.labels[begin:min(end, begin + _MOST_BESIDE)].tolist())

@@ -223,9 +223,7 @@ class ClusterResources(Resources):
     def _start_reading(self, file: Path) -> Any:
         """Start parsing a file on a worker, and return the task.
 
-        Returns:
-            The task; None if the file is of a format that this process parses itself; the error if the file cannot be
-            read.
+        None if this process parses files of the format itself; the error if the file cannot be read.
         """
         if file.suffix.lower() not in PARSED or not file.is_file():
             return None

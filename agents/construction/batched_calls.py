@@ -94,8 +94,7 @@ class BatchedCalls:
     async def _submit(self, prompt_tokens: Mapping[str, int]) -> None:
         """Upload calls as files of requests and start a batch for each file.
 
-        Args:
-            prompt_tokens: the number of prompt tokens of each call, by its key.
+        `prompt_tokens` has the tokens of each call's prompt, by the call's key.
 
         Raises:
             BudgetExceeded: the budget is spent, or the calls are estimated to take more than it leaves.
@@ -119,10 +118,7 @@ class BatchedCalls:
     async def _make_first_call(self, key: str) -> bool:
         """Make one call without a batch, to learn which parameters the endpoint refuses.
 
-        If a batch were sent with a parameter that the endpoint refuses, all of its calls would fail.
-
-        Returns:
-            True if the call was answered.
+        If a batch were sent with such a parameter, all of its calls would fail. Return True if the call was answered.
         """
         call = self._calls[key]
         try:

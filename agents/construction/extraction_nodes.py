@@ -29,6 +29,7 @@ from .state import BuildContext, BuildState, ChunksInput, build_options
 
 _T = TypeVar("_T")
 
+
 class _Reading(NamedTuple):
     """A chunk, what the rules extracted from its table rows, and the request for the rest of its text.
 
@@ -128,7 +129,7 @@ class ExtractionNodes(BuildNodes):
         unanswered = await self._fail(name, run, work.readings[0], error) if error else []
         return {"unanswered": unanswered} if unanswered else {}
 
-    async def _extract(self, name: str, run: str, work: "_Work", readings: Sequence["_Reading"],
+    async def _extract(self, name: str, run: str, work: _Work, readings: Sequence[_Reading],
                        ) -> BudgetExceeded | ReasonerError | None:
         """Extract some chunks with one call and store the extractions; return the error if the call failed."""
         asked = [reading for reading in readings if reading.has_statement]
@@ -148,13 +149,13 @@ class ExtractionNodes(BuildNodes):
             await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, extraction_by_chunk, call))
         return None
 
-    async def _fail(self, name: str, run: str, reading: "_Reading", error: Exception) -> list[str]:
+    async def _fail(self, name: str, run: str, reading: _Reading, error: Exception) -> list[str]:
         """Mark a chunk as failed; return its id in a list if the endpoint gave no answer, else an empty list."""
         reason, chunk = str(error), reading.chunk.id
         await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
         return [chunk] if isinstance(error, EndpointFailed) else []
 
-    def _prepare(self, state: BuildState | ChunksInput, chunk_ids: Sequence[str]) -> "_Work":
+    def _prepare(self, state: BuildState | ChunksInput, chunk_ids: Sequence[str]) -> _Work:
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text.
 
         The rules read rows by the base schema (the seed with people's decisions), which documents do not change. So the

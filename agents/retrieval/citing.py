@@ -213,13 +213,9 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Docume
 
 
 def _header_of_list(item: Passage, start: int) -> str:
-    """Return the passage's title and headings if the words at `start` are in a table's row or a list; else "".
+    """Return the passage's title and headings if a table or list is at `start` of its document; "" for other text.
 
     These say what the row or item is about, which its own words rarely repeat.
-
-    Args:
-        item: the passage.
-        start: where the words begin in the document.
     """
     offset = max(0, start - item.start)
     line = item.text[item.text.rfind("\n", 0, offset) + 1:]
@@ -249,16 +245,9 @@ def _cited_words(claim: Claim, items: Sequence[Passage]) -> Iterator[str]:
 
 
 def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[str, int, str] | None:
-    """Find the words of a quote in its document.
+    """Return the document, start and own words of a quote of a passage; None if they are not in the document.
 
-    Args:
-        quote: words of a passage. They are looked up verbatim first, then ignoring case and spaces, which models
-            change.
-        passage: the passage.
-        documents: the sources.
-
-    Returns:
-        The document, the start of the words in it, and the document's own words; None if they are not there.
+    They are looked up verbatim first, then ignoring case and spaces, which models change.
     """
     words_to_find = quote.words
     if not words_to_find.strip():
@@ -312,11 +301,9 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
 
 
 def follows(short: str, support: Iterable[str]) -> bool:
-    """Return True if every content word and number of a short answer occurs in the supporting texts.
+    """Return True if every content word and number of a short answer occurs in the claims and quotes that support it.
 
-    Args:
-        short: the short answer. Words that only affirm or count ("yes", "three") need not occur.
-        support: the claims that support it, and the words that they quote.
+    Words that only affirm or count ("yes", "three") need not occur.
     """
     parts = _parts(short)
     allowed = set().union(*map(_words, [*support, *filter(_is_bare, parts)]))

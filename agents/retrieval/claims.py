@@ -57,9 +57,7 @@ class ShownClaims:
     def settle(self, draft: DraftAnswer | None, abstain_below: float) -> None:
         """Withdraw the claims unless the complete reply begins with them and is confident enough to be shown.
 
-        Args:
-            draft: the answer of the complete reply; None if it has none.
-            abstain_below: see `citing.cite`.
+        `draft` is None if the reply has no answer; for `abstain_below` see `citing.cite`.
         """
         if (draft is None or draft.claims[:len(self._claims)] != self._claims
                 or not is_shown(draft, self._mode, abstain_below)):

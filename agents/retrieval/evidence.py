@@ -58,7 +58,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
                  if item.about or (item.kind == "passage" and item.start == 0)}
     costs = [sum(item_cost(item) for block in lookup_blocks for item in block.items if item.key not in shown_keys)
              for lookup_blocks in found]
-    min_passages = max(1, AT_LEAST // max(1, len(found)))
+    min_passages = max(1, AT_LEAST // max(1, len(found)))  # the lookups of a round share `AT_LEAST`
     round_blocks = list[Block]()
     for lookup_blocks, share in zip(found, _shares(costs, tokens), strict=True):
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
@@ -79,12 +79,7 @@ def _without_shown(block: Block, shown_keys: Collection[str]) -> Block:
 
 
 def _shares(costs: Sequence[int], tokens: int) -> list[int]:
-    """Divide a token budget among lookups: equal shares, but what one does not need goes to the others.
-
-    Args:
-        costs: for each lookup, the tokens that all its new items need.
-        tokens: the budget.
-    """
+    """Divide a budget among lookups in equal shares; what one does not need, by its cost, goes to the others."""
     shares = [0] * len(costs)
     # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
     for served_count, lookup_index in enumerate(sorted(range(len(costs)), key=lambda index: costs[index])):
@@ -96,11 +91,8 @@ def _shares(costs: Sequence[int], tokens: int) -> list[int]:
 def _fit_blocks(blocks: Iterable[Block], tokens: int, min_passages: int, described: set[str]) -> Iterator[Block]:
     """Yield the blocks of one lookup with only the items that fit its share; notes say how many were left out.
 
-    Args:
-        blocks: the blocks.
-        tokens: the lookup's share of the budget.
-        min_passages: how many passages a block shows even if they do not fit.
-        described: the documents whose metadata was shown; those that a block shows are added.
+    A block of passages shows at least `min_passages`. `described` are the documents whose metadata was shown; those
+    that a block shows are added.
     """
     for block in blocks:
         items = list(_describe_once(block.items, described))

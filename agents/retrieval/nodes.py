@@ -100,11 +100,7 @@ class RetrievalNodes:
         """Lease the snapshot for a new question and return it with its knowledge base's name.
 
         Caps, models and the reranker are checked here, so that wrong settings raise before any call is paid for.
-
-        Args:
-            leases: releases the snapshot when it is closed.
-            named: the knowledge base that the input names; "" if it names none.
-            context: how the question is to be answered.
+        `leases` releases the snapshot when it is closed; `named` is the knowledge base that the input names, or "".
         """
         name = choose_name(named or context.knowledge_base, self._resources.settings, is_seen)
         check_instructions(context.instructions)
@@ -116,14 +112,9 @@ class RetrievalNodes:
 
     def _start_question(self, state: AskState, name: str, snapshot: Snapshot, question: str,
                         earlier: list[tuple[str, str]]) -> AskState:
-        """Return the state of a new question.
+        """Return the state of a new question, which was asked like this or rewritten to make sense alone.
 
-        Args:
-            state: the thread's state.
-            name: the knowledge base.
-            snapshot: its state that this question reads to the end.
-            question: as it was asked, or rewritten to make sense alone.
-            earlier: the messages before it, as (role, text).
+        `state` is the thread's, and `earlier` are the messages before the question, as (role, text).
         """
         question, replaced = respelt(escape_references(question), snapshot.index)
         # The thread's state keeps the trace of an earlier question that asked for one.

@@ -60,14 +60,7 @@ def _show_short(template: str, short: str) -> str:
 
 
 def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: bool) -> Answer:
-    """Return an abstaining answer with similar names of the documents and, if wanted, the hint to set up a model.
-
-    Args:
-        answer: an answer that abstains.
-        question: the question.
-        retriever: gives the names in the knowledge base.
-        hint: whether to say that a model would help.
-    """
+    """Return an abstaining answer with similar names of the documents and, if `hint`, the hint to set up a model."""
     phrases = _WORDS[language_of(question)]
     lines = [answer.answer]
     near = unknown_names_near(retriever.index, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES)
@@ -79,13 +72,7 @@ def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: boo
 
 
 def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question: str) -> Answer:
-    """Return an answer with a line for each misspelt word of the question that was read as another word.
-
-    Args:
-        answer: the answer.
-        replaced: these words as (asked, meant).
-        question: the question, for its language.
-    """
+    """Return an answer with a line, in the question's language, for each misspelt word, given as (asked, meant)."""
     if not replaced:
         return answer
     template = "“{}”按“{}”理解。" if language_of(question) == "zh" else "(“{}” was read as “{}”.)"

@@ -17,13 +17,8 @@ _LARGEST_SHARE = 1 / 2
 def terms_text(retriever: Retriever, schema: GraphSchema, question: str) -> str:
     """Return the schema's terms, each with its number of rows, as one line of a prompt.
 
-    If they do not all fit, half of the tokens go to the terms with the most rows. The other half goes to the terms
-    that the question names, and then to those nearest to it by embedding.
-
-    Args:
-        retriever: the retriever of the knowledge base; it embeds the terms once.
-        schema: the schema in force, with domain and range of its relations.
-        question: the question.
+    If they do not all fit, half of the tokens go to the terms with the most rows. The other half goes to the terms that
+    the question names, and then to those nearest to it by embedding.
     """
     terms = retriever.labelled_terms(schema).terms
     described = {term: _describe_term(term, schema) for term in terms}

@@ -15,15 +15,10 @@ _MAX_WORDS = 20
 
 
 def respelt(question: str, index: RetrievalIndex) -> tuple[str, list[tuple[str, str]]]:
-    """Correct misspelt words of names in a question to the knowledge base's spelling.
+    """Return a question with misspelt words of names corrected, and the words replaced, as (asked, meant).
 
-    Args:
-        question: the question. Only capitalised ASCII words that occur in no passage are corrected, each to the
-            nearest word of a name with the same first letter.
-        index: the read model of the knowledge base.
-
-    Returns:
-        The question, and the words replaced as (asked, meant). A word equally near to two names is not changed.
+    Only capitalised ASCII words that occur in no passage are corrected, each to the nearest word of a name with the
+    same first letter; a word equally near to two is not changed.
     """
     replaced: dict[str, str] = {}
     for word in [match.group() for match in _WORD.finditer(question)][:_MAX_WORDS]:

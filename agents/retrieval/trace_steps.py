@@ -63,7 +63,7 @@ def data(step: TraceStep) -> dict[str, Any]:
 
 def _headlines(step: TraceStep) -> list[str]:
     """Describe a step in a few words, for a line of progress."""
-    return [*step.lookups] or [item.text for item in step.found] or [step.text] * bool(step.text)
+    return [*step.lookups] or [item.text for item in step.found] or ([step.text] if step.text else [])
 
 
 def _table(lookup: Lookup | None, blocks: Sequence[Block]) -> dict[str, object]:

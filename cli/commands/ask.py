@@ -104,12 +104,7 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
 
 
 def _show_claim(event: dict[str, Any], shown: list[str]) -> list[str]:
-    """Print a further line of the answer, or that all lines so far are withdrawn; return the lines that are valid.
-
-    Args:
-        event: the line as a "claim", or "withdrawn".
-        shown: the lines that were printed before and are valid.
-    """
+    """Print a further line of the answer, or that all lines so far are withdrawn; return the lines that are valid."""
     if event["step"] == "withdrawn":
         out.print(_WITHDRAWN)
         return []

@@ -280,11 +280,8 @@ def sync(  # noqa: PLR0913  (its options)
 def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
     """Yield each time a folder is to be synchronised: once as soon as it is watched, and then after each change.
 
-    Because watching begins before the first sync, a change during that sync is noticed too.
-
-    Args:
-        folder: the folder.
-        home: the folder of the knowledge bases, whose files change with each sync; changes in it are ignored.
+    Because watching begins before the first sync, a change during that sync is noticed too. Changes in `home`, the
+    folder of the knowledge bases, are ignored, because each sync makes some.
     """
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: name one that is there")
@@ -306,14 +303,8 @@ def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildC
           as_json: bool) -> None:
     """Print how a folder differs from its knowledge base, ask before deleting documents, and synchronise the two.
 
-    Args:
-        resources: models and open knowledge bases.
-        folder: the folder.
-        given: the input of the build that reads the folder.
-        context: the options of that build.
-        dry_run: whether only to print the differences.
-        yes: whether to delete documents without asking.
-        as_json: whether to print one JSON object instead of text.
+    `given` and `context` are the input and the options of the build that reads the folder. With `dry_run`, only the
+    differences are printed; with `yes`, documents are deleted without asking.
     """
     kb = given["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)

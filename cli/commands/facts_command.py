@@ -91,14 +91,7 @@ def facts(  # noqa: PLR0913  (its options)
 
 
 def _require_relation(options: Sequence[str]) -> None:
-    """Refuse options that have no effect without `--relation`.
-
-    Args:
-        options: those of them that were given.
-
-    Raises:
-        CommandError: there are any.
-    """
+    """Raise CommandError if any options were given that have no effect without `--relation`."""
     if options:
         raise CommandError(f"{', '.join(options)} {'needs' if len(options) == 1 else 'need'} --relation: name a "
                            "relation or attribute; `banyan facts` without options lists them")
@@ -150,13 +143,7 @@ def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int 
     """Print a computed table.
 
     A result that is one number is printed on a line. Otherwise a heading is printed, and below it the groups if the
-    table is grouped (`by`), or else the rows. Notes come last.
-
-    Args:
-        table: the table.
-        by: the key of the groups; empty means that there are none.
-        show: the fields to show in each row.
-        limit: the most groups or rows to print; None means all.
+    table is grouped (`by`), or else the rows with the fields to show; at most `limit` of them. Notes come last.
     """
     name, left = on_a_line(table.relation), 0
     number = "" if table.value is None else f"{shown_number(table.value)} {table.unit}".strip()

@@ -315,11 +315,7 @@ def _choice(fact: Fact, facts_by_head: dict[str, list[Fact]], tails_by_type: dic
             names: dict[str, str]) -> Iterator[Task]:
     """Yield a task that asks for the tail of a fact among four entities of its type, if there are that many.
 
-    Args:
-        fact: the fact.
-        facts_by_head: all facts; other right answers among them are no options.
-        tails_by_type: the ids of the tails of all facts, by type.
-        names: the names of the ids, which tell the language of the task.
+    Other right answers among all facts are no options. The names of the ids tell the language of the task.
     """
     head, relation, tail = fact
     right_answers = {other_tail for _, other_relation, other_tail in facts_by_head[head] if other_relation == relation}

@@ -87,14 +87,9 @@ class _ScoredArm:
     """
 
     def __init__(self, arm: str, dataset: Dataset, results: Results, judge: str, *, answers: bool) -> None:
-        """Score the outcomes of an arm.
+        """Score the outcomes of an arm, if the run answers questions.
 
-        Args:
-            arm: the arm's name.
-            dataset: the questions.
-            results: the outcomes and verdicts so far.
-            judge: the judge's model, whose verdicts are used; "" means no judge.
-            answers: whether the run answers questions, so answers are scored.
+        `judge` is the model whose verdicts are used; "" means no judge.
         """
         self.all = [(question, results.outcomes[arm, question.id]) for question in dataset.questions
                     if (arm, question.id) in results.outcomes]

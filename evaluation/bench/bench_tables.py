@@ -102,13 +102,9 @@ def _group_table(title: str, groups: Iterable[tuple[str, Mapping[Any, Mapping[st
                  shares: Sequence[str], note: str = "") -> Table:
     """Return a table with a row for each arm and group, such as a type of question.
 
-    Args:
-        title: the table's title.
-        groups: the name of each arm, and the values of its groups by group and name.
-        kind: the head of the column with the groups.
-        count: the value that counts the group's members.
-        shares: the values that are shown in %; a group without one has a dash.
-        note: the table's note.
+    `groups` are the values of each arm's groups, by group and name. The value `count` is the number of the group's
+    members, and `shares` are shown in %; a group without one has a dash. `kind` is the head of the column with the
+    groups.
     """
     rows = tuple((arm, group, f"{values[count]:.0f}", *(f"{values[name]:.1f}" if name in values else "–"
                                                         for name in shares))

@@ -37,11 +37,11 @@ from .dataset_files import (
 from .scoring import letters, options, pairs
 
 _HEADING = re.compile(r"^#+ +(\S.*)$", re.MULTILINE)
-_KINDS: tuple[tuple[str, Kind], ...] = (
-    (r"fb|fill", "fill_in"), (r"ms|select", "choices"), (r"mc|choice", "choice"), (r"tf|true", "true_false"),
-    (r"oe|open", "open"))
-"""For each kind of question "SHORT|LONG": the file's name begins with SHORT, or contains LONG. The published names are
-FB, MC, MS, TF and OE."""
+_KINDS: tuple[tuple[str, str, Kind], ...] = (
+    ("fb", "fill", "fill_in"), ("ms", "select", "choices"), ("mc", "choice", "choice"), ("tf", "true", "true_false"),
+    ("oe", "open", "open"))
+"""How the name of a file of questions begins, or else what it contains, and the kind of its questions. The published
+names are FB, MC, MS, TF and OE."""
 _FILES = tuple(f"*{ending}" for ending in FORMATS)
 _QUESTIONS = tuple(f"*question*{ending}" for ending in FORMATS)
 _ANONYMOUS_QUESTIONS = tuple(f"*{word}*{ending}" for word in ("qa", "question") for ending in FORMATS)
@@ -118,8 +118,7 @@ def _kind(path: Path) -> Kind:
         DatasetError: the name tells no kind.
     """
     name = path.stem.lower()
-    for pattern, kind in _KINDS:
-        short, long = pattern.split("|")
+    for short, long, kind in _KINDS:
         if re.match(rf"{short}(?![a-z])", name) or long in name:
             return kind
     raise DatasetError(f"{path}: its name has no type of question: name it FB, MC, MS, TF or OE")

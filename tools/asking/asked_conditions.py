@@ -64,12 +64,13 @@ class Conditions:
             # The rows are what `head` leads to, so the conditions are on their tails.
             relation, side, show = self.relation, "tail.", ()
         else:
-            with_values = sorted((key for key, values in conditions.items() if values), key=lambda key: key[1] != "=")
-            relation = relation or (with_values[0][0] if with_values else "")
+            with_values = [(field, sign) for (field, sign), values in conditions.items() if values]
+            if not relation and with_values:  # the field of a condition with "=" before that of another
+                relation, _ = min(with_values, key=lambda condition: condition[1] != "=")
             # The condition on the relation itself limits the tail of its rows; the others are conditions on the head.
-            tail_key = next((key for key in conditions if key[0] == relation and conditions[key]), None)
-            if tail_key:
-                tail = f"{tail_key[1].removeprefix('=')}{'|'.join(conditions.pop(tail_key))}"
+            sign = next((sign for field, sign in with_values if field == relation), "")
+            if sign:
+                tail = f"{sign.removeprefix('=')}{'|'.join(conditions.pop((relation, sign)))}"
         where = [f"{side}{field}{sign}{'|'.join(values)}" for (field, sign), values in conditions.items()]
         return TripleLookup(relation=relation, head=self.head, tail=tail, where=tuple(where), by=by, do=do,
                             limit=limit, show=tuple(show)) if relation else None
@@ -97,12 +98,9 @@ class Conditions:
         return True
 
     def _add(self, mention: Mentioned, field: str, *field_mentions: Mentioned) -> None:
-        """Add a mention as a value that a field has to have, or must not have if it is negated.
+        """Add a value, entity, date or number as a condition on a field; if it is negated, the field must not have it.
 
-        Args:
-            mention: the value, entity, date or number.
-            field: the field's name.
-            field_mentions: where the question names the field. A negation may be before these or before the mention.
+        The negation may be before it, or before `field_mentions`, where the question names the field.
         """
         sign = mention.name if mention.kind in {"date", "number"} else ""
         if not sign:
@@ -170,13 +168,10 @@ class Conditions:
         return -1 if row is None else row
 
     def _place_entity(self, mention: Mentioned) -> bool:
-        """Use an entity that the question names as the head of the rows, or as a condition.
+        """Use an entity of the question as the head of the rows, or as a condition; return False for a second head.
 
         An entity that has none of the relations that the question names is what the documents are about. It limits
         nothing.
-
-        Returns:
-            False if the entity would be a second head.
         """
         nearest = self._nearest_relation(mention)
         name = nearest.name if nearest is not None else self._only_relation(self._row(mention))
@@ -195,15 +190,13 @@ class Conditions:
     def asks_for_tails(self, mention: Mentioned, field: Mentioned | None, name: str) -> bool:
         """Return True if the question asks for the tails of an entity's relation: "the parts that A requires".
 
-        Args:
-            mention: the entity. If it is never the relation's head, the answer is False; if only its head, True.
-            field: where the question names the relation; None if it does not. If the entity can be head and tail, it
-                is the head if the relation follows it, as in "A requires", but not in "which parts, in A, require".
-            name: the relation.
+        An entity that can be both head and tail is the head if the relation follows it, where `field` is, as in "A
+        requires", but not in "which parts, in A, require".
         """
         column, row = self._index.column(name), self._row(mention)
-        if row not in column.heads or row not in column.tails():
-            return row in column.heads
+        is_head, is_tail = row in column.heads, row in column.tails()
+        if not (is_head and is_tail):
+            return is_head
         return field is not None and field.start >= mention.end and not table_words.IN_FIELD.search(
             self._mentions.text[mention.end:field.start])
 
@@ -252,4 +245,4 @@ class Conditions:
         """Return True if most of a field's values are numbers."""
         column = self._index.column(name)
         number_count = sum(amount is not None for amount in column.amounts)
-        return number_count > _HALF * len(column.texts) > 0 and not self.is_dated(name)
+        return number_count > _HALF * len(column.texts) and not self.is_dated(name)

@@ -26,11 +26,7 @@ _CITED_DOCUMENTS = 3
 
 
 def asked_mentions(index: RetrievalIndex, question: str) -> list[Block]:
-    """Return the documents that contain the words that a question asks about.
-
-    Args:
-        index: the knowledge base.
-        question: the question, such as "Which documents mention Acme?".
+    """Return the documents that contain the words that a question such as "Which documents mention Acme?" asks about.
 
     Returns:
         A block with a row for each document, which quotes the first line with the words. For "how many", and if not
@@ -67,7 +63,7 @@ def _quoted_span(text: str, first: int, last: int) -> tuple[int, int]:
     """Return where to cut the line around characters `first` to `last`: at blanks if the line is too long to quote."""
     start = text.rfind("\n", 0, first) + 1
     if first - start > _MAX_BEFORE:
-        start = text.find(" ", first - _MAX_BEFORE, first) + 1 or first
+        start = text.find(" ", first - _MAX_BEFORE, first) + 1 or first  # 0: there is no blank
     line_end = text.find("\n", last)
     end = min(line_end if line_end >= 0 else len(text), last + _MAX_AFTER)
     if end == last + _MAX_AFTER:

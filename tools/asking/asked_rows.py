@@ -20,16 +20,10 @@ MOST_SHOWN = 20
 
 
 def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup: TripleLookup) -> list[Block]:
-    """Return a block with what a question asks for: a line with what was computed, then the rows.
+    """Return a block with what a question asks for, in its language: a line with what was computed, then the rows.
 
-    Args:
-        index: the knowledge base.
-        schema: the schema in force.
-        question: the question; the block is worded in its language.
-        lookup: what the question asks for, as `asked_table` reads it.
-
-    Returns:
-        One block; empty if there are no rows, or if a comparison lacks a row for one of the things it compares.
+    Empty if there are no rows, or if a comparison lacks a row for one of the things it compares. `lookup` is what
+    `asked_table` read the question as.
     """
     term = next(iter(find_term(index, schema, lookup.relation).terms), None)
     table = read_table(index, schema, lookup, term) if term else None
@@ -44,7 +38,7 @@ def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup
 
 
 def _list_items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
-           question: str) -> Iterator[Passage]:
+                question: str) -> Iterator[Passage]:
     """Yield the items of a table: the groups of a grouped one, else the computed number and then the rows."""
     computed = table.computed
     for group in computed.leading(lookup.limit)[:MOST_SHOWN]:
@@ -68,7 +62,7 @@ def _list_items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lo
 
 
 def _list_others_compared(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
-              question: str) -> Iterator[Passage]:
+                          question: str) -> Iterator[Passage]:
     """Yield the rows of the compared things that did not win, because the answer rests on all of them.
 
     They have no cells, so that the answer does not name them.
@@ -119,20 +113,13 @@ def _build_row(row: FactRow, further_fields: str, lookup: TripleLookup, label: s
     """Return one row as an item; its last cell is the short answer.
 
     The short answer is the end of the row that the question does not name. If that is the head, the tail follows it
-    where the question leaves it open: "Ana Ruiz – age: 41".
-
-    Args:
-        row: the row.
-        further_fields: what else the question asks about the row's head, in words; "" if nothing.
-        lookup: what the question asks for.
-        label: the name of the row's relation in the question's language.
-        further_places: the words that support `further_fields`.
+    where the question leaves it open ("Ana Ruiz – age: 41"), and then `further_fields`: what else the question asks
+    about the head, in words, which `further_places` support. `label` is the relation in the question's language.
     """
     has_single_head = bool(lookup.head) and "|" not in lookup.head
     asked_end = row.tail if has_single_head and not lookup.tail else row.head
-    tail_has_alternatives = "|" in lookup.tail or lookup.tail[:1] in "<>!"
-    is_tail_open = (lookup.do in EXTREMES | {"sum", "mean"} or not (lookup.tail or lookup.head)
-                    or tail_has_alternatives)
+    has_single_tail = bool(lookup.tail) and "|" not in lookup.tail and lookup.tail[0] not in "<>!"
+    is_tail_open = not has_single_tail or lookup.do in EXTREMES | {"sum", "mean"}
     notes = [f"{label}: {row.validity.with_note(row.tail)}"] if is_tail_open and asked_end == row.head else []
     notes += [further_fields] if further_fields else []
     short = " ".join(f"{asked_end}{' – ' if notes else ''}{'; '.join(notes)}".split())

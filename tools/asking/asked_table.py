@@ -31,13 +31,7 @@ _LONGEST = 500
 
 
 def asked_table(index: RetrievalIndex, schema: GraphSchema, question: str) -> TripleLookup | None:
-    """Return the lookup that answers a question about rows; None if the question cannot be read as one with certainty.
-
-    Args:
-        index: the knowledge base.
-        schema: the schema in force, whose labels and cues name fields.
-        question: the question.
-    """
+    """Return the lookup that answers a question about rows; None if it cannot be read as one with certainty."""
     if len(question) > _LONGEST or not terms_of(index):
         return None
     return _Asked(index, schema, table_words.ASIDE.sub(" ", question).strip()).table()
@@ -47,11 +41,6 @@ def asked_survey(index: RetrievalIndex, schema: GraphSchema, question: str) -> C
     """Return the survey that a question asks for; None if it asks for none.
 
     A survey groups things by a field or a period, or lists what a relation reaches from an entity.
-
-    Args:
-        index: the knowledge base.
-        schema: the schema in force, whose labels and cues name fields.
-        question: the question.
     """
     if len(question) > _LONGEST or not (SUMMARY_CUES.search(question) or table_words.IN_TURN.search(question)):
         return None

@@ -93,9 +93,8 @@ class Mentions:
     def unread(self, *, fields: bool = True) -> str:
         """Return the question with blanks in place of everything that is accounted for.
 
-        Args:
-            fields: whether the names of fields stay. If not, they are blanked too, except degrees such as "largest",
-                which also say what to compute.
+        Without `fields`, the names of fields are blanked too, except degrees such as "largest", which also say what to
+        compute.
         """
         blanked = list(self._used)
         if not fields:
@@ -198,13 +197,8 @@ class Mentions:
         """Yield each place where the question has a label, as (rank, mention); the reading with the lowest rank wins.
 
         The parts of a rank put first, in this order: more words, the label's own wording, fewer words left out, the
-        term's first labels, and terms with more rows.
-
-        Args:
-            label: the label, in the form of `label_key`.
-            term: the relation or attribute that has it.
-            label_rank: the label's place among the term's labels.
-            tokens: the question's words as (start, end, stem).
+        term's first labels, and terms with more rows. `label` has the form of `label_key`, and is number `label_rank`
+        of the term's; `tokens` are the question's words as (start, end, stem).
         """
         if not label.isascii():
             start = self.text.find(label)
@@ -222,13 +216,9 @@ class Mentions:
                        Mentioned(start, end, "field", term.name))
 
     def read_as(self, mentions: Sequence[Mentioned], fits: Callable[[str], bool]) -> list[Mentioned]:
-        """Return mentions of fields under the name of a fitting field; mentions that fit none are left out.
+        """Return mentions of fields under the name of a field that fits; mentions that fit none are left out.
 
         The same word may name several fields: "born" a date of birth and a place of birth.
-
-        Args:
-            mentions: the mentions of fields.
-            fits: returns True for the name of a field that is wanted, such as one with dates.
         """
         fitting = []
         for mention in mentions:
@@ -271,8 +261,7 @@ class Mentions:
     def subjects(self, *, unread: bool = False) -> set[str]:
         """Return the stems of the nouns that the question calls the rows: what follows "how many", "which" or "all".
 
-        Args:
-            unread: whether words that are accounted for are skipped when the noun is looked for.
+        With `unread`, words that are accounted for are skipped when the noun is looked for.
         """
         stems = set[str]()
         for match in table_words.ASKED.finditer(self.text):

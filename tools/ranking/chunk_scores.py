@@ -33,12 +33,12 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
     blind to a script leaves the ranking to the words. Communities weigh by 1 - beta(q).
 
     Args:
-        index: the knowledge base in memory.
+        index: the knowledge base.
         query: the sub-query.
         beta: the share of the graph's evidence against the chunks' own in this query, beta(q) of UniAI-GraphRAG.
-        switches: what is left out.
-        kept: so many of the best scores are exact; others may be off as far as chunks are compared nearly
-            (tools/nearness.py), but stay below those.
+        switches: what is on.
+        kept: how many of the best scores are exact. The others may rest on approximate cosines (tools/nearness.py),
+            but do not exceed them.
 
     Returns:
         The scores, not negative; zeros where dense, lexical and communities are off.
@@ -62,17 +62,17 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
 
 
 class _Dense:
-    """The chunks' cosines on a scale from a mean passage, 0, to one that means the same, 1."""
+    """The chunks' cosines on a scale from a mean passage, 0, to one that means the same, 1; see `Nearness`."""
 
     def __init__(self, nearness: Nearness) -> None:
         self._nearness = nearness
-        # One more passage that has nothing to do with the question: the only one there is counts as well.
+        # The mean counts one more passage, with cosine 0: else the only passage of a base would be its own mean.
         self._mean = np.float32(nearness.nearly.sum(dtype=np.float64) / (len(nearness) + 1))
         self.nearly: Scores = self._scale(nearness.nearly)
         self.bound = nearness.bound / float(1 - self._mean)
 
     def at(self, rows: Rows) -> Scores:
-        """Those of some chunks, exactly."""
+        """Return the exact scaled cosines of some chunks."""
         return self._scale(self._nearness.at(rows))
 
     def _scale(self, cosines: Scores) -> Scores:
@@ -89,17 +89,17 @@ def lexical_scores(index: RetrievalIndex, query: Query) -> Scores:
         Shape (chunks,), 0 to about 1, a little more for passages that repeat the words; 0 where neither passage nor
         document shares a term with the question.
     """
-    found, weight = _name_scores(index, query)
-    by_chunk = _share(index.lexical, query.embedded.text, index.lexical.scores(query.embedded.text) + found, weight)
-    documents, number = index.documents
-    by_document = _share(documents, query.embedded.text, documents.scores(query.embedded.text), 0.0)[number]
+    text, (documents, document_of_chunk) = query.embedded.text, index.documents
+    name_scores, name_idf = _name_scores(index, query)
+    by_chunk = _share(index.lexical, text, index.lexical.scores(text) + name_scores, name_idf)
+    by_document = _share(documents, text, documents.scores(text), 0.0)[document_of_chunk]
     return np.float32(1 - _DOCUMENT_SHARE) * by_chunk + np.float32(_DOCUMENT_SHARE) * by_document
 
 
-def _share(lexical: LexicalIndex, question: str, scores: Scores, more: float) -> Scores:
-    """Return scores as shares of what a text of mean length with all terms scores; `more`: the idf of names."""
-    every = ONCE * (lexical.information(question) + more)
-    return scores / np.float32(every) if every else scores
+def _share(lexical: LexicalIndex, question: str, scores: Scores, name_idf: float) -> Scores:
+    """Return scores as shares of what a text of mean length scores that has all terms of a question and its names."""
+    full_score = ONCE * (lexical.information(question) + name_idf)
+    return scores / np.float32(full_score) if full_score else scores
 
 
 def _name_scores(index: RetrievalIndex, query: Query) -> tuple[Scores, float]:
@@ -108,14 +108,13 @@ def _name_scores(index: RetrievalIndex, query: Query) -> tuple[Scores, float]:
     A chunk that mentions an entity of the name has it once; one whose document's title is the name is about it, and has
     the most that any number of times could bring.
     """
-    scores, weight = np.zeros(len(index.chunks), np.float32), 0.0
+    scores, idf_sum = np.zeros(len(index.chunks), np.float32), 0.0
     for named in query.embedded.names:
         rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]
-        mentioned, titled = index.support.of(rows), index.titled.of(rows)
-        there = np.zeros(len(scores), np.float32)
-        there[mentioned] = ONCE
-        there[titled] = 1
-        idf = index.lexical.idf(int(np.count_nonzero(there)))
-        scores += np.float32(idf) * there
-        weight += idf
-    return scores, weight
+        frequency_factor = np.zeros(len(scores), np.float32)
+        frequency_factor[index.support.of(rows)] = ONCE
+        frequency_factor[index.titled.of(rows)] = 1
+        idf = index.lexical.idf(int(np.count_nonzero(frequency_factor)))
+        scores += np.float32(idf) * frequency_factor
+        idf_sum += idf
+    return scores, idf_sum

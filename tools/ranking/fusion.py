@@ -31,8 +31,8 @@ from .graph_seeds import entity_seeds
 
 # All values here, in chunk_scores.py and in graph_seeds.py were chosen on questions of our own
 # (benchmarks/questions), where benchmarks/fusion_sweep.py varies each by itself.
-# Added to where the walk leads, against its best chunk: the walk alone decides at the top, the chunks' own scores among
-# the many that it hardly reaches.
+# What the chunks' own scores add to the walk's weights, whose best is 1: the walk alone decides at the top, the chunks'
+# own scores among the many that it hardly reaches.
 _OWN_SHARE = 0.05
 # Only the best chunks restart the walk, and by a power of their score: the many that fit a little would else outweigh
 # the few that fit.
@@ -41,10 +41,10 @@ _CHUNK_SHARPNESS = 6
 # The entities that stand in for an answer: the best, by the square of their weight.
 _LEAD_SEEDS = 50
 _LEAD_SHARPNESS = 2
-# The words of a sub-query that waits lack what it is about: they choose among the chunks that the lead reaches, by the
-# exponential of their score times this, so that reach decides where no chunk has the words.
+# A sub-query that waits for an answer does not name what it is about. So its words only choose among the chunks that a
+# walk from the answer's seeds reaches: the reach is multiplied by the exponential of the chunk's score times this.
 _WAITING_SHARPNESS = 8
-# Of what no lead reaches this much is left: a wrong lead must not hide a chunk.
+# The reach of chunks that this walk does not reach: wrong seeds must not hide a chunk.
 _UNREACHED = 1e-6
 # Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of
 # a name and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6.
@@ -72,90 +72,83 @@ class Walk:
 
 
 def walk(index: RetrievalIndex, query: Query, switches: Switches = EVERYTHING, before: Sequence[Walk] = ()) -> Walk:
-    """Spread what speaks for entities and chunks over the entity-chunk graph."""
+    """Spread what speaks for entities and chunks over the entity-chunk graph.
+
+    `before` are the walks of the queries that `query` follows, in their order.
+    """
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = _seeds(entity_seeds(index, query, switches.routes, graph_weight))
     scores = chunk_scores(index, query, graph_weight, switches, _CHUNK_SEEDS)
-    lead, own = answer_seeds(index, query, before), _sharpen(scores, _CHUNK_SHARPNESS)
-    if len(lead.nodes) and scores.any():
-        reach = _to_one(_spread(index, lead, switches)[1]) + np.float32(_UNREACHED)
-        own = _best_seeds(reach * np.exp(_WAITING_SHARPNESS * (scores - scores.max(initial=0))))
-    return Walk(*_spread(index, _beside(index, entities, own), switches), scores)
+    answers, chunks = answer_seeds(index, query, before), _best_seeds(_to_one(scores) ** _CHUNK_SHARPNESS)
+    if len(answers.nodes) and scores.any():
+        reach = _to_one(_spread(index, answers, switches)[1]) + np.float32(_UNREACHED)
+        chunks = _best_seeds(reach * np.exp(_WAITING_SHARPNESS * (scores - scores.max(initial=0))))
+    return Walk(*_spread(index, _beside(index, entities, chunks), switches), scores)
 
 
 def beta(query: Query) -> float:
-    """Return how far a question is about named things rather than themes, 0 to 1 (UniAI-GraphRAG eq. 9).
-
-    Args:
-        query: a query with the names that the knowledge base knows.
-    """
+    """Return how far a question is about named things rather than themes, 0 to 1 (UniAI-GraphRAG eq. 9)."""
     # The words by which names are matched, not index terms: a CJK name has different ones.
-    spoken = words(query.embedded.text)
-    if not spoken:
+    all_words = words(query.embedded.text)
+    if not all_words:
         return 0.5
     named = Counter(word for name in query.embedded.names for word in name.name.split(" "))
-    plain = Counter(spoken) - named
-    density = 1 - plain.total() / len(spoken)
+    plain = Counter(all_words) - named
+    density = 1 - plain.total() / len(all_words)
     abstraction = 0.0
     if len(plain) > 1:
         shares = [count / plain.total() for count in plain.values()]
-        abstraction = -sum(p * math.log(p) for p in shares) / math.log(len(spoken))
+        abstraction = -sum(p * math.log(p) for p in shares) / math.log(len(all_words))
     return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))
 
 
 def _seeds(weights: Mapping[int, float]) -> Seeds:
+    """Return seeds from weights by node."""
     rows = sorted(weights)
     return Seeds.of(np.array([weights[row] for row in rows], np.float32), np.array(rows, np.intp))
 
 
 def _beside(index: RetrievalIndex, entities: Seeds, chunks: Seeds) -> Seeds:
-    """Return the nodes of entities and of chunks, which are numbered behind them."""
+    """Return the seeds at entities and chunks as seeds of the graph, whose nodes are the entities, then the chunks."""
     return Seeds(np.concatenate([entities.nodes, chunks.nodes + len(index.entity_row)]),
                  np.concatenate([entities.weights, chunks.weights]))
 
 
 def _spread(index: RetrievalIndex, restart: Seeds, switches: Switches) -> tuple[Scores, Scores]:
-    """Return the weights of entities and of chunks to which a restart leads."""
-    entities = len(index.entity_row)
+    """Return the weights of entities and of chunks to which a walk from some seeds leads.
+
+    With spreading off, there is no walk: each entity's weight is divided among the chunks that mention it.
+    """
+    entity_count = len(index.entity_row)
     if switches.spreading:
         weights = index.spreading.around(restart).spread(restart)
-        return weights[:entities], weights[entities:]
-    weights = restart.dense(entities + len(index.chunks))
-    return weights[:entities], _handed_on(index, weights)
-
-
-def _handed_on(index: RetrievalIndex, restart: Scores) -> Scores:
-    """Return the chunks' own weights with each entity's, divided among the chunks that mention it: no walk."""
-    entities = len(index.entity_row)
-    weights = restart[entities:].copy()
-    for row in np.flatnonzero(restart[:entities]).tolist():
-        chunks = index.support[row]
-        weights[chunks] += restart[row] / max(1, len(chunks))
-    return weights
+        return weights[:entity_count], weights[entity_count:]
+    weights = restart.dense(entity_count + len(index.chunks))
+    entities, chunks = weights[:entity_count], weights[entity_count:]
+    for row in np.flatnonzero(entities).tolist():
+        mentioning = index.support[row]
+        chunks[mentioning] += entities[row] / max(1, len(mentioning))
+    return entities, chunks
 
 
 def answer_seeds(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Seeds:
-    """Return the entities that stand in for the answers a query waits for, weights summing to 1, or none.
+    """Return seeds at the entities that stand in for the answers a query waits for; empty if it waits for none.
 
-    What the earlier query named itself is not its answer.
+    The weights sum to 1. What an earlier query names itself is not its answer.
     """
-    lead: defaultdict[int, float] = defaultdict(float)
+    weights_by_row: defaultdict[int, float] = defaultdict(float)
     for earlier, walked in zip(query.follows, before, strict=True):
-        named = [index.entity_row[node] for name in earlier.embedded.names for node in name.entities]
+        named = [index.entity_row[entity] for name in earlier.embedded.names for entity in name.entities]
         best = best_rows(walked.entities, _LEAD_SEEDS + len(named))
         best = np.sort(best[~np.isin(best, named)][:_LEAD_SEEDS])
         for row, weight in zip(best.tolist(), _normalise(walked.entities[best] ** _LEAD_SHARPNESS), strict=True):
-            lead[row] += float(weight)
-    nodes, weights = _seeds(lead)
+            weights_by_row[row] += float(weight)
+    nodes, weights = _seeds(weights_by_row)
     return Seeds(nodes, _normalise(weights))
 
 
-def _sharpen(scores: Scores, power: float) -> Seeds:
-    """Return a power of the best scores, summing to 1, or none."""
-    return _best_seeds(_to_one(scores) ** power)
-
-
 def _best_seeds(weights: Scores) -> Seeds:
+    """Return seeds at the chunks with the highest weights, which are scaled to sum to 1."""
     best = np.sort(best_rows(weights, _CHUNK_SEEDS))
     return Seeds.of(_normalise(weights[best]), best)
 

@@ -18,20 +18,15 @@ Weights = dict[int, float]
 _NAMED_SHARE, _NEAR_SHARE = 1 / 8, 3 / 2
 _FACTS, _COMMUNITIES = 20, 20
 # Facts and communities count by a power of their cosine: where none is near to the question, the graph does not hold
-# what is asked, and the least far one would else draw hundreds of chunks up.
+# what is asked, and without the power the nearest one would raise hundreds of chunks.
 _FACT_SHARPNESS, _SHARPNESS = 8, 3
 
 
 def entity_seeds(index: RetrievalIndex, query: Query, routes: Collection[Route], share: float) -> Weights:
     """Return the restart weights of the entities that a question names, and of the ends of the facts nearest to it.
 
-    An entity counts less the more chunks mention it: a hub distinguishes chunks as little as a frequent word.
-
-    Args:
-        index: the knowledge base.
-        query: the sub-query.
-        routes: those that are on: "entity" for names, "triple" for facts.
-        share: beta(q), the weight of what the graph says.
+    An entity counts less the more chunks mention it: a hub distinguishes chunks as little as a frequent word. The route
+    "entity" switches names on, "triple" facts; `share` is beta(q), the weight of what the graph says.
     """
     seeds: defaultdict[int, float] = defaultdict(float)
     if "entity" in routes:
@@ -39,18 +34,18 @@ def entity_seeds(index: RetrievalIndex, query: Query, routes: Collection[Route],
                  if (row := index.entity_at(entity)) is not None}
         _add(seeds, index, dict.fromkeys(named, 1.0), share * _NAMED_SHARE)
     if "triple" in routes:
-        best: Weights = {}
+        best_scores: Weights = {}  # of each entity, by its nearest fact
         for row, cosine in zip(*query.embedded.triples.best(_FACTS), strict=True):
             for end in index.graph.ends_of(int(row)) if cosine > 0 else ():
-                best[end] = max(best.get(end, 0.0), min(1.0, float(cosine)) * query.embedded.trust)
-        _add(seeds, index, best, share * _NEAR_SHARE * query.embedded.trust)
+                best_scores[end] = max(best_scores.get(end, 0.0), min(1.0, float(cosine)) * query.embedded.trust)
+        _add(seeds, index, best_scores, share * _NEAR_SHARE * query.embedded.trust)
     return dict(sorted(seeds.items()))
 
 
-def _add(seeds: defaultdict[int, float], index: RetrievalIndex, best: Mapping[int, float], share: float) -> None:
-    """Add entities by their scores: in all as much as a power of the best score."""
-    weights = {row: score ** _FACT_SHARPNESS / max(1, len(index.support[row])) for row, score in best.items()}
-    scale = share * max(best.values(), default=0.0) ** _SHARPNESS / (sum(weights.values()) or 1)
+def _add(seeds: defaultdict[int, float], index: RetrievalIndex, scores: Mapping[int, float], share: float) -> None:
+    """Add weights of entities by their scores; the weights sum to `share` times a power of the best score."""
+    weights = {row: score ** _FACT_SHARPNESS / max(1, len(index.support[row])) for row, score in scores.items()}
+    scale = share * max(scores.values(), default=0.0) ** _SHARPNESS / (sum(weights.values()) or 1)
     for row, weight in weights.items():
         seeds[row] += weight * scale
 

@@ -6,7 +6,6 @@ participle, another noun's possessive, or 'of' with a name. If the question word
 an author who was born where?'), the surrounding clause is asked first.
 """
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...models.parsing.parser import Parser
@@ -28,7 +27,7 @@ _TIMES = words("year day month century decade date time season")
 
 
 class _Step(NamedTuple):
-    """A described noun: its tokens, and the question for it."""
+    """A described noun: its tokens `start` to `end`, and the question for it, such as "Who is the founder of X?"."""
 
     start: int
     end: int
@@ -38,14 +37,8 @@ class _Step(NamedTuple):
 def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
     """Decompose a nested question into steps, in the order in which they can be answered.
 
-    Args:
-        question: English text.
-        parser: parses the question.
-        limit: the most steps.
-
-    Returns:
-        The steps, which may refer to earlier answers; only the question itself if it is not nested, or if it would need
-        more than `limit`.
+    A step may refer to earlier answers. Only the question itself is returned if it is not nested, or if it would need
+    more than `limit` steps.
     """
     doc = parser.parse(question.strip(), "en")
     if len(doc) > _LONGEST:
@@ -56,13 +49,13 @@ def unfold_english(question: str, parser: Parser, limit: int) -> list[str]:
 
 
 class _NestedQuestionParser:
-    """The steps of a nested question, and the tokens that they replace."""
+    """The steps of a nested question, and the tokens that they replace; tokens are given by their positions."""
 
     def __init__(self, doc: "Doc", parser: Parser) -> None:
         self._doc, self._parser = doc, parser
         self._has_entities = False
-        self._replaced: dict[int, tuple[int, str]] = {}
-        self._asking = frozenset(token.i for token in doc if _asks(token))
+        self._replaced: dict[int, tuple[int, str]] = {}  # start -> (end, the reference in place of these tokens)
+        self._asking = frozenset(token.i for token in doc if _asks(token))  # the question words
 
     def steps(self) -> list[str]:
         """Return the steps in order; the remaining question comes last."""
@@ -76,9 +69,13 @@ class _NestedQuestionParser:
         return [*asked, *self._outer_first(len(asked))]
 
     def _outer_first(self, known: int) -> list[str]:
-        """Split the rest if the question word is inside a description: the surrounding question comes first."""
+        """Split the rest if the question word is inside a description: the surrounding question comes first.
+
+        "Acme is led by a man who was born where?" becomes "Acme is led by which man?" and "{answer 1} was born where?".
+        `known` is the number of the steps before.
+        """
         parts: list[str] = []
-        start, lead = 0, ""
+        start, lead = 0, ""  # the first token that no part has yet, and what the next part begins with
         first_asking = min(self._asking, default=0)
         for noun in self._doc[:first_asking]:
             clause = _description(noun)
@@ -88,16 +85,17 @@ class _NestedQuestionParser:
                 continue
             article = next((child for child in noun.lefts if child.dep_ == "det"), None)
             first = article.i if article is not None else noun.left_edge.i
-            named = self._text(first + (article is not None), noun.i + 1)
-            parts.append(f"{lead}{self._text(start, first)} which {named}?")
-            start = clause.left_edge.i
-            opening = self._doc[start]
-            lead = reference(known + len(parts)) + ("'s " if opening.tag_ == "WP$" else " ")
-            lead += "is " if clause.dep_ == "acl" and clause.tag_ == "VBN" else ""
-            start += opening.tag_ in _RELATIVE_TAGS
+            bare_noun = self._text(first + (article is not None), noun.i + 1)
+            parts.append(f"{lead}{self._text(start, first)} which {bare_noun}?")
+            opening = self._doc[clause.left_edge.i]
+            is_participle = clause.dep_ == "acl" and clause.tag_ == "VBN"  # "located where" needs an "is"
+            link = "'s" if opening.tag_ == "WP$" else " is" if is_participle else ""
+            lead = f"{reference(known + len(parts))}{link} "
+            start = opening.i + (opening.tag_ in _RELATIVE_TAGS)  # the reference replaces "who" and "whose"
         return [*parts, f"{lead}{self._text(start, len(self._doc))}?"]
 
     def _replace(self, start: int, end: int, by: str) -> None:
+        """Put a reference in place of some tokens, and of the references among them."""
         for inner in [i for i in self._replaced if start <= i < end]:
             del self._replaced[inner]
         self._replaced[start] = (end, by)
@@ -119,7 +117,7 @@ class _NestedQuestionParser:
         return "".join(parts).strip(" ,.;?")
 
     def _step(self, noun: "Token") -> _Step | None:
-        """Return the step for a described noun, unless the whole question asks for that noun."""
+        """Return the step for a noun; None if nothing describes it, or the whole question asks for it or states it."""
         clause = _description(noun)
         start, end = noun.left_edge.i, max(map(_end, filter(None, (noun, clause))))
         if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):
@@ -133,7 +131,7 @@ class _NestedQuestionParser:
         return _Step(start, end, f"{asked[:1].upper()}{asked[1:]}?")
 
     def _names_something(self, noun: "Token", start: int, end: int) -> bool:
-        """Return True if a description names something that can be looked up."""
+        """Return True if tokens `start` to `end`, apart from the noun, name something or refer to an answer."""
         places = [i for i in range(start, end) if i != noun.i]
         # Few questions get as far as the entities, which take a while to recognise.
         return any(i in self._replaced or _is_name(self._doc[i]) for i in places) or any(
@@ -154,30 +152,32 @@ class _NestedQuestionParser:
             if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:
                 return self._names_something(noun, child.left_edge.i, _end(child))
             if child.dep_ == "prep" and child.lemma_ == "of":
-                bare = _is_person(noun) and not any(token.dep_ == "det" for token in child.subtree)
-                return _is_definite(noun) and (bare or self._names_something(noun, child.left_edge.i, _end(child)))
+                # "the discoverer of polonium" can be looked up, although "polonium" is no name.
+                is_bare = _is_person(noun) and not any(token.dep_ == "det" for token in child.subtree)
+                return _is_definite(noun) and (is_bare or self._names_something(noun, child.left_edge.i, _end(child)))
             if child.dep_ == "compound" and child.i < noun.i and _is_person(noun) and (
                     _is_name(child) or self._is_entity(child)):
                 return True
         return False
 
     def _states(self, verb: "Token") -> bool:
-        """Return True if 'X is a ...' states a known property of X rather than asking for it."""
+        """Return True if 'X is a ...' states a property of X: before the verb is something, but no question word."""
         return self._asking.isdisjoint(range(verb.left_edge.i, verb.i)) and verb.i > verb.left_edge.i
 
     def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
         """Turn a relative clause or participle, up to a token, into a question for its noun."""
         start, asked = verb.left_edge.i, f"which {self._noun_text(noun, verb)}"
-        if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:
+        if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:  # "the town founded by X"
             return f"{asked} was {self._text(start, end)}"
         pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
-        if pronoun is None:
+        if pronoun is None:  # "the town X founded"
             return f"{asked} {self._invert(verb, start, end)}"
-        if pronoun.tag_ == "WP$":
+        if pronoun.tag_ == "WP$":  # "the town whose founder is X"
             return f"{asked}'s {self._text(pronoun.i + 1, end)}"
-        if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:
+        if pronoun.dep_ in _SUBJECTS and pronoun.head == verb:  # "the man who founded X"
             asked = "who" if noun.lemma_ in _GENERIC_PEOPLE else asked
             return f"{asked} {self._text(pronoun.i + 1, end)}"
+        # "the town in which X lived", "the town where X lived", "the town that X founded"
         lead = self._text(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
         return f"{lead} {asked} {self._invert(verb, pronoun.i + 1, end)}".strip()
 
@@ -200,10 +200,10 @@ class _NestedQuestionParser:
         return f"{support} {subject} {verb.lemma_} {self._text(verb.i + 1, end)}".strip()
 
 
-def _innermost_first(doc: "Doc") -> Iterator["Token"]:
-    """Return nouns from the shortest span to the longest, so inner nouns come first."""
+def _innermost_first(doc: "Doc") -> list["Token"]:
+    """Return the nouns with words that depend on them, the shortest phrase first, so inner nouns come first."""
     nouns = [token for token in doc if token.pos_ in {"NOUN", "PROPN", "PRON"} and token.n_rights + token.n_lefts]
-    return iter(sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)))
+    return sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i))
 
 
 def _asks(token: "Token") -> bool:
@@ -236,6 +236,7 @@ def _end(token: "Token") -> int:
 
 
 def _is_name(token: "Token") -> bool:
+    """Return True for a part of a name, a number in digits, or an opening quotation mark."""
     if token.tag_ == "CD":
         return any(letter.isdigit() for letter in token.text)
     return token.tag_ in {"NNP", "NNPS"} or token.text in {'"', "“"}

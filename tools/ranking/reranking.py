@@ -36,7 +36,7 @@ def reranked(reranker: Reranker, questions: Sequence[str], texts: Sequence[str],
     ranks = np.arange(1, count + 1)
     best = np.min([_ranks(reranker.scores(question, texts)) for question in questions], axis=0)
     fused = 1 / (_RANK_OFFSET + ranks) + 1 / (_RANK_OFFSET + best)
-    order = np.argsort(-np.round(fused, 12), kind="stable")
+    order = np.argsort(-np.round(fused, 12), kind="stable")  # rounded, so that equal sums are ties
     weights = [weight for _, weight in ranking]
     ids = [ranking[int(row)][0] for row in order] + [chunk for chunk, _ in ranking[count:]]
     return list(zip(ids, weights, strict=True))

@@ -24,37 +24,26 @@ _MOST = 5
 
 
 def split_question(question: str, parser: Parser, names_in: NamesIn) -> list[SubQuery]:
-    """Return the question and its steps as sub-queries, each after those that it follows.
-
-    Args:
-        question: the question, without references.
-        parser: parses the question.
-        names_in: returns the names of a text that the knowledge base knows.
-    """
+    """Return the question, which has no references, and its steps as sub-queries, each after those that it follows."""
     steps = unfold(question, _MOST, parser)
     if len(steps) == 1 or _is_misread(steps, names_in):
         return [SubQuery(question=question)]
-    parts, numbers = [SubQuery(question=question)], dict[int, int]()
-    for position, step in enumerate(steps, 1):
+    parts, part_of_step = [SubQuery(question=question)], dict[int, int]()
+    for step_number, step in enumerate(steps, 1):
         waits_for = references(step)
-        follows = tuple(dict.fromkeys(numbers[one] for one in waits_for if one in numbers))
+        follows = tuple(dict.fromkeys(part_of_step[number] for number in waits_for if number in part_of_step))
+        # A step that waits for an answer needs an earlier part that leads to it, and words of its own to search by.
         if _is_new(step, parts) and (not waits_for or (follows and words(strip_placeholders(step)))):
-            numbers[position] = len(parts)
+            part_of_step[step_number] = len(parts)
             parts.append(SubQuery(question=step, follows=follows))
     return parts
 
 
 def unfold(question: str, limit: int, parser: Parser) -> list[str]:
-    """Return the steps of a question as texts.
+    """Return the steps of a nested question ("the X of the Y of Z", relative clauses) as texts.
 
-    A nested question ("the X of the Y of Z", relative clauses) gives a text for each step, which may refer to earlier
-    answers (`schemas/retrieval.py`). Any other question, one in another language, and one that would need more steps,
-    is returned unchanged.
-
-    Args:
-        question: the question, not blank.
-        limit: the most steps, at least 1.
-        parser: parses English questions.
+    A step may refer to earlier answers (`schemas/retrieval.py`). Any other question, one in another language, and one
+    that would need more than `limit` steps, is returned unchanged.
     """
     question = question.strip() or question
     if question.isspace() or SUMMARY_CUES.search(question) or analyse(question).language != "en":
@@ -63,14 +52,14 @@ def unfold(question: str, limit: int, parser: Parser) -> list[str]:
 
 
 def _is_misread(steps: Sequence[str], names_in: NamesIn) -> bool:
-    """Return True if a step that nothing leads to names nothing, while a later one names something.
+    """Return True if a step without a reference has no known name, while a later one has.
 
     "Where was the composer of film Billy Elliot born?" then reads as "Who is the composer of film?" and "Where was
     Billy Elliot born?".
     """
-    named = [bool(names_in(strip_placeholders(step))) for step in steps]
-    return any(not there and not references(step) and any(named[place:])
-               for place, (step, there) in enumerate(zip(steps, named, strict=True)))
+    has_name = [bool(names_in(strip_placeholders(step))) for step in steps]
+    return any(not has_name[index] and not references(step) and any(has_name[index:])
+               for index, step in enumerate(steps))
 
 
 def _is_new(step: str, parts: Sequence[SubQuery]) -> bool:
