@@ -29,12 +29,14 @@ _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placehol
 """What stands in a cell that is still to be filled in."""
 _GROUP_HEADERS = words("list group category section status stage phase board")
 _NUMBERING_HEADERS = words("no no. nr nr. # s.no 序号")
-_NAME_HEADERS = words("title name task item 名称 标题")
+_TITLE_HEADERS = words("title name 名称 标题")
+_NAME_HEADERS = _TITLE_HEADERS | words("task item")
 """Headers of columns that sort the rows, and of those that name them."""
 _LABEL_HEADERS = words("field parameter param key variable property attribute argument arg column 字段 参数 属性")
 """Headers of columns of labels: a common noun in them names something only with its header, "Field: nonce"."""
 _COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
-_LONGEST_HEADER, _LONGEST_NAME = 8, 14  # the most words of a header, and of a name
+_LONGEST_HEADER, _LONGEST_NAME, _LONGEST_TITLE = 8, 14, 30
+"""The most words of a header, of a name, and of a name under a header that says that it is one."""
 
 
 def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
@@ -53,7 +55,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             name_cell = next((cell for cell in cells if set(cell.header.lower().split()) & _NAME_HEADERS), None)
             if name_cell is not None:
                 cells = [name_cell, *(cell for cell in cells if cell is not name_cell)]
-        if len(cells) > 1 and _may_name(cells[0].value):
+        if len(cells) > 1 and _may_name(cells[0]):
             if _is_bare(cells[0]):
                 cells[0] = cells[0]._replace(value=_name_with_header(cells[0]))
             yield row._replace(cells=tuple(cells))
@@ -101,11 +103,13 @@ def _name_with_header(cell: Cell) -> str:
     return f"{noun} {cell.value}" if noun != cell.header else f"{cell.header}: {cell.value}"
 
 
-def _may_name(value: str) -> bool:
+def _may_name(cell: Cell) -> bool:
     """Return True if a cell can name a row's subject: it is no placeholder or prompt of a form, and no sentence."""
+    value = cell.value
     is_sentence = _SENTENCE.search(value) or (value.endswith(".") and _PLAIN_WORD.search(value))
     is_form = _PLACEHOLDER.fullmatch(value) or _PROMPT.search(value)
-    return not (is_sentence or is_form) and len(value.split()) <= _LONGEST_NAME
+    is_title = not _TITLE_HEADERS.isdisjoint(cell.header.lower().split())
+    return not (is_sentence or is_form) and len(value.split()) <= (_LONGEST_TITLE if is_title else _LONGEST_NAME)
 
 
 def _repeats(cell: Cell) -> bool:

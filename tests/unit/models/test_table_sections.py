@@ -130,6 +130,12 @@ def test_a_cell_that_is_still_open_names_no_row():
     assert useful("| Valve: TBD | Price: 20 EUR |\n| Valve: N/A | Price: 3 EUR |") == []
 
 
+def test_a_long_title_names_its_row():
+    title = "Remarks at the Opening of the New Mill on the Old Island in the River at Ulm"
+    assert useful(f"| Title: {title} | Year: 1901 |")[0][0] == ("Title", title)
+    assert useful(f"| Purpose: {title} | Year: 1901 |") == []
+
+
 def test_a_row_of_a_code_is_named_with_its_header():
     rows = "| Param: 0x0D | Result: `depth` |\n| Value: `{name}` | Length: 3 |"
     assert useful(rows) == [(("Param", "Param: 0x0D"), ("Result", "depth")), (("Value", "name"), ("Length", "3"))]
