@@ -222,10 +222,14 @@ def _han_value(numeral: str) -> int:
         elif letter in _HAN_TENS:
             below_myriad += (digit or 1) * _HAN_TENS[letter]
             digit = 0
-        else:  # 万, 亿 and 兆 multiply all that is before them
-            total = (total + below_myriad + digit) * _HAN_MYRIADS[letter]
+        else:  # a myriad multiplies what is smaller than it: 三万亿 is 3 * 10**12, 一亿二千万 is 10**8 + 2 * 10**7
+            myriad = _HAN_MYRIADS[letter]
+            smaller = total % myriad + below_myriad + digit
+            total = total - total % myriad + smaller * myriad if smaller else total * myriad  # 一万万 is 10**8
             below_myriad = digit = 0
-    return total + below_myriad + digit
+    # A last digit right behind a unit counts the next smaller unit: 两万五 is 25000.
+    unit_before = {**_HAN_TENS, **_HAN_MYRIADS}.get(numeral[-2:-1], 10)
+    return total + below_myriad + digit * unit_before // 10
 
 
 def _words_value(words: str) -> int:

@@ -67,14 +67,15 @@ def _headlines(step: TraceStep) -> list[str]:
 
 
 def _table(lookup: Lookup | None, blocks: Sequence[Block]) -> dict[str, object]:
-    """Return the arguments of the table that a lookup asked for, or of the table at the top of the first look.
+    """Return the arguments of the lookup that gave a table, with which a page can link to it.
 
-    A page can link to the table with them. The result is empty if there is no table or a link could not hold them.
+    It is the lookup itself, or without one that of the first block. The result is empty if no table was looked up, or
+    if a link could not hold its arguments.
     """
-    table = lookup or next((block.table for block in blocks[:1]), None)
-    if not isinstance(table, TripleLookup):
+    shown_lookup = lookup or (blocks[0].table if blocks else None)
+    if not isinstance(shown_lookup, TripleLookup):
         return {}
-    arguments = lookup_arguments(table)
+    arguments = lookup_arguments(shown_lookup)
     return arguments if len(json.dumps(arguments)) <= _LONGEST_ARGUMENTS else {}
 
 

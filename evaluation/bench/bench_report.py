@@ -91,11 +91,11 @@ class _ScoredArm:
 
         `judge` is the model whose verdicts are used; "" means no judge.
         """
-        self.all = [(question, results.outcomes[arm, question.id]) for question in dataset.questions
+        self.outcomes = [(question, results.outcomes[arm, question.id]) for question in dataset.questions
                     if (arm, question.id) in results.outcomes]
-        self.missing = len(dataset.questions) - len(self.all)
-        self.answerable = [(question, outcome) for question, outcome in self.all if not question.unanswerable]
-        self.unanswerable = [outcome for question, outcome in self.all if question.unanswerable]
+        self.missing = len(dataset.questions) - len(self.outcomes)
+        self.answerable = [(question, outcome) for question, outcome in self.outcomes if not question.unanswerable]
+        self.unanswerable = [outcome for question, outcome in self.outcomes if question.unanswerable]
         self.scores = [score(question, outcome.short, outcome.answer, declined=outcome.declined)
                        for question, outcome in self.answerable]
         self.verdicts: list[JudgedOutcome | None] = [results.verdicts.get((judge, arm, question.id))
@@ -131,7 +131,7 @@ def make_report(dataset: Dataset, run: Run, results: Results, arms: Mapping[str,
     scored = {arm: _ScoredArm(arm, dataset, results, judge, answers=run.answers) for arm in arms}
     first = next(iter(scored.values()))
     rows = tuple(_row(arm, arms[arm], scored_arm, None if scored_arm is first else first)
-                 for arm, scored_arm in scored.items() if scored_arm.all)
+                 for arm, scored_arm in scored.items() if scored_arm.outcomes)
     complete = not (stopped or failures or any(scored_arm.missing for scored_arm in scored.values()))
     return BenchReport(run=run, questions=len(dataset.questions), documents=len(dataset.documents), judge=judge,
                        complete=complete, failures=tuple(failures), stopped=stopped, bases=dict(bases), rows=rows)
@@ -139,7 +139,7 @@ def make_report(dataset: Dataset, run: Run, results: Results, arms: Mapping[str,
 
 def _row(arm: str, about: str, scored: _ScoredArm, first: _ScoredArm | None) -> ArmRow:
     """Return an arm's row of the report, compared with the first arm; `first` is None for the first arm itself."""
-    outcomes = [outcome for _, outcome in scored.all]
+    outcomes = [outcome for _, outcome in scored.outcomes]
     scores, seconds = scored.scores, [outcome.seconds for outcome in outcomes]
     facts = [(question, fact_scores(outcome.facts, outcome.gold, len(question.facts)))
              for question, outcome in scored.answerable if question.facts and outcome.facts]

@@ -83,7 +83,7 @@ class _Group:
                 tuple(sorted({target for _, target in observed_pairs if target})))
 
     def _documents_of_pairs(self) -> dict[tuple[str, str], dict[str, int]]:
-        """Map each pair of types to the documents that show it, each with its number of table rows (at least 1)."""
+        """Map each pair of types to the documents that show it, each with the most rows of one of its counts, or 1."""
         documents: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         for count in self.counts:
             weights = documents[_pair(count)]

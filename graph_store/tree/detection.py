@@ -172,7 +172,8 @@ def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]
 
 
 def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> Scores:
-    """Compute phi(e, C) of every entity and its own community (eq. 5), shape (n,)."""
+    """Compute phi(e, C) of every entity and its own community (Youtu-GraphRAG eq. 5), shape (n,)."""
+    # `phi` takes the communities in ascending order.
     by_community = np.argsort(labels, kind="stable")
     scores = np.zeros(len(labels), np.float32)
     if len(labels):
@@ -199,7 +200,10 @@ def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
 
 def _joint_neighbourhoods(data: EntityFeatures, members: sparse.csr_array,
                           ) -> tuple[sparse.csr_array, NDArray[np.float32]]:
-    """Return the mean neighbourhood of each community's members, and its mass (see `EntityFeatures`)."""
+    """Return the mean neighbourhood of each community's members, and 1.0 for a community that has one, else 0.0.
+
+    Members without neighbours do not count. Columns that only one community has are left out: they tie it to no other.
+    """
     mass = members @ data.mass
     joint = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)
                              @ (members @ data.neighbourhoods))

@@ -130,7 +130,9 @@ class _Writer:
         for item in listed:
             number = _number(item, "start-value", number + 1)
             self.add(ET.SubElement(html, "li", value=str(number)), item, style, level)
-        self._last |= {style: number, _attribute(listed, "id"): number, "": 0}  # "": a list that continues none
+        self._last[style] = number
+        if list_id := _attribute(listed, "id"):
+            self._last[list_id] = number
 
 
 def _append(parent: ET.Element, text: str | None) -> None:

@@ -73,7 +73,8 @@ def pipeline_name(language: str, configured: str = "") -> str | None:
 def load_pipeline(name: str, *, alone: bool = False) -> "Language":
     """Load a pipeline from a package or folder once per process, and reload it when it has learned many words.
 
-    All callers share it; call it from one thread at a time. With `alone`, this process will load only the bundled one.
+    All callers share it; call it from one thread at a time. With `alone`, the process loads no pipeline but the bundled
+    one, which does not need torch, so torch is not imported.
 
     Raises:
         ParsingError: the pipeline is not installed, or its files are not the published ones.

@@ -402,9 +402,17 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - 
 
 
 def _correct_kind(kind: str, kinds: Sequence[str], *, has_space: bool) -> str:
-    """Return the kind among `kinds` that recognisers often confuse with the `kind` of a name, or ""."""
+    """Return the expected kind that recognisers often confuse with the `kind` of a name, or "".
+
+    Args:
+        kind: what the recogniser says.
+        kinds: the kinds that the relation expects, the preferred one first. "firm" stands for organizations where no
+            person can be, as with what is founded, merges, or is a subsidiary.
+        has_space: whether the name has several words.
+    """
     if "firm" in kinds and has_space and kind == "person":
-        return "organization"  # no person is founded or a subsidiary
+        return "organization"  # "Blum Glass is a subsidiary of ..."
+    # Where persons can be, a name of several words that looks like a person's may be one.
     if "organization" in kinds and kind in ({"product", "work"} if has_space else {"person", "product", "work"}):
         return "organization"
     return "product" if kinds[0] == "product" and kind in {"organization", "work", "location"} else ""

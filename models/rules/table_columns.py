@@ -82,16 +82,20 @@ def _is_whole(units: Iterable[Unit], passages: Sequence[Passage]) -> bool:
 def _rows_to_compare(question: Question, rows: Mapping[_Cells, Unit], table_name: str) -> Mapping[_Cells, Unit]:
     """Return the rows of a table to compare, or none if the question is not about the table.
 
-    For a comparison ("A or B") they are the rows that the question names. For a superlative they are the rows with all
-    values that the question mentions ("the dearest red boat"). If it mentions none, they are all rows, provided that
-    the question has a word of the table's heading or first header (`table_name`).
+    For a comparison ("A or B") they are the rows that the question names. For a superlative such as "the dearest red
+    boat" they are the rows that the question describes under every header under which it describes any row. If it
+    describes none, they are all rows, provided that it has a word of the table's heading or first header
+    (`table_name`).
     """
     if _COMPARISON.search(question.text):
         return {row: unit for row, unit in rows.items() if has_name(question.text, row[0].value)}
     asked = frozenset(content_words(question.text))
-    # The headers under which each row has a value from the question; a value without content words is none.
-    headers_of_matches = {row: {cell.header for cell in row if asked.issuperset(content_words(cell.value) or ("",))}
-                          for row in rows}
+
+    def is_mentioned(cell: Cell) -> bool:
+        value_words = content_words(cell.value)
+        return bool(value_words) and asked.issuperset(value_words)
+
+    headers_of_matches = {row: {cell.header for cell in row if is_mentioned(cell)} for row in rows}
     all_headers = set[str]().union(*headers_of_matches.values())
     if not all_headers and asked.isdisjoint(content_words(table_name)):
         return {}

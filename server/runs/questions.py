@@ -140,6 +140,7 @@ class Questions:
         """
         try:
             async with asyncio.timeout(self._time_limit) as deadline, self._share(client), self._limiter:
+                # Other processes may have spent some of the client's allowance since.
                 await anyio.to_thread.run_sync(charge().read_spending)
                 with QUESTIONS.track_inprogress():
                     yield

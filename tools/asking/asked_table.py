@@ -176,9 +176,10 @@ class _Asked:
         return self._conditions.lookup(dated[0].name, by=_unit(period), limit=limit)
 
     def _read_alternatives(self, text: str, limit: int) -> TripleLookup | None:
-        """Read a question that compares how many rows have each of several values: "did 2020 or 2021 have more".
+        """Read a question that counts or compares the rows of several values.
 
-        The values are alternatives in one condition, so the lookup counts the rows of each.
+        "Did 2020 or 2021 have more" compares them, and "how many in 2020 and how many in 2021" counts twice. The values
+        are alternatives in one condition, so the lookup counts the rows of each: by year if they are dates.
         """
         field = self._conditions.alternatives()
         counts_twice = len(table_words.COUNT.findall(text)) > 1

@@ -71,6 +71,8 @@ def test_every_spelling_of_a_day_is_one_value(day):
 @pytest.mark.parametrize(("text", "normal"), [
     ("1,200 km", "1200 km"), ("1200 kilometres", "1200 km"), ("US$5.2 billion", "5200000000 USD"), ("$5", "5 USD"),
     ("2 million dollars", "2000000 USD"), ("1.2亿元", "120000000 CNY"), ("三千万元", "30000000 CNY"),
+    ("一亿二千万元", "120000000 CNY"), ("三万亿元", "3000000000000 CNY"), ("一万万元", "100000000 CNY"),
+    ("两万五", "25000"), ("三百五元", "350 CNY"), ("一百零五元", "105 CNY"), ("二十五元", "25 CNY"),
     ("12.5%", "12.5 %"),
     ("12.50 percent", "12.5 %"), ("１２％", "12 %"), ("about 5,000 employees", "5000 employees"),
     ("约500多家", "500 家"),
