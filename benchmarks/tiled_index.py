@@ -123,7 +123,11 @@ class MovedVectors:
 
     def pages(self, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
         """Yield the vectors of ids, block by block."""
-        (rows, copies), stored = self._origins[kind], self._arrays[f"{kind}.vectors"]
+        stored = self._arrays[f"{kind}.vectors"]
+        if kind not in self._origins:  # relations, of which copies have hardly more
+            yield list(ids), np.resize(stored, (len(ids), stored.shape[1]))
+            return
+        rows, copies = self._origins[kind]
         directions = _draw(np.random.default_rng(1), int(copies.max()) + 1, stored.shape[1])
         for number, start in enumerate(range(0, len(ids), _AT_ONCE)):
             part = slice(start, start + _AT_ONCE)
