@@ -260,16 +260,18 @@ class _Table:
         dates = [self.column.dates[label] for label in self.column.labels[rows].tolist()]
         if do in {"first", "last"} and self.column.holds_dates:
             extreme_dates = sorted({date for date in dates if date}, reverse=do == "last")[:most]
+            rank_of = {date: rank for rank, date in enumerate(extreme_dates)}
             left_out["no date"] += dates.count("")
-            return rows[[position for date in extreme_dates for position, other in enumerate(dates)
-                         if other == date]], None, ""
+            positions = [position for position, date in enumerate(dates) if date in rank_of]
+            return rows[sorted(positions, key=lambda position: rank_of[dates[position]])], None, ""
         number_rows, numbers, unit = self._read_numbers(rows, left_out)
         if not len(numbers):
             return rows[:0], None, ""
-        ascending = np.unique(numbers)
-        extremes = (ascending if do in {"smallest", "first"} else ascending[::-1])[:most]
-        extreme_rows = np.concatenate([number_rows[numbers == number] for number in extremes])
-        return extreme_rows, float(extremes[0]) if most == 1 else None, unit
+        sortable = numbers if do in {"smallest", "first"} else -numbers
+        last_extreme = np.unique(sortable)[:most][-1]
+        order = np.argsort(sortable, kind="stable")
+        extreme_positions = order[sortable[order] <= last_extreme]
+        return number_rows[extreme_positions], float(numbers[order[0]]) if most == 1 else None, unit
 
     # Groups.
 
