@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 _FILE = Path(__file__).with_name("prose_facts.json")
 _SAID_OF_UNNAMED = re.compile(
-    r"\b(?:(?P<office>responsible|accountable|manages?|administers?)|costs?|priced|fees?|effect|"
-    r"effective|force|ends?|expires?|closes?|until)\b")
-"""Words that make a sentence without names worth parsing: "The caretaker is responsible for the gate"."""
+    r"\b(?:(?P<alone>responsible|accountable|manages?|administers?|(?:named|called) (?:after|for) (?:him|her|it))|"
+    r"costs?|priced|fees?|effect|effective|force|ends?|expires?|closes?|until)\b")
+"""Words that make a sentence without names worth parsing: "The caretaker is responsible for the gate".
+
+Those of the group `alone` do so without a value, too."""
 _CAPITAL = re.compile(r"(?<=[\w,] )[A-Z][a-z]")
 _EMPLOYING_VERBS = words("work appoint hire join start begin employ promote")
 """Verbs after which "as a" introduces a post: "works as a"."""
@@ -128,7 +130,7 @@ class ProseFacts:
             inside = [mention for mention in mentions if start <= mention.start and mention.end <= end]
             has_name = any(mention.kind not in VALUES for mention in inside) or _CAPITAL.search(text, start + 1, end)
             unnamed = _SAID_OF_UNNAMED.search(text, start, end)
-            may_state_fact = has_name or (subject and inside) or (unnamed and (inside or unnamed["office"]))
+            may_state_fact = has_name or (subject and inside) or (unnamed and (inside or unnamed["alone"]))
             if may_state_fact and end - start < _LONGEST_TEXT:
                 candidates.append(ShownSentence(text, start, end, inside))
         candidates = [one for one in candidates if one.is_sentence]

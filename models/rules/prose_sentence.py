@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -116,11 +116,22 @@ class ProseSentence:
                 one for token in by_role.get(role, ()) for one in ([token] if is_single else all_joined(token))]
             if _TEXT_KINDS & set(end.kinds):
                 tokens = tokens[:1]
+            elif role not in {"self", "whole"} and not is_single:
+                tokens = [named for token in tokens for named in self._listed_names(token)]
             outside_brackets = [token for token in tokens if not self._is_aside(predicate, token)]
             candidates = (self._fill_from(predicate, token, end, own=role == "self") for token in outside_brackets)
             if found := dict.fromkeys(filter(None, candidates)):
                 return list(found)
         return []
+
+    def _listed_names(self, token: "Token") -> Iterator["Token"]:
+        """Yield the names that an apposition lists ("two brothers, Ada Blum and Karl Blum"), else the token itself."""
+        apposition = next((child for child in token.children if child.dep_ == "appos" and child.i > token.i), None)
+        is_list = apposition is not None and apposition.tag_ in {"NNP", "NNPS"} and bool(apposition.conjuncts)
+        if apposition is not None and is_list and token.pos_ == "NOUN" and self.covering(token) is None:
+            yield from all_joined(apposition)
+        else:
+            yield token
 
     def time(self, predicate: "Token", by_role: Roles) -> str:
         """Return when a fact holds, in the sentence's words ("from 1907 to 1919", "former"); "" if it does not say."""

@@ -130,7 +130,8 @@ class TypeNouns:
             return self._types.get("parliament", "")
         preposition = next((word for word in words[1:] if word in {"of", "in"}), "")
         if preposition:
-            type_name = self._types.get(words[words.index(preposition) - 1], "")
+            noun = words[words.index(preposition) - 1]
+            type_name = self._types.get(f"{noun} {preposition}", "") or self._types.get(noun, "")  # the Order of Merit
             # A general is a person; the Consulate General of Norway is not.
             return type_name if type_name != self._person else ""
         noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]

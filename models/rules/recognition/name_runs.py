@@ -11,7 +11,9 @@ _CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if
 _PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"
          rf"(?:\.(?=[{_CAPITALS}]))?)")
 _LONGEST_RUN = 15  # the most words of a run after the first one
-_RUN = re.compile(rf"{_PART}(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
+_NICKNAME = r' \(?["“][A-Z][a-z]+["”]\)? '
+"""What may stand after a person's first name, as in Ronald ("Ron") Laird."""
+_RUN = re.compile(rf"{_PART}(?:{_NICKNAME}{_PART})?(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
 _WORD = re.compile(r"[\w’'.&-]+")
 _OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")

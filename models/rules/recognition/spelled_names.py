@@ -213,7 +213,7 @@ def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[
     """
     if not title:
         return
-    for match in re.finditer(rf"(?<!\w){re.escape(title)}(?!\w)", text, re.IGNORECASE):
+    for match in re.finditer(rf"(?<!\w)(?<!\w-){re.escape(title)}(?!\w)", text, re.IGNORECASE):
         kind = next((span.kind for span in recognised if match.start() <= span.start and span.end <= match.end()
                      and span.end - span.start >= len(title) / 2), "")
         is_defined = _IS_A.match(text, match.end()) is not None

@@ -47,6 +47,41 @@ def test_the_company_of_a_chinese_report_is_that_of_its_title(reader: RulesReade
     assert entities(found) == {"华夏娱乐有限公司": "Company"}
 
 
+def test_a_sentence_without_names_tells_what_is_named_after_the_subject(reader: RulesReader) -> None:
+    found = read(reader, "Ada Keller was a physicist. The element keltium is named after her.", title="Ada Keller",
+                 schema="general")
+    assert ("keltium", "named_after", "Ada Keller") in facts(found)
+
+
+def test_each_name_of_an_apposition_is_an_end_of_the_fact(reader: RulesReader) -> None:
+    found = read(reader, "Acme Corporation was founded by two brothers, Karl Blum and Ernst Blum.")
+    assert facts(found) == {("Acme Corporation", "founded_by", "Karl Blum"),
+                            ("Acme Corporation", "founded_by", "Ernst Blum")}
+
+
+def test_a_nickname_is_within_the_name(reader: RulesReader) -> None:
+    found = read(reader, 'Ronald ("Ron") Owen Keller (born May 31, 1938) was a race walker.')
+    assert ('Ronald ("Ron") Owen Keller', "birth_date", "May 31, 1938") in facts(found)
+
+
+def test_a_title_that_is_part_of_a_longer_name_does_not_cut_it(reader: RulesReader) -> None:
+    found = read(reader, "Bosch Josep-Clemente Gràcia (5 February 1897 – 6 March 1981) was a footballer.",
+                 title="Clemente Gràcia")
+    assert ("Bosch Josep-Clemente Gràcia", "birth_date", "5 February 1897") in facts(found)
+
+
+def test_an_order_that_makes_officers_employs_nobody(reader: RulesReader) -> None:
+    found = read(reader, "Ada Keller is a singer. In 1992 she was made an Officer of the Order of Canada.")
+    assert entities(found)["Order of Canada"] == "Award"
+    assert "works_for" not in {relation for _, relation, _ in facts(found)}
+
+
+@pytest.mark.parametrize(("name", "kind"), [
+    ("Keller History Center", "Organization"), ("Ada Keller Memorial", "Location"), ("Congress of Oslo", "Event")])
+def test_the_noun_of_a_name_tells_its_type(reader: RulesReader, name: str, kind: str) -> None:
+    assert entities(read(reader, f"Visitors saw the {name} in May. The {name} was full.")).get(name) == kind
+
+
 def test_a_fact_tells_the_special_type_that_its_relation_asks_for(reader: RulesReader) -> None:
     found = read(reader, "Acme Corporation acquired Delta Valves Ltd in 2001.", schema="finance")
     assert ("Acme Corporation", "acquired", "Delta Valves Ltd") in facts(found)
