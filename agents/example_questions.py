@@ -16,6 +16,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.graph.state import CompiledStateGraph
 
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..graph_store.ledger.version import EXAMPLES
 from ..runtime.event_loop import run
 from ..schemas.documents import Frozen
 from ..schemas.naming import has_name
@@ -34,7 +35,6 @@ _MOST_REMEMBERED = 2_000
 _LONGEST_NAME, _LONGEST_VALUE = 40, 120
 """Characters of a name in a question, and of a value that answers one."""
 _MOST_LISTED, _MOST_PAIRS = 8, 6
-_EXAMPLES = "example_questions"
 Kind = Literal["lookup", "list", "across"]
 """One value or entity; a list or count; an answer from two or more documents."""
 
@@ -233,12 +233,12 @@ def _connects(names_by_entity: Sequence[Sequence[str]]) -> Callable[[Tried], boo
 
 def note_examples(kb: KnowledgeBase, examples: Sequence[ExampleQuestion]) -> None:
     """Store the example questions with the version of the knowledge base, so they need not be tried again."""
-    kb.database.set_meta(_EXAMPLES, json.dumps([list(kb.version()), [example.model_dump() for example in examples]]))
+    kb.database.set_meta(EXAMPLES, json.dumps([list(kb.version()), [example.model_dump() for example in examples]]))
 
 
 def noted_examples(kb: KnowledgeBase) -> list[ExampleQuestion] | None:
     """Return the stored example questions; None if there are none, or the knowledge base has changed since."""
-    version, examples = json.loads(kb.database.get_meta(_EXAMPLES) or "[null, []]")
+    version, examples = json.loads(kb.database.get_meta(EXAMPLES) or "[null, []]")
     return [ExampleQuestion(**example) for example in examples] if version == list(kb.version()) else None
 
 

@@ -161,7 +161,7 @@ def _name(response: httpcore.Response, url: str) -> str:
     """
     path = PurePosixPath(unquote(urlsplit(url).path))
     kind, suffix = _kind(response).get_content_type(), path.suffix.lower()
-    known_suffixes = {*PLAIN, *PARSED, ".csv", ".tsv", ".json", ".jsonl"}
+    known_suffixes = {*PLAIN, *PARSED, ".csv", ".tsv", ".json", ".jsonl", ".ndjson"}
     ending = _ENDINGS.get(kind, "")
     if ending in {"", ".txt"} and suffix in known_suffixes:
         ending = suffix
