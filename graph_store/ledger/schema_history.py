@@ -99,8 +99,8 @@ class SchemaHistory:
     def base(self, version: int | None = None) -> GraphSchema:
         """Return the base of a version, by default of the one in force: the seed with what persons decided.
 
-        Reasoners are shown the base, so that what they extract from a chunk does not depend on the documents that came
-        before it.
+        The rules read with the base, so that what they extract from a chunk does not depend on the documents that came
+        before it. A model is shown more (`SchemaControl.schema_for_prompts`).
         """
         return self._read("base", version or self.version())
 
