@@ -43,7 +43,7 @@ from ..responses import (
     errors,
 )
 from ..security.access import OF_ALL, Seeing, may
-from ..security.gate import LOCAL
+from ..security.clients import LOCAL
 from ..service import Reading, Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"])

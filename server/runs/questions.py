@@ -23,7 +23,7 @@ from ...schemas.retrieval import Mode
 from ..error_responses import DeadlineError, UnavailableError
 from ..metrics import QUESTIONS
 from ..responses import AskAnswer, Body
-from ..security.gate import LOCAL
+from ..security.clients import LOCAL
 from .conversations import THREAD_NAME, Conversations, Thread
 
 NOT_ANSWERED = "the client disconnected, or the server stopped, before the question was answered"

@@ -32,13 +32,7 @@ class DailyAllowance:
     """A client's `Allowance`, of which each UTC day has a new one."""
 
     def __init__(self, database: ServerDatabase, client: str, most: int) -> None:
-        """Set a client's limit; its spending is not read yet.
-
-        Args:
-            database: the server's database.
-            client: the client's name.
-            most: the most model tokens per day.
-        """
+        """Set a client's limit, `most` model tokens per day (0 if its key was revoked); spending is not read yet."""
         self.most = most
         self._database = database
         self._client = client
@@ -52,13 +46,15 @@ class DailyAllowance:
         """Check that the client has tokens left for today.
 
         Raises:
-            AllowanceSpent: it has none; the message says until when.
+            AllowanceSpent: it has none; the message says until when, or that its key was revoked.
         """
         now, tokens = _now(), self.spent
         if tokens < self.most:
             return
         midnight = datetime.combine(now.date() + timedelta(days=1), time(), UTC)
         seconds = math.ceil((midnight - now).total_seconds())
+        if not self.most:
+            raise AllowanceSpent(f"the key {self._client!r} was revoked: continue with another key", seconds)
         hours, minutes = divmod(math.ceil(seconds / 60), 60)
         raise AllowanceSpent(f"{self._client!r} has used {tokens:,} tokens today; the limit is {self.most:,} a day: "
                              f"try again after 00:00 UTC, in {hours} h {minutes} min", seconds)

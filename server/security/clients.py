@@ -35,6 +35,8 @@ _WITHIN = 5.0
 """Seconds that the issuer has for one response."""
 _MOST_BYTES = 1_000_000
 _MOST_SUBJECT = 255
+LOCAL = "local"
+"""The client if no keys are set: anybody on this machine."""
 SUBJECT = "oidc|"
 """The prefix of the names of clients with tokens; no key has such a name."""
 _ALL_BASES = "*"
@@ -61,8 +63,9 @@ class Tokens:
             aud={"essential": True, "value": settings.oidc_audience}, exp={"essential": True}, sub={"essential": True})
         self._registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
         self._keys: KeySet | None = None
+        # When the issuer's keys were last read, and when reading them was last tried, by the monotonic clock.
         self._read_at = self._tried_at = float("-inf")
-        self._failure = ""
+        self._failure = ""  # the type of the error, if the last try failed
         self._lock = asyncio.Lock()
 
     async def check(self, token: str) -> Client:
@@ -224,12 +227,7 @@ class Clients:
     """The clients that may use the server: those with a key, and those with a token if the settings name an issuer."""
 
     def __init__(self, settings: Settings, database: ServerDatabase | None = None) -> None:
-        """Take keys and issuer from the settings.
-
-        Args:
-            settings: the settings.
-            database: the server's database; None means that it is not open, and is opened if the keys are in it.
-        """
+        """Take keys and issuer from the settings; without an open `database`, open it if the keys are in it."""
         self.keys = Keys.of(settings, database)
         self._tokens = Tokens(settings) if settings.oidc_issuer else None
         self._tokens_per_day = settings.oidc_tokens_per_day
@@ -250,15 +248,15 @@ class Clients:
     def tokens_per_day(self, client: str) -> int | None:
         """Return a client's daily limit of tokens; None means no limit.
 
-        Args:
-            client: the client's name.
+        It is 0 for a client whose key was revoked: a build that it queued before may still run.
 
         Raises:
             KeysError: the keys cannot be read.
         """
-        if client.startswith(SUBJECT):
+        if client.startswith(SUBJECT):  # the holder of a token; all have the limit of the settings
             return self._tokens_per_day
-        return next((key.tokens_per_day for key in self.keys.all() if key.name == client), None)
+        without_key = None if client == LOCAL else 0
+        return next((key.tokens_per_day for key in self.keys.all() if key.name == client), without_key)
 
     async def find(self, secret: str) -> Client | None:
         """Return the client that a key or token belongs to.

@@ -28,14 +28,12 @@ from ..error_responses import (
 )
 from ..metrics import count_request, request_span
 from .allowances import Allowances
-from .clients import Clients
+from .clients import LOCAL, Clients
 from .hosts import Hosts, is_local, same_origin
 from .keys import NONE, SCOPES, Bases, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
-LOCAL = "local"
-"""The client if no keys are set: anybody on this machine."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready|/ok")

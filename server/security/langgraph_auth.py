@@ -22,8 +22,8 @@ from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...runtime.budgets import AllowanceSpent
 from ...runtime.threads import once
 from ..error_responses import RefusedError
-from .clients import Clients
-from .gate import LOCAL, key_in
+from .clients import LOCAL, Clients
+from .gate import key_in
 from .hosts import is_local
 from .keys import SCOPES, WORK, Bases
 

@@ -96,3 +96,11 @@ def test_whose_allowance_it_is(tmp_path, database):
         with known.spending(""):
             assert (audit.client(), charge().allowance) == ("ann", known.of("ann"))
     assert charge().allowance is None
+
+
+def test_a_client_whose_key_was_revoked_spends_nothing_more(tmp_path, database):
+    known = Allowances(database(), clients(tmp_path))
+    for name in ("ann", "bob"):
+        Keys.of(Settings(_env_file=None, home=tmp_path)).revoke(name)
+        with known.spending(name), pytest.raises(AllowanceSpent, match=f"{name}' was revoked"):
+            charge().check()
