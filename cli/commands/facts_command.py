@@ -20,6 +20,7 @@ from .entities import print_facts
 app = typer.Typer()
 
 _SHOWN = 50
+"""Rows, groups or facts to print where no `--limit` is given."""
 _NUMBER_CALCULATIONS = {"count", "distinct", "sum", "mean"}
 """Calculations whose result is a number without rows of its own."""
 _OPTION_NAMES = {"head": "of"}
@@ -58,11 +59,7 @@ def facts(  # noqa: PLR0913  (its options)
     if as_json and as_csv:
         raise CommandError("--json and --csv exclude each other: use one of them")
     do = "count" if count else do
-    is_extreme = do in EXTREMES and not by
-    # How many rows to print; None means all. For an extreme, `--limit` says instead how many values to compute.
-    most = None if is_extreme else limit
-    if most is None and not (as_json or as_csv):
-        most = _SHOWN
+    most, computed_limit = _limits(limit, is_extreme=do in EXTREMES and not by, as_data=as_json or as_csv)
     if not relation:
         need_relation = {"--tail": tail, "--where": where, "--by": by, "--count or --do": do != "list", "--show": show,
                          "--document": document, "--csv": as_csv, "--at": at and not of}
@@ -77,7 +74,6 @@ def facts(  # noqa: PLR0913  (its options)
     if as_csv and not by and do in _NUMBER_CALCULATIONS:
         raise CommandError(f"--csv prints rows or groups, and --do {do} gives one number: add --by, or use --json")
     day_of(at)  # raises an error if it is no date
-    computed_limit = (limit or 0) if is_extreme else max(most or 0, MOST_ROWS)
     table = _compute(kb, _validate_lookup(relation=relation, head=of, tail=tail, where=where or (), by=by, do=do,
                                           show=show or (), at=at, document=document, limit=computed_limit))
     if as_json or as_csv:
@@ -88,6 +84,18 @@ def facts(  # noqa: PLR0913  (its options)
             _write_csv(shown)
     else:
         _print_table(table, by, show or (), most)
+
+
+def _limits(limit: int | None, *, is_extreme: bool, as_data: bool) -> tuple[int | None, int]:
+    """Return how many rows, groups or facts to show (None: all), and the limit of the lookup.
+
+    For an extreme, such as the largest values, `--limit` is the number of values, of which each may have many rows.
+    As data all of these rows are shown; a terminal shows `_SHOWN`, or more if `--limit` is larger.
+    """
+    if is_extreme:
+        return None if as_data else max(limit or 0, _SHOWN), limit or 1
+    # More is computed than shown, because the last line says how many are left out.
+    return limit if as_data else limit or _SHOWN, max(limit or 0, MOST_ROWS)
 
 
 def _require_relation(options: Sequence[str]) -> None:

@@ -70,6 +70,13 @@ def test_groups_are_printed_with_their_values(shell):
         "facts", "--kb", "kb", "--relation", "employer", "--by", "tail", "--limit", 1).out
 
 
+def test_the_limit_of_an_extreme_is_how_many_values_are_printed(shell):
+    shell.build(shell.write({"e.txt": " ".join(f"O{n}:Organization.founded = {1900 + n}." for n in range(52))}))
+    result = shell("facts", "--kb", "kb", "--relation", "founded", "--do", "smallest", "--limit", 51)
+    assert "1950" in result.out
+    assert not {"1951", "(--limit)"} & set(result.out.split())
+
+
 def test_rows_and_groups_are_written_as_csv(shell):
     def written(*options):
         result = shell("facts", "--kb", "kb", "--csv", *options)
