@@ -280,7 +280,7 @@ class Resources(ProcessModels):
             derive(kb, self.reasoner(name))
 
     def describe_groups(self, name: str, by: str, alpha: float | None, most: int) -> int:
-        """Let the model write reports on the first groups of a survey that have no current report.
+        """Let the model write reports on those of the first groups of a survey that have none.
 
         A group's id is computed from the facts of its members, so a group whose facts changed needs a new report.
 
@@ -288,7 +288,7 @@ class Resources(ProcessModels):
             name: the knowledge base.
             by: the field or period by which the survey groups entities.
             alpha: see `surveys.survey_by`.
-            most: how many groups to describe at most.
+            most: how many groups, from the first, are to have reports; the same call again writes none.
 
         Returns:
             The number of reports that were written.

@@ -22,10 +22,10 @@ from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
 
-_FACTS_SHOWN = 3
+_FACTS_SHOWN, _ATTRIBUTES_SHOWN = 3, 3
+"""The facts and attributes to print of each keyword of a community."""
 _SURVEY_TOKENS = 20_000
 """The most tokens of a survey, which is enough for any field that has groups; what does not fit is counted."""
-_ATTRIBUTES_SHOWN = 3
 
 
 @app.command()
@@ -38,8 +38,8 @@ def tree(  # noqa: PLR0913  (its options)
     along: Annotated[str, typer.Option(metavar="PATH", help="Instead: what relations reach from --root: "
                                                             "'requires -> *', '<requires -> changes'.")] = "",
     root: Annotated[str, typer.Option(metavar="ENTITY", help="The entity where --along begins.")] = "",
-    limit: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first; with --describe, "
-                                                   f"groups to describe, at most {MOST_DESCRIBED}.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first; with --describe, how "
+                                                   f"many groups have reports, at most {MOST_DESCRIBED}.")] = 20,
     level: Annotated[int, typer.Option(min=0, help="0: the finest communities; above: communities of them.")] = 0,
     *,
     describe: Annotated[bool, typer.Option("--describe", help="With --by: have reports written on the groups, by the "
@@ -81,17 +81,18 @@ def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit
 
 
 def _groups_to_describe(snapshot: Snapshot, lookup: CommunityLookup, limit: int) -> list[CommunityDigest]:
-    """Return the digests that a model would describe: of all communities, or of a field's groups without a report.
+    """Return the digests that a model would describe; a digest is what it is given of a community or group.
 
-    A digest is what the model is given of a community or group. At most `limit` groups are described.
+    With a field (`lookup.by`), they are those of the first `limit` groups that have no report, as in `describe_groups`.
+    Otherwise they are those of all communities: the rules may have described them, which a model does better.
     """
-    kb = snapshot.kb
+    kb, graph = snapshot.kb, snapshot.index.graph
     if not lookup.by:
-        return digests(kb.graph, kb.communities.all(level=None))
-    described = kb.communities.group_reports()  # by the ids of groups
+        return digests(graph, kb.communities.all(level=None))
+    reports_by_id = kb.communities.group_reports()
     groups = described_groups(snapshot.index, kb.schemas.current(), lookup.by, lookup.weight,
                               min(limit, MOST_DESCRIBED))
-    return digests(snapshot.index.graph, [group for group in groups if group.id not in described])
+    return digests(graph, [group for group in groups if group.id not in reports_by_id])
 
 
 def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
