@@ -17,9 +17,11 @@ CHARACTERS = {kind: chr(0xE000 + number) for number, kind in enumerate(_KINDS)}
 ANY_NAME = "".join(character for kind, character in CHARACTERS.items() if kind not in VALUES)
 
 _CLAUSE_ENDS = frozenset("，,；;。！!：:")
+# Words at the beginning of a clause that say nothing about its fact: 后来 ("later"), 第三条 ("article 3"), a number.
 _OPENING = re.compile(
     r"(?:[•*#>-]|这[份部项](?!的)|第[^条，]{1,8}条|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]|同[年月日]|后来|随后|此后|之后|其后|次年|不久|"
     r"于是|新款|其中|目前|现在|据悉|另外|此外|同时|并且|以及|并|又|还|也|曾|后|而)*")
+# Words with which a clause does not state a fact: 据说 ("it is said"), 计划 ("plans to"), 如果 ("if").
 _DOUBT = re.compile(
     r"如果|假如|假设|倘若|若|一旦|是否|否认|[以认]为|[谎声自宣]称|辟谣|[网误谣盛]传|据说|听说|传[闻说]|谣言|[据相]传|有望|可能|也许|或许|[拟应须](?=[当该由在将收设成])|计划|打算|"
     r"建议|希望|预[计期]|考虑|除非|要求|准备|申请|谈判|曾想|试图|将(?![军领士]|[于在自]?(?:[今明]年)?.?起?(?:正式)?(?:到期|届满|生效|施行|终止))")
@@ -29,8 +31,10 @@ _PRONOUNS = re.compile(
     r"(?P<organization>(?:[本该我](?:公司|集团|校|行|院|馆)|公司|集团|这[家所][^，。]{0,2}(?:公司|企业|机构|大学|学校))"
     r"(?![股司团治员]))|(?P<work>[本该](?:法|条例|办法|规定|通知|细则|协议|合同|制度|规范|标准|书))")
 _DATE, _PERSON = CHARACTERS["date"], CHARACTERS["person"]
+# A character of the words that describe a name: no name, date, preposition or linking word.
 _PLAIN = f"[^{ANY_NAME}{_DATE}的在由于与和是接替向被对给把让请见访命]"
 _DATED = re.compile(rf"[于在自从]?(?:[今去明]年)?{_DATE}(?:起|开始|以[后来]|之后|[中初末底前后]|[春夏秋冬]天?)?")
+# A name, and a noun before it if there is one: 董事长赵倩 ("chairman Zhao Qian"), but not 担任 ("serves as") before it.
 _NAMED_AFTER_NOUN = re.compile(
     rf"(?:{_PLAIN}{{0,8}}[人家师员授官生影说剧书集长理监裁任席记者手演士室司团队业牌](?<!^任)(?<![聘委选现历担出就兼升今曾]任)|"
     rf"{_PLAIN}{{1,7}}[部处科室系组]的)?(?P<name>[{ANY_NAME}](?:[、和与及同][{ANY_NAME}])*)")
@@ -80,8 +84,10 @@ def split_clauses(cells: Sequence[Cell], subject: Cell | None, kind: str) -> Ite
 def _take_date(clause: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     """Return the dates of a clause, and the rest of the clause without opening words such as 后来 ("later").
 
-    A date is removed from the clause only if it is the only one, and not the end of a period (after 至 or 到).
+    "后来于2021年加入东海银行" gives 2021年 and "加入东海银行". A date stays in the rest as well if it is the end of a
+    period (after 至 or 到), or if there are several, because only the form of the fact shows what each dates.
     """
+    # `marked_text` has one character for each cell, so its positions are those of the cells.
     date_phrases = list(_DATED.finditer(marked_text(clause)))
     dates = [clause[match.start() + match[0].index(_DATE)] for match in date_phrases]
     rest = list(clause)

@@ -41,9 +41,10 @@ _HEADERS = {
 """Headers of columns whose cells answer, by the expected kind."""
 _FEWEST_DOCUMENTS, _USUAL_SHARE = 4, 0.4
 """If this share of at least so many documents has a name, sentences about it often leave the name out."""
-_UNITS_SEARCHED = 3
+_UNITS_SEARCHED = 3  # the best sentences and rows
 _BOUND_MARK = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
 """What follows a date that is only the bound of a period (到2020前, "before 2020")."""
+# "mill" in "the mill's owner", ", and" between names, and "A bear is the mascot".
 _OWNER = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
 _LIST_LINK = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
 _DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
@@ -121,7 +122,7 @@ def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> 
     start = unit.text.index(value)
     end = start + len(value)
     is_answer = (question.is_answered_by(value, unit.text[end:end + AFTER_NUMBER]) if question.expected == "number"
-                 else _is_same_clause(question, unit, start, len(value)))
+                 else _may_belong_to_names(question, unit, start, len(value)))
     return (" ".join(value.split()), unit) if is_answer else None
 
 
@@ -149,9 +150,6 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
     if len(value_places) > 1 and question.language == "zh":
         value_places = _in_asked_clause(question, text, value_places)
     return list({canonical_name(text[start:end]): text[start:end] for start, end in value_places}.values())
-
-
-
 
 
 def _in_asked_clause(question: Question, text: str, values: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -274,15 +272,17 @@ def _words_of_names(question: Question) -> set[str]:
     return {word for name in question.names for word in question.words_of(name)}
 
 
-def _is_same_clause(question: Question, unit: Unit, at: int, length: int) -> bool:
+def _may_belong_to_names(question: Question, unit: Unit, at: int, length: int) -> bool:
     """Return False if a Chinese sentence has the question's names only after the clause of a value.
 
-    The value, which begins at character `at`, then belongs to another subject.
+    The value, the `length` characters from `at`, then belongs to another subject: the year in "工厂2001年投产，东海银行
+    出资" ("the factory opened in 2001, the bank paid for it") is not that of the bank.
     """
     names = [name for name in question.names if name in unit.text]
     if question.language != "zh" or not names:
         return True
-    clause_end = next(end for start, end in _clauses(unit.text, [(at, at + length)]) if start <= at < end)
+    clause_end = next(end for start, end in _clauses(unit.text, values=[(at, at + length)])
+                      if start <= at < end)
     return any(name in unit.text[:clause_end] for name in names)
 
 
@@ -389,9 +389,6 @@ def _fits_question(question: Question, cell: Cell) -> bool:
 
 def _figures(text: str) -> set[str]:
     return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
-
-
-
 
 
 def _value_under(row: Row, header: str) -> str:

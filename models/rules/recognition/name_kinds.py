@@ -49,7 +49,8 @@ _RELATIONAL_NOUNS = {
 }
 _NUMERAL = re.compile(r"[ivx]+|\d+")
 _SHORTEST_STEM = 2
-_LONGEST_HAN_NOUN = 8
+"""A noun has more letters than these before the ending that gives its type, as "pianist" has before "-ist"."""
+_LONGEST_HAN_NOUN = 8  # characters
 
 
 class TypeNouns:
@@ -100,10 +101,12 @@ class TypeNouns:
         if match is None:
             return ""
         end = _END_OF_NOUN_PHRASE.search(match["phrase"])
-        # "a mountainous, landlocked country": the first part that ends in a known noun.
         phrase = match["phrase"][: end.start() if end else None]
+        # "Norway is a founding member of": bodies are members, too, so the noun must not make Norway a person.
         if phrase.rpartition(" ")[2].lower() in OF_ANY_KIND:
             return ""
+        # "a mountainous, landlocked country": the first part that ends in a known noun. Later parts than the third
+        # seldom belong to the definition.
         parts = phrase.split(",")[:3]
         return next(filter(None, map(self.of_phrase, parts)), "")
 
