@@ -74,8 +74,8 @@ class _Bounding:
         """For each entity whose extracted type is not in the schema: the type's label. By entity key."""
         self._mentioned: set[str] = set()
         """The keys of the entities to admit."""
-        self._facts: dict[tuple[str, str, str, str], RelationFact] = {}
-        self._attributes: dict[tuple[str, str, str, str], AttributeFact] = {}
+        self._facts: dict[tuple[str, str, str, str], RelationFact] = {}  # by head, relation, tail and time
+        self._attributes: dict[tuple[str, str, str, str], AttributeFact] = {}  # by owner, attribute, value and time
         self._rejections: set[Rejection] = set()
         self._asks: dict[tuple[str, ...], Ask] = {}
         self._repairs: set[tuple[RepairKind, str]] = {("normalised_value", name) for name in named.respelled}
@@ -124,8 +124,8 @@ class _Bounding:
             elif label:
                 unknown_types.setdefault(end.key, []).append((-entity.confidence, label))
                 self._reject("unknown_entity_type", end.name, label=label, confidence=entity.confidence)
-                self._ask(Ask(kind="entity_type", label=label, text=end.name, confidence=entity.confidence,
-                              context=self._source.sentence_around(end.span)))
+                self._ask_to_widen(Ask(kind="entity_type", label=label, text=end.name, confidence=entity.confidence,
+                                       context=self._source.sentence_around(end.span)))
         self._types = {key: min(choices[key])[-1] for key in choices}
         self._unknown_types = {key: min(unknown_types[key])[-1] for key in unknown_types if key not in choices}
         self._mentioned = set(choices)
@@ -206,7 +206,7 @@ class _Bounding:
             head, tail = tail, head
         if relation is None:
             self._reject_unknown(item, text, self._support(item), head, tail)
-        elif self._has_types(text, head, tail):
+        elif self._require_types(text, head, tail):
             self._admit_fact(item, text, relation, head, tail)
 
     def _relation(self, label: str, head: End, tail: End) -> Known | None:
@@ -231,8 +231,8 @@ class _Bounding:
         """Return the words that state a fact."""
         return self._source.support(item.evidence, item.head, item.relation, item.tail)
 
-    def _has_types(self, text: str, *ends: End) -> bool:
-        """Return True if all ends of a fact have a type in the schema; otherwise reject `text`, the fact."""
+    def _require_types(self, text: str, *ends: End) -> bool:
+        """Return True if all ends of a fact have a type in the schema; otherwise reject the fact, `text`."""
         unknown_type = next((self._unknown_types[end.key] for end in ends if end.key in self._unknown_types), None)
         if unknown_type is not None:
             self._reject("unknown_entity_type", text, label=unknown_type)
@@ -251,9 +251,9 @@ class _Bounding:
         if not self._fits(head, name, tail):
             if not self._is_reversed(item, relation, head, tail):
                 self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
-                self._ask(Ask(kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
-                              object_type=self._type(tail), confidence=item.confidence,
-                              context=self._support(item)))
+                self._ask_to_widen(Ask(
+                    kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
+                    object_type=self._type(tail), confidence=item.confidence, context=self._support(item)))
                 return
             head, tail = tail, head
             self._repairs.add(("swapped", text))
@@ -323,7 +323,7 @@ class _Bounding:
             self._reject("unknown_attribute", text, label=item.attribute, subject=subject, confidence=item.confidence)
             ask = Ask(kind="attribute", label=label_key(item.attribute), text=text, subject_type=subject,
                       object_type=kind, confidence=item.confidence, context=support)
-        self._ask(ask)
+        self._ask_to_widen(ask)
 
     def _expected_type(self, end: End) -> str | None:
         """Return an entity's type, else the label of its unknown type, else the type of last resort, else None."""
@@ -338,7 +338,8 @@ class _Bounding:
         if owner is None:
             return
         known = self._bounds.find("attribute", item.attribute)
-        # A label that was only mapped to a similar one counts as unknown if that attribute does not fit the owner.
+        # A label that was only mapped to a similar one counts as unknown if that attribute does not fit the owner. (An
+        # owner without a type is rejected below.)
         if known and known.repair and owner.key in self._types and not self._fits_attribute(owner, known.name):
             known = None
         element = self._bounds.schema.attribute_type(known.name) if known else None
@@ -349,22 +350,22 @@ class _Bounding:
             self._reject("ungrounded", text)
         elif known is None:
             self._reject_unknown(item, text, support, owner, kind=kind_of(value.shown))
-        elif self._has_types(text, owner):
+        elif self._require_types(text, owner):
             normal = parse_value(value.shown, kind, unit)
-            fits = self._fits_attribute(owner, known.name)
-            is_wrong_kind = kind != "text" and not normal
-            if not fits or is_wrong_kind:
-                self._reject("wrong_kind" if fits else "domain_range", text, subject=self._type(owner))
-                self._ask(Ask(kind="attribute", label=label_key(known.name), text=text, confidence=item.confidence,
-                              subject_type=self._type(owner), object_type=kind_of(value.shown), context=support))
-            else:
-                if known.repair:
-                    self._repairs.add((known.repair, text))
-                if value.quoted and normal:
-                    self._repairs.add(("normalised_value", text))
-                self._admit_attribute(AttributeFact(
-                    entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
-                    normal=normal, time=self._time(item.time, text), span=support, confidence=item.confidence), owner)
+            fits_owner = self._fits_attribute(owner, known.name)
+            if not fits_owner or (kind != "text" and not normal):
+                self._reject("wrong_kind" if fits_owner else "domain_range", text, subject=self._type(owner))
+                self._ask_to_widen(Ask(
+                    kind="attribute", label=label_key(known.name), text=text, subject_type=self._type(owner),
+                    object_type=kind_of(value.shown), confidence=item.confidence, context=support))
+                return
+            if known.repair:
+                self._repairs.add((known.repair, text))
+            if value.quoted and normal:  # the source spells a number or date differently; a text has no `normal`
+                self._repairs.add(("normalised_value", text))
+            self._admit_attribute(AttributeFact(
+                entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
+                normal=normal, time=self._time(item.time, text), span=support, confidence=item.confidence), owner)
 
     def _admit_attribute(self, fact: AttributeFact, owner: End) -> None:
         """Store an attribute's value once for each owner, value and time; reject a name given as its own alias."""
@@ -390,7 +391,7 @@ class _Bounding:
         self._rejections.add(Rejection(reason=reason, label=label_key(label), text=text, subject_type=subject,
                                        object_type=target, confidence=confidence))
 
-    def _ask(self, ask: Ask) -> None:
+    def _ask_to_widen(self, ask: Ask) -> None:
         """Record a request to widen the schema; of equal requests, keep the most confident, then the earliest one."""
         if any(character.isalnum() for character in ask.label):
             ask = ask.model_copy(update={"declared": self._is_declared(ask.label, ask.context.start)})
