@@ -114,14 +114,15 @@ class KnowledgeBase:
         # A function without a reference to this object or the synchroniser: a reference cycle would keep files open
         # until the garbage collector runs.
         self.vector_synchroniser.recall = partial(_recall, self._index_store, self.database)
-        self._index: tuple[Version, Arrays] | None = None
+        self._index: tuple[Version, Arrays] | None = None  # the last one that was read from its file
         self.unwritten = ""
         """The reason why derived files could not be written, so that they are made in memory; empty otherwise."""
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)
         """The lock of the derived files in this home folder."""
         self._lock = (self._files if isinstance(layout.ledger, Path)
                       else AdvisoryLock(self.database, layout.ledger))
-        self._published = 0
+        self._changes_published = 0
+        """`Database.changes` when this was last published, or when writing began."""
         self.frozen_at: tuple[int, int] | None = None
         """The published state that this reader keeps reading (see `freeze`), or None if it is not frozen."""
         try:
@@ -262,18 +263,18 @@ class KnowledgeBase:
 
     def publish(self) -> None:
         """Let readers see what was written, if anything was; until then they keep reading the previous state."""
-        if self.database.changes() != self._published:
+        if self.database.changes() != self._changes_published:
             publish(self.database, self.overview())
-            self._published = self.database.changes()
+            self._changes_published = self.database.changes()
 
     def _sync_as_writer(self) -> None:
         """Continue from the state that other writers left: they may have written since this was opened, or been killed.
 
-        The first writer sets the ledger's epoch.
+        The first writer sets the ledger's epoch, by which derived files tell this ledger from others.
         """
         if not ledger_state(self.database).epoch:
             begin_epoch(self.database)
-        self._published = self.database.changes()
+        self._changes_published = self.database.changes()  # an epoch without content is nothing to publish
         self.refresh()
         self.vector_synchroniser.prepare_as_writer()
 

@@ -156,7 +156,7 @@ class GraphFileDamagedError(ValueError):
 
 
 def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
-    """Write the graph with the state of the knowledge base that it shows; replace the file atomically.
+    """Write the graph with the state of the knowledge base that it shows, a `Version`; replace the file atomically.
 
     Raises:
         OSError: the disk is full or not writable; the old file is unchanged.
@@ -193,7 +193,7 @@ def is_of(path: Path, state: Sequence[int]) -> bool:
 
 
 def load(path: Path) -> tuple[list[int], dict[str, Any]]:
-    """Return the state that the graph shows, and the graph as `networkx.node_link_graph` takes it.
+    """Return the state that the graph shows (see `save`), and the graph as `networkx.node_link_graph` takes it.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -202,7 +202,7 @@ def load(path: Path) -> tuple[list[int], dict[str, Any]]:
     with path.open("rb") as file:
         state, body = _state(path, file.readline()), file.read()
     try:
-        return state, orjson.loads(b"{" + body)
+        return state, orjson.loads(b"{" + body)  # the object's own brace is on the first line, with the state
     except orjson.JSONDecodeError as error:
         raise GraphFileDamagedError(f"{path} is damaged: {error}") from error
 

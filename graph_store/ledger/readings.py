@@ -8,7 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 
-_BESIDE_DELETED = "beside"
+_BESIDE_DELETED = "beside"  # in place of the digest of instructions
 RULES = "rules"
 IMPORTED = "recorded"
 """The fingerprint of imported triples."""
@@ -35,10 +35,11 @@ def add_instructions(fingerprint: str, instructions: str) -> str:
 def read_beside_deleted(fingerprint: str) -> str:
     """Return the new fingerprint of an extraction whose call also read a document that is deleted now.
 
-    The deleted text may have influenced the model, so this fingerprint differs from those of all other readings. Those
-    of rules and imports are returned unchanged, because these make no calls.
+    "llm:NAME" and "llm-DIGEST:NAME" become "llm-beside:NAME". The deleted text may have influenced the model, so
+    `find_outdated` takes the extraction as made with other instructions, and `build --reread` makes it again. The
+    fingerprints of rules and imports are returned unchanged, because these make no calls.
     """
-    kind, colon, models = fingerprint.partition(":")
+    kind, colon, models = fingerprint.partition(":")  # without a colon: the rules, or an import
     return f"{kind.partition('-')[0]}-{_BESIDE_DELETED}:{models}" if colon else fingerprint
 
 
