@@ -2,7 +2,7 @@
 const CHINESE = {
   heading: "知识树", numbers: "统计", tree: "社区", entities: "实体", triples: "三元组", attributes: "属性值",
   documents: "文档", level: "第 {} 级社区（0 级最细）", outside: "不属于任何社区的实体",
-  schema: "模式（版本 {}）", filter: "筛选", other: "中文 / English", n: "{} 个实体", h: "凝聚度 {}",
+  schema: "模式（版本 {}）", filter: "筛选", other: "中文 / English", size: "{} 个实体", cohesion: "凝聚度 {}",
   keywords: "关键词", members: "其他成员", more: "另有 {} 项", empty: "此知识库尚无社区。",
   behind: "知识树落后于事实：请重新构建或运行 banyan reindex。", capped: "本页省略了部分内容，各处均注明数目；完整内容请用 JSON 格式导出。",
   map: "图谱", find: "查找实体", way: "到以下实体的路径", noway: "此处两者之间没有路径。", year: "年份",

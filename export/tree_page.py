@@ -24,6 +24,7 @@ from .map_section import map_data, map_script, map_style
 _TREE_BYTES = 8_000_000
 # More than a person looks through; each community then still has at least 2,000 bytes.
 _MOST_COMMUNITIES = 4_000
+# Other members of a community, triples of a keyword, quotes of a triple; attributes of an entity, values of one.
 _MOST_MEMBERS, _MOST_TRIPLES, _MOST_SOURCES = 60, 20, 2
 _MOST_ATTRIBUTES, _MOST_VALUES = _MOST_TRIPLES, _MOST_SOURCES
 # Longer texts are cut, in characters: a quote is usually a sentence, a summary a paragraph.
@@ -233,13 +234,16 @@ class _Tree:
             yield f"<p>{_more(len(communities) - len(shown))}</p>\n"
 
     def _community(self, node: str) -> str:
-        """Write a community with its summary, its keywords, and the communities or other members within it."""
+        """Write a community with its summary, its keywords, and the communities or other members within it.
+
+        Its own text takes at most its share of the page; each community within it has a share of its own.
+        """
         data, keywords = self._graph.nodes[node], self._outline.keywords(node)
         title = data["name"] or ", ".join(self._graph.nodes[keyword]["name"] for keyword in keywords)
         size, cohesion = data["size"], f"{data['cohesion']:.2f}"
         head = (f'<details class="c"><summary><bdi>{_safe(title)}</bdi> <span class="m">'
-                f'{_label("n", f"{size} entities", size)}, {_label("h", f"cohesion {cohesion}", cohesion)}</span>'
-                "</summary>\n")
+                f'{_label("size", f"{size} entities", size)}, '
+                f'{_label("cohesion", f"cohesion {cohesion}", cohesion)}</span></summary>\n')
         if data["summary"]:
             most = min(_SUMMARY, self._share // _SUMMARY_PART)
             head += f'<p class="s"><bdi>{_safe(data["summary"], most)}</bdi></p>\n'
