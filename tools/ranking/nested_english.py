@@ -22,8 +22,10 @@ _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj"})
 _AUXILIARIES = frozenset({"aux", "auxpass"})
 _GENERIC_PEOPLE = words("person man woman people one")
+"""Nouns that a step replaces by "who"."""
 _EMPTY = words("be the name of")
 _TIMES = words("year day month century decade date time season")
+"""Nouns that ask for a time: "the year of the treaty" is nothing to look up first."""
 
 
 class _Step(NamedTuple):
@@ -53,7 +55,7 @@ class _NestedQuestionParser:
 
     def __init__(self, doc: "Doc", parser: Parser) -> None:
         self._doc, self._parser = doc, parser
-        self._has_entities = False
+        self._has_entities = False  # whether the document's entities are recognised yet
         self._replaced: dict[int, tuple[int, str]] = {}  # start -> (end, the reference in place of these tokens)
         self._asking = frozenset(token.i for token in doc if _asks(token))  # the question words
 
@@ -117,7 +119,13 @@ class _NestedQuestionParser:
         return "".join(parts).strip(" ,.;?")
 
     def _step(self, noun: "Token") -> _Step | None:
-        """Return the step for a noun; None if nothing describes it, or the whole question asks for it or states it."""
+        """Return the step for a noun: "Who is the founder of Acme?" for "When did the founder of Acme die?".
+
+        Return None in these cases:
+        - The question itself asks for the noun: "Which founder of Acme ...".
+        - It states the noun: "Ada Blum is the founder of Acme, and where was she born?".
+        - No name, number or earlier answer describes the noun: "a person who plays chess".
+        """
         clause = _description(noun)
         start, end = noun.left_edge.i, max(map(_end, filter(None, (noun, clause))))
         if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):
