@@ -31,10 +31,11 @@ _MOST_ENTITIES = 80
 """How many entities to ask about: those that most documents mention."""
 _MOST_TRIED = 8
 """How many questions of a kind to try: each takes about a tenth of a second the first time."""
-_MOST_REMEMBERED = 2_000
+_MOST_REMEMBERED = 2_000  # answers
 _LONGEST_NAME, _LONGEST_VALUE = 40, 120
 """Characters of a name in a question, and of a value that answers one."""
 _MOST_LISTED, _MOST_PAIRS = 8, 6
+"""Items of a list that answers a question, and pairs of connected entities to ask about."""
 Kind = Literal["lookup", "list", "across"]
 """One value or entity; a list or count; an answer from two or more documents."""
 
@@ -87,7 +88,7 @@ def example_questions(index: RetrievalIndex, answer: Trial, *, about: Sequence[s
     """
     rows = [row for row in map(index.entity_at, about) if row is not None]
     rows = rows or [row for row in index.browsing.ranked[:_MOST_ENTITIES].tolist() if is_named_in_text(index, row)]
-    generator = _QuestionGenerator(index, rows, asks_about_all=not about)
+    generator = _QuestionGenerator(index, rows, covers_all_documents=not about)
     chosen: list[ExampleQuestion] = []
     used_entities: set[str] = set()
     kinds = [generator.lookups(), generator.lists(), generator.across()]
@@ -110,11 +111,11 @@ class _QuestionGenerator:
     Args:
         index: the knowledge base.
         rows: the entities' rows in the index.
-        asks_about_all: also ask about the documents as a whole.
+        covers_all_documents: also ask about documents, not only about what they say of these entities.
     """
 
-    def __init__(self, index: RetrievalIndex, rows: Sequence[int], *, asks_about_all: bool) -> None:
-        self._index, self._rows, self._asks_about_all = index, rows, asks_about_all
+    def __init__(self, index: RetrievalIndex, rows: Sequence[int], *, covers_all_documents: bool) -> None:
+        self._index, self._rows, self._covers_all_documents = index, rows, covers_all_documents
 
     def _name(self, row: int) -> str:
         return self._index.about(row)[0]
@@ -160,16 +161,19 @@ class _QuestionGenerator:
         return [head for head, tail in self._facts(row, relation) if tail == row]
 
     def lists(self) -> Iterator[_Candidate]:
-        """Yield questions that ask for a list: the heads of a relation to an entity, or documents that mention it."""
+        """Yield questions that ask for a list: the heads of a relation to an entity ("Who works for Acme?").
+
+        If all documents are covered, questions for the documents that mention an entity follow.
+        """
         for row in self._rows_with_short_names():
             name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
                 heads = self._heads(row, relation) if wording.heads else []
-                # Entities that only a document's metadata names (the documents of an author, say) are no news.
+                # A list of what only metadata names, such as the documents of an author, shows nothing of the text.
                 if 1 < len(heads) <= _MOST_LISTED and all(is_named_in_text(self._index, head) for head in heads):
                     yield _Candidate(wording.heads.format(name), "list", self._id(row),
                                      _lists([self._names(head) for head in heads]))
-        if self._asks_about_all:
+        if self._covers_all_documents:
             yield from self._mention_lists()
 
     def _mention_lists(self) -> Iterator[_Candidate]:
@@ -191,7 +195,8 @@ class _QuestionGenerator:
                 continue  # one name contains the other, so the question would be odd
             yield _Candidate(RELATED[language_of(names[0])].format(names[0], others[0]), "across", first,
                              _connects([names, others]))
-        documents = {entry.id for entry in self._index.store.documents.entries()} if self._asks_about_all else set()
+        entries = self._index.store.documents.entries() if self._covers_all_documents else ()
+        documents = {entry.id for entry in entries}
         if len(documents) > 1:
             language = language_of(self._name(self._rows[0]) if self._rows else "")
             yield _Candidate(ABOUT[language], "across", "", _cites(documents))

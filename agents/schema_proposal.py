@@ -96,11 +96,14 @@ def reasons_of(schema: GraphSchema, excerpts: int, documents: int) -> list[Decid
 def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
     """Ask the model, with one call, which new labels mean the same, and store its verdicts.
 
+    `support` is how many documents must show a pair of types for it to count as observed.
+
     Raises:
         ReasonerError: the call failed for good.
         BudgetExceeded: the call would exceed the budget.
     """
     schema = kb.schema_control.schema()
+    # An open schema admits every label, so no label waits to join it.
     labels = [] if schema.open else kb.schema_control.find_uncompared(support, _COMPARED_AT_ONCE)
     if labels:
         kb.schema_control.keep_same(labels, run(writer.group, labels, schema))
