@@ -101,6 +101,8 @@ class Jobs:
         """The id of this process."""
         self._db = database
         self._at_once = at_once
+        # By this process's monotonic clock: when it last noted that it is running, and from when on a process without a
+        # recent note counts as ended (see `note_running`).
         self._noted_at = self._trusts_notes_from = float("-inf")
         # SQL for the current time in seconds by the database's clock, as the clocks of several machines may differ.
         self._now_sql = ("CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)" if database.is_shared else
