@@ -273,7 +273,7 @@ class KnowledgeBase(BaseContents):
             if kind == "custom":
                 yield step_of(event)
             else:
-                output = event
+                output = event  # a state of the graph; the last one has the answer
         yield await asyncio.to_thread(self._answer, output, arguments)
 
     @cached_property

@@ -49,6 +49,7 @@ def own_folder(place: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
         suffix: the end of the folder's name.
     """
     sweep_folders(place, prefix, suffix)
+    # The lock tells the sweeps of other processes that this folder is in use.
     with (tempfile.TemporaryDirectory(suffix, prefix, place, ignore_cleanup_errors=True) as folder,
           FileLock(Path(folder, _LOCK), thread_local=False)):
         yield Path(folder)
