@@ -88,8 +88,9 @@ class CommunityTable:
         with self._db.transaction():
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
             current = set(map(_row, communities))
-            self._db.execute_many("DELETE FROM communities WHERE id = :id",
-                                  [{"id": community} for _, community, *_ in sorted(known - current)])
+            # Both columns of the key, because without its first one each deletion would search the whole table.
+            self._db.execute_many('DELETE FROM communities WHERE "view" = :view AND id = :id',
+                                  [{"view": view, "id": community} for view, community, *_ in sorted(known - current)])
             self._db.insert(COMMUNITIES, sorted(current - known))
 
     def find_undescribed(self) -> list[TreeCommunity]:
