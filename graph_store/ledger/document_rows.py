@@ -3,7 +3,7 @@
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from ...schemas.documents import Chunk, Document, Frozen
 from ...text.section_lines import opening_of
@@ -36,13 +36,20 @@ class DocumentEntry(Frozen):
     """True while new content waits for its extraction; until then, questions are answered from the old content."""
 
 
+class _Content(NamedTuple):
+    """What chunks take from their document."""
+
+    title: str
+    text: str
+
+
 class Documents:
     """Documents and their chunks. A chunk whose text did not change keeps its id and extraction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
         self.revisions = Revisions(database)
-        self._last: tuple[object, Mapping[tuple[str, bool], Document]] | None = None
+        self._last: tuple[object, Mapping[tuple[str, bool], _Content]] | None = None
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store a document with its chunks, or new content for a document that exists; return True if anything changed.
@@ -199,12 +206,12 @@ class Documents:
         """Return the chunks of some rows of the table, each with its part of its document's text."""
         # Each document is read once and cut here: substr() in SQL would count characters from the text's beginning for
         # every chunk, which is quadratic in a long document.
-        documents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
+        contents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
         chunks = []
         for row in rows:
-            document = documents.get((row.document, bool(row.revision)))
-            if document is not None:  # another process may have deleted it in the meantime
-                chunks.append(_chunk(row, document))
+            content = contents.get((row.document, bool(row.revision)))
+            if content is not None:  # another process may have deleted it in the meantime
+                chunks.append(_chunk(row, content))
         return chunks
 
     def whole_texts(self) -> Iterator[tuple[str, str]]:
@@ -215,8 +222,8 @@ class Documents:
                                      among=json.dumps(ids[start:start + _TEXTS_AT_ONCE])):
                 yield row.id, row.text
 
-    def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], Document]:
-        """Return documents with their texts: the content in service, or the new content that waits as a revision.
+    def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], _Content]:
+        """Return the content of documents: that in service, or the new content that waits as a revision.
 
         If a single one is asked for, it is cached: callers often ask for the thousands of chunks of a large document
         one by one.
@@ -228,14 +235,15 @@ class Documents:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         ids = json.dumps(sorted(document for document, is_new in parents if not is_new))
-        documents = {(str(row.id), False): document_of(row)
-                     for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}", among=ids)}
-        # Content that is no revision any more was put in service meanwhile.
-        documents |= {(document, True): self.revisions.get(document) or self.get(document)
-                      for document, is_new in parents if is_new}
-        if len(documents) == 1:
-            self._last = key, documents
-        return documents
+        contents = {(str(row.id), False): _Content(row.title, row.text) for row in self._db.rows(
+            f"SELECT id, title, text FROM documents WHERE {among('id')}", among=ids)}  # noqa: S608
+        for document_id in (document for document, is_new in parents if is_new):
+            # Content that is no revision any more was put in service meanwhile.
+            new = self.revisions.get(document_id) or self.get(document_id)
+            contents[document_id, True] = _Content(new.title, new.text)
+        if len(contents) == 1:
+            self._last = key, contents
+        return contents
 
     def count(self) -> int:
         """Return the number of chunks in service."""
@@ -354,7 +362,7 @@ _DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 
 
-def _chunk(row: Record, document: Document) -> Chunk:
-    return Chunk(id=row.id, document_id=document.id, ordinal=row.ordinal, start=row.start, end=row.end,
-                 heading=row.heading, title=document.title, text=document.text[row.start:row.end],
-                 opening=opening_of(document.text, row.start))
+def _chunk(row: Record, content: _Content) -> Chunk:
+    return Chunk(id=row.id, document_id=row.document, ordinal=row.ordinal, start=row.start, end=row.end,
+                 heading=row.heading, title=content.title, text=content.text[row.start:row.end],
+                 opening=opening_of(content.text, row.start))

@@ -15,7 +15,8 @@ from .version import advance
 
 def document_of(row: Record) -> Document:
     """Build a document from a row with its id and contents (see `contents_of`)."""
-    return Document(**{**row._asdict(), "metadata": json.loads(row.metadata), "pages": json.loads(row.pages)})
+    return Document(id=row.id, title=row.title, text=row.text, source=row.source, metadata=json.loads(row.metadata),
+                    pages=json.loads(row.pages))
 
 
 CONTENTS = "title, text, source, metadata, pages"
