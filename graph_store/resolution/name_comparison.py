@@ -86,7 +86,7 @@ def fold(name: str) -> FoldedName:
     """Return a name with the forms in which it is compared."""
     text = canonical_name(name)
     exact = _words(text)
-    words = tuple(_without_accents(word) for word in exact)
+    words = tuple(exact if text.isascii() else map(_without_accents, exact))
     base = qualifier = ""
     plain = unicodedata.normalize("NFKC", name).strip()
     qualified = _QUALIFIED.match(plain) if plain.endswith(")") else None
@@ -150,18 +150,17 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
 
     A single "i", "v" or "x" at the beginning of a name is a letter and no numeral.
     """
-    numbers: Counter[str] = Counter()
+    numbers: list[str] = []
     for index, word in enumerate(words):
         if word in word_lists.ORDINALS and not (word in word_lists.LONE_LETTERS and index == 0):
-            numbers[word_lists.ORDINALS[word]] += 1
+            numbers.append(word_lists.ORDINALS[word])
         elif word_lists.ROMAN.fullmatch(word):
-            numbers[word] += 1
+            numbers.append(word)
         elif not word.isalpha():
-            for figure in word_lists.FIGURE.findall(word):
-                numbers[figure.replace(",", "")] += 1
+            numbers.extend(figure.replace(",", "") for figure in word_lists.FIGURE.findall(word))
     if not text.isascii():
-        numbers.update(sign for sign in text if sign in word_lists.HAN_NUMERALS)
-    return tuple(sorted(numbers.items()))
+        numbers.extend(sign for sign in text if sign in word_lists.HAN_NUMERALS)
+    return tuple(sorted(Counter(numbers).items())) if numbers else ()  # most names have none
 
 
 def _spell_numerals(words: Iterable[str]) -> str:

@@ -55,19 +55,24 @@ class Surroundings:
         """Each entity's most used name, by its id."""
         return self._graph.all_names()
 
+    @cached_property
+    def _folded_names(self) -> dict[str, FoldedName]:
+        """The folded form of each entity's name, by its id: kept, because each is read several times."""
+        return {entity: fold(name) for entity, name in self.names.items()}
+
     def folded_name(self, entity: str) -> FoldedName:
         """Return the folded form of an entity's name."""
-        return fold(self.names[entity])
+        return self._folded_names[entity]
 
     @cached_property
     def keys(self) -> dict[str, str]:
         """The key of each entity's folded name, by its id."""
-        return {entity: fold(name).key for entity, name in self.names.items()}
+        return {entity: folded.key for entity, folded in self._folded_names.items()}
 
     @cached_property
     def candidates(self) -> set[Pair]:
         """The pairs of entities to compare because of their names."""
-        return candidate_pairs((entity, fold(name)) for entity, name in self.names.items())
+        return candidate_pairs(self._folded_names.items())
 
     def match(self, first: str, second: str) -> NameMatch | None:
         """Return the match between the names of two entities, given their types, or None (see `match_names`)."""
