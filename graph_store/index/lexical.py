@@ -16,7 +16,7 @@ from ...text.scripts import MARKS, UNSPACED
 from .array_file import Arrays
 from .columns import Words, narrow, words
 
-_RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{MARKS}])+")
+_RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]++|[{MARKS}])++")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _LONGEST_WORD = 40
 # A passage that has more of the words of a question answers more of it than one that repeats a few.
@@ -28,27 +28,20 @@ ONCE = 1 / (1 + _K1)
 def terms(text: str) -> list[str]:
     """Return a text's index terms: stems of words, and pairs of adjacent characters in scripts without spaces.
 
-    In these scripts a single character between other text is a term itself. Each date is a further term, which does
-    not depend on how the date is written.
+    In these scripts a single character between other text is a term itself. Words of other languages in Latin letters
+    may lose an English ending, too. This does no harm, because it happens in questions and in texts alike. Each date is
+    a further term, which does not depend on how the date is written.
     """
     runs: list[str] = _RUN.findall(normalise(text))
     indexed: list[str] = []
     for run in runs:
-        if _UNSPACED.match(run) and len(run) > 1:
+        if run.isascii():
+            indexed.append(stem_word(run) if run.isalpha() and len(run) <= _LONGEST_WORD else run)
+        elif len(run) > 1 and _UNSPACED.match(run):
             indexed.extend(a + b for a, b in pairwise(run))
         else:
-            indexed.append(_stem(run))
+            indexed.append(run)
     return [*indexed, *date_terms(runs)]
-
-
-def _stem(word: str) -> str:
-    """Return a word without its English ending, so that "meets" finds "meeting"; words in other scripts are unchanged.
-
-    Words of other languages in Latin letters may lose an ending, too. This does no harm, because it happens in
-    questions and in texts alike.
-    """
-    is_word = word.isascii() and word.isalpha() and len(word) <= _LONGEST_WORD
-    return stem_word(word) if is_word else word
 
 
 def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
