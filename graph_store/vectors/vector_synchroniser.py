@@ -43,7 +43,8 @@ def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str])
     """
     graphs = [graph.mentions, graph] if isinstance(graph, ResolvedGraph) else [graph]
     mentions = graphs[0]
-    triples = {triple_id(*edge): edge for each in graphs for edge in each.iterate_edges()}
+    edges = dict.fromkeys(edge for each in graphs for edge in each.iterate_edges())  # most are in both graphs
+    triples = {triple_id(*edge): edge for edge in edges}
     attributes = chain.from_iterable(each.attribute_names() for each in graphs)
     relations = {relation_id(name): name for name in sorted({*attributes, *(name for _, name, _ in triples.values())})}
     return (Embedded("entities", mentions.entity_ids(), lambda ids: {key: mentions.entity_text(key) for key in ids}),
