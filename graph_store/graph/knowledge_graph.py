@@ -304,13 +304,18 @@ class KnowledgeGraph:
 
     def neighbours(self, entity: str) -> set[str]:
         """Return the other entities that triples join an entity to."""
-        ends, starts = self.columns.adjacent
-        return {self.columns.ids[row] for row in ends[self._slice(starts, entity)].tolist()}
+        return {self.columns.ids[row] for row in self.neighbour_rows(self._rows[entity])}
 
-    def count_neighbours(self, entity: str) -> int:
-        """Return the number of other entities that triples join an entity to."""
-        row = self._rows[entity]
-        return int(self.columns.adjacent[1][row + 1] - self.columns.adjacent[1][row])
+    def neighbour_rows(self, entity: int) -> list[int]:
+        """Return the rows of the other entities that triples join the entity of a row to, ascending."""
+        ends, starts = self.columns.adjacent
+        rows: list[int] = ends[starts[entity]:starts[entity + 1]].tolist()
+        return rows
+
+    def count_neighbours(self, entity: int) -> int:
+        """Return the number of other entities that triples join the entity of a row to."""
+        starts = self.columns.adjacent[1]
+        return int(starts[entity + 1] - starts[entity])
 
     def degree(self, entity: str) -> int:
         """Return how often an entity is the head or the tail of a triple."""

@@ -106,24 +106,23 @@ def _connections(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[in
     ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))
     members, keywords = set(ordered), len(community.keywords)
     keyword_rank = {entity: rank for rank, entity in enumerate(ordered[:keywords])}
-    rank_of_row = {row: min(keyword_rank.get(end, keywords) for end in graph.ends_of(row))
-                   for entity in boundary(graph, community.members)
-                   for row, end in _triples_of(graph, graph.row(entity)) if end in members}
+    rank_of_row = {row: keyword_rank.get(member, keywords) for entity in boundary(graph, ordered)
+                   for row, member in _triples_of(graph, entity) if member in members}
     yield from sorted(rank_of_row, key=lambda row: (rank_of_row[row], row))
     for member in ordered:
         yield from (row for row, end in _triples_of(graph, member) if end not in members and row not in rank_of_row)
 
 
-def boundary(graph: KnowledgeGraph, members: Sequence[str], tau: float = TAU) -> set[str]:
+def boundary(graph: KnowledgeGraph, members: Sequence[int], tau: float = TAU) -> list[int]:
     """Return the outside entities at a community's boundary, whose affinity is at least tau (UniAI-GraphRAG eq. 4).
 
-    The affinity of an outside entity is the share of its neighbours that are members. Several triples between two
-    entities count once, in either direction, because A is an indicator in the paper. An affinity equal to tau suffices,
-    as in the equation; the paper's text says "exceeds".
+    Entities are given as rows. The affinity of an outside entity is the share of its neighbours that are members.
+    Several triples between two entities count once, in either direction, because A is an indicator in the paper. An
+    affinity equal to tau suffices, as in the equation; the paper's text says "exceeds".
     """
-    member_neighbours = Counter(end for member in members for end in graph.neighbours(member))
-    return {entity for entity in member_neighbours.keys() - set(members)
-            if member_neighbours[entity] / graph.count_neighbours(entity) >= tau}
+    counts = Counter(end for member in members for end in graph.neighbour_rows(member))
+    return [entity for entity in counts.keys() - set(members)
+            if counts[entity] / graph.count_neighbours(entity) >= tau]
 
 
 def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:
