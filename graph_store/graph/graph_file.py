@@ -111,8 +111,9 @@ class Sources:
 def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
     """Return the node of an entity; see `node_link`."""
     times = graph.value_times(node)
+    validities = graph.validities(node) if times else {}  # most entities have no times
     time_notes = {attribute: {value: validity.note() for value, validity in sorted(values.items())}
-                  for attribute, values in sorted(graph.validities(node).items())}
+                  for attribute, values in sorted(validities.items())}
     attributes = {attribute: {value: sources.of(support, times.get(attribute, {}).get(value))
                               for value, support in values.items()}
                   for attribute, values in graph.told(node).items()}
@@ -124,11 +125,14 @@ def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any
 def _triple(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
     """Return the edge of the triple in a row of the graph; see `node_link`."""
     head, relation, tail = edge
-    support, validity = graph.support_of(row), graph.validity_of(row)
-    dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
+    support, times = graph.support_of(row), graph.times_of(row)
+    dates: dict[str, str] = {}
+    if times:  # most triples have none
+        validity = graph.validity_of(row)
+        dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
     return {"kind": "triple", "id": triple_id(*edge), "relation": relation,
             "confidence": max(entry[2] for entry in support.values()),
-            "documents": sources.documents(support), "sources": sources.of(support, graph.times_of(row)),
+            "documents": sources.documents(support), "sources": sources.of(support, times),
             **{name: date for name, date in dates.items() if date}, "source": head, "target": tail, "key": relation}
 
 

@@ -129,7 +129,7 @@ class KnowledgeGraph:
     def entity_support(self, entity: str) -> list[str]:
         """Return the chunks that mention an entity, sorted."""
         chunks = self.columns.mentions.chunk[self._slice(self.columns.mention_starts, entity)]
-        return [self.columns.texts[chunk] for chunk in np.unique(chunks).tolist()]
+        return [self.columns.texts[chunk] for chunk in sorted(set(chunks.tolist()))]  # for few, faster than NumPy
 
     def mention_pairs(self) -> tuple[Numbers, Numbers]:
         """Return the distinct pairs of an entity's row and the number of a chunk that mentions it, sorted."""
