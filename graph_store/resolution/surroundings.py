@@ -1,9 +1,10 @@
 """Read what surrounds an entity in the graph of mentions, to find evidence for or against two being the same."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, wraps
 from itertools import combinations
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import cached_if_short, content_id, label_key
@@ -21,6 +22,8 @@ _CUES_OF_EVENT = {event: tuple(cues.split()) for event, cues in {
     "birth": "born birth birthdate birthday 出生 生于 诞生 родился родилась рождения",
     "death": "died death deceased 逝世 去世 卒于 умер умерла смерти",
     "founding": "founded established inception incorporated founding 成立 创立 创办 建立 основан основана"}.items()}
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 _ORGANISATIONS = frozenset("""organization organisation company corporation institution business firm enterprise bank
     university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
@@ -30,6 +33,23 @@ _SHARED_NAMES = 3
 """The number of other names that the documents of two entities must have in common."""
 _SHARED_WEIGHT = 0.5
 """How much of the doubt a common neighbour removes if only these two entities have it."""
+
+
+def _kept(method: Callable[Concatenate["Surroundings", _Arguments], _Result],
+          ) -> Callable[Concatenate["Surroundings", _Arguments], _Result]:
+    """Return a method whose results are kept as long as its object.
+
+    A cache of the bound method would refer to the object, which refers to the cache. So both, with the names
+    and pairs, would stay in memory until Python's garbage collector runs.
+    """
+    @wraps(method)
+    def call(self: "Surroundings", /, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        key = method.__name__, *arguments
+        if key not in self._results:
+            self._results[key] = method(self, *arguments, **named)
+        return cast("_Result", self._results[key])
+
+    return call
 
 
 class Surroundings:
@@ -43,36 +63,42 @@ class Surroundings:
         self._chain = cache(schema.ancestors)
         self.support = cache(lambda entity: frozenset(graph.entity_support(entity)))
         """The chunks that mention an entity."""
-        self.neighbours = cache(self._neighbours)
-        """The folded names of the entities that share a triple with an entity, and its attributes with their values."""
-        self._dates = cache(self._read_dates)
-        self._names_of_type = cache(self._type_names)
-        self._types_agree = cache(self._compare_types)
-        self._have_name_in = cache(self._have_name_among)
+        self._results: dict[tuple[object, ...], Any] = {}
+        """The results of the methods that are `_kept`."""
 
     @cached_property
     def names(self) -> dict[str, str]:
         """Each entity's most used name, by its id."""
         return self._graph.all_names()
 
-    @cached_property
-    def _folded_names(self) -> dict[str, FoldedName]:
-        """The folded form of each entity's name, by its id: kept, because each is read several times."""
-        return {entity: fold(name) for entity, name in self.names.items()}
-
     def folded_name(self, entity: str) -> FoldedName:
         """Return the folded form of an entity's name."""
-        return self._folded_names[entity]
+        return fold(self.names[entity])
 
     @cached_property
+    def _keys_and_candidates(self) -> tuple[dict[str, str], set[Pair]]:
+        """`keys` and `candidates`, made together so that names are folded once: kept, they would take much memory."""
+        keys: dict[str, str] = {}
+
+        def fold_names() -> Iterator[tuple[str, FoldedName]]:
+            """Yield each entity with its folded name; note the name's key in `keys`."""
+            for entity, name in self.names.items():
+                folded = fold(name)
+                keys[entity] = folded.key
+                yield entity, folded
+
+        candidates = candidate_pairs(fold_names())
+        return keys, candidates
+
+    @property
     def keys(self) -> dict[str, str]:
         """The key of each entity's folded name, by its id."""
-        return {entity: folded.key for entity, folded in self._folded_names.items()}
+        return self._keys_and_candidates[0]
 
-    @cached_property
+    @property
     def candidates(self) -> set[Pair]:
         """The pairs of entities to compare because of their names."""
-        return candidate_pairs(self._folded_names.items())
+        return self._keys_and_candidates[1]
 
     def match(self, first: str, second: str) -> NameMatch | None:
         """Return the match between the names of two entities, given their types, or None (see `match_names`)."""
@@ -138,7 +164,8 @@ class Surroundings:
         """Return True if one thing can have the types of both entities, False if not, None if a type says nothing."""
         return self._types_agree(self.type(first), self.type(second))
 
-    def _compare_types(self, first: str, second: str) -> bool | None:
+    @_kept
+    def _types_agree(self, first: str, second: str) -> bool | None:
         """Return True if two types are equal or one is an ancestor of the other; see `same_type`.
 
         Only an open schema has types that say nothing. In any other, facts of one type need not fit another.
@@ -149,11 +176,13 @@ class Surroundings:
             return None
         return False
 
-    def _have_name_among(self, types: Iterable[str], names: frozenset[str]) -> bool:
+    @_kept
+    def _have_name_in(self, types: Iterable[str], names: frozenset[str]) -> bool:
         """Return True if each of the types, or an ancestor of it, has one of the names."""
         return all(self._names_of_type(type_name) & names for type_name in types)
 
-    def _type_names(self, type_name: str) -> frozenset[str]:
+    @_kept
+    def _names_of_type(self, type_name: str) -> frozenset[str]:
         """Return the names of a type and of its ancestors, as `label_key` writes them."""
         chain = [(name, self._schema.entity_type(name)) for name in self._chain(type_name)]
         return frozenset(label_key(label) for name, element in chain
@@ -161,7 +190,8 @@ class Surroundings:
 
     # Facts.
 
-    def _neighbours(self, entity: str) -> frozenset[str]:
+    @_kept
+    def neighbours(self, entity: str) -> frozenset[str]:
         """Return the folded names of an entity's neighbours, and its attributes with their values."""
         attributes = {f"{name} {value}" for name, values in self._graph.attributes(entity).items() for value in values}
         return frozenset({self.keys[end] for end in self._graph.neighbours(entity)} | attributes) - {""}
@@ -311,7 +341,8 @@ class Surroundings:
                 and not contradict(self.folded_name(first), self.folded_name(second))
                 and not self.contradict(first, second))
 
-    def _read_dates(self, entity: str) -> dict[str, set[str]]:
+    @_kept
+    def _dates(self, entity: str) -> dict[str, set[str]]:
         """Return the dates of an entity's birth, death and founding, by event, from its values and triples.
 
         Dates without a year, and dates with unknown digits ("19XX"), are left out.
