@@ -1,10 +1,14 @@
 """Read what surrounds an entity in the graph of mentions, to find evidence for or against two being the same."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, wraps
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import combinations
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any
+
+from cachetools import cachedmethod
+from cachetools.keys import methodkey
 
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import cached_if_short, content_id, label_key
@@ -22,8 +26,6 @@ _CUES_OF_EVENT = {event: tuple(cues.split()) for event, cues in {
     "birth": "born birth birthdate birthday 出生 生于 诞生 родился родилась рождения",
     "death": "died death deceased 逝世 去世 卒于 умер умерла смерти",
     "founding": "founded established inception incorporated founding 成立 创立 创办 建立 основан основана"}.items()}
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
 _ORGANISATIONS = frozenset("""organization organisation company corporation institution business firm enterprise bank
     university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
@@ -33,23 +35,6 @@ _SHARED_NAMES = 3
 """The number of other names that the documents of two entities must have in common."""
 _SHARED_WEIGHT = 0.5
 """How much of the doubt a common neighbour removes if only these two entities have it."""
-
-
-def _kept(method: Callable[Concatenate["Surroundings", _Arguments], _Result],
-          ) -> Callable[Concatenate["Surroundings", _Arguments], _Result]:
-    """Return a method whose results are kept as long as its object.
-
-    A cache of the bound method would refer to the object, which refers to the cache. So both, with the names
-    and pairs, would stay in memory until Python's garbage collector runs.
-    """
-    @wraps(method)
-    def call(self: "Surroundings", /, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
-        key = method.__name__, *arguments
-        if key not in self._results:
-            self._results[key] = method(self, *arguments, **named)
-        return cast("_Result", self._results[key])
-
-    return call
 
 
 class Surroundings:
@@ -63,8 +48,10 @@ class Surroundings:
         self._chain = cache(schema.ancestors)
         self.support = cache(lambda entity: frozenset(graph.entity_support(entity)))
         """The chunks that mention an entity."""
-        self._results: dict[tuple[object, ...], Any] = {}
-        """The results of the methods that are `_kept`."""
+        # Caches of bound methods would refer to the object that has them: both would stay in memory until Python's
+        # garbage collector runs, with the names and pairs of all entities.
+        self._results = defaultdict[str, dict[tuple[Any, ...], Any]](dict)
+        """The results of some methods by their arguments, by the method's name."""
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -164,7 +151,7 @@ class Surroundings:
         """Return True if one thing can have the types of both entities, False if not, None if a type says nothing."""
         return self._types_agree(self.type(first), self.type(second))
 
-    @_kept
+    @cachedmethod(lambda self: self._results["types_agree"], methodkey)
     def _types_agree(self, first: str, second: str) -> bool | None:
         """Return True if two types are equal or one is an ancestor of the other; see `same_type`.
 
@@ -176,12 +163,12 @@ class Surroundings:
             return None
         return False
 
-    @_kept
+    @cachedmethod(lambda self: self._results["have_name_in"], methodkey)
     def _have_name_in(self, types: Iterable[str], names: frozenset[str]) -> bool:
         """Return True if each of the types, or an ancestor of it, has one of the names."""
         return all(self._names_of_type(type_name) & names for type_name in types)
 
-    @_kept
+    @cachedmethod(lambda self: self._results["names_of_type"], methodkey)
     def _names_of_type(self, type_name: str) -> frozenset[str]:
         """Return the names of a type and of its ancestors, as `label_key` writes them."""
         chain = [(name, self._schema.entity_type(name)) for name in self._chain(type_name)]
@@ -190,7 +177,7 @@ class Surroundings:
 
     # Facts.
 
-    @_kept
+    @cachedmethod(lambda self: self._results["neighbours"], methodkey)
     def neighbours(self, entity: str) -> frozenset[str]:
         """Return the folded names of an entity's neighbours, and its attributes with their values."""
         attributes = {f"{name} {value}" for name, values in self._graph.attributes(entity).items() for value in values}
@@ -341,7 +328,7 @@ class Surroundings:
                 and not contradict(self.folded_name(first), self.folded_name(second))
                 and not self.contradict(first, second))
 
-    @_kept
+    @cachedmethod(lambda self: self._results["dates"], methodkey)
     def _dates(self, entity: str) -> dict[str, set[str]]:
         """Return the dates of an entity's birth, death and founding, by event, from its values and triples.
 
