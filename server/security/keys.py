@@ -282,17 +282,21 @@ class SharedKeys(Keys):
             self._ever_made, self._read_at = bool(records), self._tried_at
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys that were last read.
+        """Return the keys that were last read; read them now if they were not read for more than `OLDEST` seconds.
 
         Raises:
             KeysError: no keys could be read yet, or none for more than `OLDEST` seconds.
         """
-        if self._known is None:
+        # Each request refreshes them, but a run that nobody else's request accompanies asks for them later.
+        if self._is_too_old() and self.stale:
             self.refresh()
-        if self._known is None or time.monotonic() > self._read_at + OLDEST:
+        if self._known is None or self._is_too_old():
             raise KeysError("the keys in PostgreSQL cannot be read: check the database that BANYAN_DATABASE_URL "
                             "names, or try again") from self._failure
         return self._known
+
+    def _is_too_old(self) -> bool:
+        return time.monotonic() > self._read_at + OLDEST
 
     def needs_key(self) -> bool:
         """Return True if every request needs a key, as it does once there has been any key in the table."""

@@ -34,6 +34,13 @@ def settings(tmp_path, postgresql):
     return Settings(_env_file=None, home=tmp_path, database_url=postgresql.database(f"keys_{uuid4().hex}"))
 
 
+def test_after_a_long_silence_keys_are_read_again(settings, clock):
+    keys = Keys.of(settings)
+    keys.make("ann", ["ask"])
+    clock.now += OLDEST + 1
+    assert [key.name for key in keys.all()] == ["ann"], "nobody asked meanwhile, and the database is there"
+
+
 def test_a_key_that_one_makes_the_others_know(settings, clock):
     ours, theirs = Keys.of(settings), Keys.of(settings)
     assert isinstance(ours, SharedKeys)
