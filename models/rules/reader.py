@@ -52,6 +52,7 @@ _BEFORE_BODIES = words("by at for from joined of with under against")
 _SUFFIXES_OF_SONS = frozenset({"Jr", "II", "III", "IV"})
 """Suffixes that tell a son from his father: "Karl Blum" may be the father of "Karl Blum Jr"."""
 _LAST_WORD = re.compile(r"\w{1,20}$")
+_OPENING_QUOTES = ('"', "“", "«")
 _LIST_LINK = re.compile(r"(?:,|,? and|,? or) $")
 _CONTEXT_LENGTH = 40
 
@@ -369,4 +370,6 @@ def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
             return is_introduced or follows_place or is_possessive
         case "organization":
             return word_before == "the" or (" " in name and word_before in _BEFORE_BODIES)
+        case "work":
+            return " " in name and before.endswith(_OPENING_QUOTES)
     return False

@@ -59,6 +59,11 @@ def test_each_name_of_an_apposition_is_an_end_of_the_fact(reader: RulesReader) -
                             ("Acme Corporation", "founded_by", "Ernst Blum")}
 
 
+def test_a_quoted_title_beside_a_word_for_works_is_a_work(reader: RulesReader) -> None:
+    found = read(reader, 'She wrote two novels: "The Salt Road" (1948), about a journey, and "Harbour Bells".')
+    assert entities(found) == {"The Salt Road": "Work", "Harbour Bells": "Work"}
+
+
 def test_a_nickname_is_within_the_name(reader: RulesReader) -> None:
     found = read(reader, 'Ronald ("Ron") Owen Keller (born May 31, 1938) was a race walker.')
     assert ('Ronald ("Ron") Owen Keller', "birth_date", "May 31, 1938") in facts(found)
