@@ -65,17 +65,9 @@ class Surroundings:
     @cached_property
     def _keys_and_candidates(self) -> tuple[dict[str, str], set[Pair]]:
         """`keys` and `candidates`, made together so that names are folded once: kept, they would take much memory."""
-        keys: dict[str, str] = {}
-
-        def fold_names() -> Iterator[tuple[str, FoldedName]]:
-            """Yield each entity with its folded name; note the name's key in `keys`."""
-            for entity, name in self.names.items():
-                folded = fold(name)
-                keys[entity] = folded.key
-                yield entity, folded
-
-        candidates = candidate_pairs(fold_names())
-        return keys, candidates
+        folded_names = {entity: fold(name) for entity, name in self.names.items()}
+        keys = {entity: folded.key for entity, folded in folded_names.items()}
+        return keys, candidate_pairs(folded_names.items())
 
     @property
     def keys(self) -> dict[str, str]:

@@ -127,8 +127,9 @@ class ProseSentence:
     def _listed_names(self, token: "Token") -> Iterator["Token"]:
         """Yield the names that an apposition lists ("two brothers, Ada Blum and Karl Blum"), else the token itself."""
         apposition = next((child for child in token.children if child.dep_ == "appos" and child.i > token.i), None)
-        is_list = apposition is not None and apposition.tag_ in {"NNP", "NNPS"} and bool(apposition.conjuncts)
-        if apposition is not None and is_list and token.pos_ == "NOUN" and self.covering(token) is None:
+        if apposition is None or token.pos_ != "NOUN" or self.covering(token) is not None:
+            yield token
+        elif apposition.tag_ in {"NNP", "NNPS"} and apposition.conjuncts:
             yield from all_joined(apposition)
         else:
             yield token
