@@ -19,6 +19,7 @@ import httpcore
 from ..runtime.threads import check_cancelled
 from .formats import PARSED, PLAIN
 from .reading import IngestError, Limits, UnreadableError
+from .records import RECORD_READERS
 
 _REDIRECTS = 5
 _WAIT = 20.0
@@ -161,7 +162,7 @@ def _name(response: httpcore.Response, url: str) -> str:
     """
     path = PurePosixPath(unquote(urlsplit(url).path))
     kind, suffix = _kind(response).get_content_type(), path.suffix.lower()
-    known_suffixes = {*PLAIN, *PARSED, ".csv", ".tsv", ".json", ".jsonl", ".ndjson"}
+    known_suffixes = {*PLAIN, *PARSED, *RECORD_READERS}
     ending = _ENDINGS.get(kind, "")
     if ending in {"", ".txt"} and suffix in known_suffixes:
         ending = suffix

@@ -20,7 +20,7 @@ from .formats import PARSED, PLAIN, suffix_of
 from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import DEFAULT_LIMITS, LEFT_OUT, Content, IngestError, Limits, LoadFailure, UnreadableError
 from .reading_process import ReadingProcess
-from .records import Record, Report, read_csv, read_jsonl, read_listed
+from .records import RECORD_READERS, Record, Report, read_listed
 from .table_lines import with_rows
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
@@ -37,10 +37,7 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 
 
-_RECORD_READERS: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
-    ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
-"""Readers of files of any size whose records are documents. A .json file is read whole instead."""
-FORMATS = tuple(sorted([*PLAIN, *PARSED, *_RECORD_READERS]))
+FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))
 """The file endings that are read; case does not matter."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
@@ -118,7 +115,7 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
     with ReadingProcess(limits) as process:
         for file in _walk(folder, _ignore, limits):
             suffix = suffix_of(file.path)
-            if suffix in _RECORD_READERS or suffix == ".json":
+            if suffix in RECORD_READERS or suffix == ".json":
                 read = _documents(file, partial(process.read, file.path), _ignore, limits)
                 yield file.path, [document.id for document in read]
             elif suffix in FORMATS:
@@ -219,8 +216,8 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
     try:
         if reason := _why_unusable(file, suffix):
             report(reason)
-        elif suffix in _RECORD_READERS:
-            yield from _records(file, partial(_RECORD_READERS[suffix], file.path, limits), limits, report)
+        elif suffix in RECORD_READERS:
+            yield from _records(file, partial(RECORD_READERS[suffix], file.path, limits), limits, report)
         elif suffix == ".json":
             yield from _records(file, partial(read_listed, reading().text), limits, report)
         else:

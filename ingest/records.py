@@ -405,3 +405,8 @@ def _widths(text: str, delimiter: str) -> Iterator[int]:
         if row is None:
             return
         yield len(row)
+
+
+RECORD_READERS: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
+    ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
+"""Readers of files of any size whose records are documents. A .json file is read whole instead."""

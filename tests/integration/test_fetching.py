@@ -16,6 +16,7 @@ PAGES = {
     "/ulm": ("text/html; charset=utf-8", PAGE),
     "/latin": ("text/plain; charset=iso-8859-1", "K\xf6ln lies on the Rhine.".encode("latin-1")),
     "/notes.md": ("text/plain", b"# Notes\n\nAda met Bob."),
+    "/people.ndjson": ("text/plain", b'{"id": "8", "text": "Bob was born in Bonn."}\n'),
     "/people.csv": ("text/csv", b"id,title,text\n7,Ada,Ada was born in Ulm."),
     "/picture": ("image/png", b"\x89PNG"),
     "/large": ("text/plain", b"word " * 1000),
@@ -66,13 +67,14 @@ def load(site, *paths, **limits):
 
 
 def test_pages_texts_and_tables_are_read_as_files_of_their_kind(site):
-    documents, failures = load(site, "/ulm#top", "/latin", "/notes.md", "/people.csv")
+    documents, failures = load(site, "/ulm#top", "/latin", "/notes.md", "/people.csv", "/people.ndjson")
     assert failures == []
     assert (documents["/ulm"].title, documents["/ulm"].text) == ("Ulm", "Ulm lies on the Danube.")
     assert documents["/ulm"].source == f"{site.url}/ulm"
     assert documents["/latin"].text == "K\xf6ln lies on the Rhine."
     assert documents["/notes.md"].text.startswith("# Notes")
     assert documents["/people.csv/7"].title == "Ada"
+    assert documents["/people.ndjson/8"].text == "Bob was born in Bonn."
 
 
 @pytest.mark.parametrize(("path", "limits", "why"), [
