@@ -23,7 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-import snowballstemmer
+import Stemmer
 from pydantic import BaseModel
 
 from ..graph_store.bounding.admission import Bounds, bound
@@ -46,7 +46,7 @@ _WORD = re.compile(r"\w+(?:[.\-/]\w+)*|[^\w\s]")
 _GAPS = re.compile(r"[_\s]+")
 _UNKNOWN_DAY = "01januari"
 """The stemmed beginning of Wikidata dates with only a year: the benchmark removes it from names."""
-_STEMMER = snowballstemmer.stemmer("english")
+_STEMMER = Stemmer.Stemmer("english")
 
 
 class GoldCase(Frozen):

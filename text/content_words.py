@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from threading import Lock
 from typing import Literal
 
-import snowballstemmer
+import Stemmer
 
 from ..schemas.naming import normalise
 from .languages import function_words
@@ -44,8 +44,8 @@ def stem_word(word: str, language: str = "english") -> str:
 
 
 @cache
-def _stemmer(language: str) -> "snowballstemmer.stemmer":
-    return snowballstemmer.stemmer(language)
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(language)
 
 
 def language_of(text: str) -> Language:
