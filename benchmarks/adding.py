@@ -24,6 +24,7 @@ from typing import Any
 
 from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
+from banyan.cli.start import collect_rarely
 from banyan.config import Settings
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
@@ -105,6 +106,7 @@ def private() -> int:
 
 def add(home: Path, name: str, source: Path) -> dict[str, Any]:
     """Add the documents of a file to a store in this process, and return the costs."""
+    collect_rarely()  # as `banyan` does
     embedder = load_embedder(Settings())
     embedder.encode(["The model's first run."])
     ended, phases = threading.Event(), Phases()

@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from .console import CommandError, explain_errors
+from .start import collect_rarely
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "": ("banyan build ~/papers --kb papers", 'banyan ask "Who discovered polonium?"', "banyan serve"),
@@ -138,6 +139,7 @@ class _Commands(TyperGroup):
         """Load the command that the first argument names, in place of its placeholder, and return it as Click does."""
         if args[0] in _COMMANDS:
             self.commands[args[0]] = command(args[0])
+            collect_rarely()
         return super().resolve_command(ctx, args)
 
 
