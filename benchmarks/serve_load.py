@@ -41,8 +41,6 @@ _KB = "english"
 _TIMEOUT = 120.0
 _EVERY = 5.0
 """Seconds between two readings of the memory."""
-_LLM_CALLS_AT_ONCE = "64"
-"""The server's concurrent calls to the model, high enough that its usual limit is not measured."""
 _SLOW_BUFFER = 4096
 """The receive buffer of the slow client: with the usual megabytes no server would notice it."""
 
@@ -168,8 +166,11 @@ def shares(name: str, seconds: Sequence[float]) -> dict[str, int]:
 
 
 @contextmanager
-def model(seconds: float | None) -> Iterator[dict[str, str]]:
-    """Start a model that takes this many seconds for each answer, or none, and yield a server's settings for it."""
+def model(seconds: float | None, clients: int) -> Iterator[dict[str, str]]:
+    """Start a model that takes this many seconds for each answer, or none, and yield a server's settings for it.
+
+    The model may be called for as many clients at once, so the server's usual limit is not measured.
+    """
     if seconds is None:
         yield {}
         return
@@ -178,7 +179,7 @@ def model(seconds: float | None) -> Iterator[dict[str, str]]:
         assert process.stdout is not None
         try:
             yield {"BANYAN_LLM_BASE_URL": process.stdout.readline().strip(), "BANYAN_LLM_MODEL": "scripted",
-                   "BANYAN_LLM_CONCURRENCY": _LLM_CALLS_AT_ONCE}
+                   "BANYAN_LLM_CONCURRENCY": str(clients)}
         finally:
             process.terminate()
 
@@ -211,7 +212,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help="compare so many processes with one")
     parser.add_argument("--llm", type=float, metavar="SECONDS", help="ask a model that takes so long for an answer")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, model(chosen.llm) as settings:
+    with tempfile.TemporaryDirectory() as folder, model(chosen.llm, chosen.clients) as settings:
         serving.build_demo(Path(folder), _KB)
         if chosen.workers > 1:
             compare(Path(folder), chosen, settings)
