@@ -202,7 +202,7 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Docume
         item = items[quote.item - 1]
         if item.kind == "passage":
             located = locate_quote(quote, item, documents)
-            if located and is_support(located[2], claim.text, _header_of_list(item, located[1])):
+            if located and is_support(located[2], claim.text, f"{item.title} {item.heading}"):
                 yield located
             continue
         for place in _places_for(claim, item):
@@ -210,16 +210,6 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Docume
             if _source(documents, place.document, place.start, len(place.text)) == place.text and is_support(
                     place.text, claim.text, f"{item.title} {item.statement}"):
                 yield place.document, place.start, place.text
-
-
-def _header_of_list(item: Passage, start: int) -> str:
-    """Return the passage's title and headings if a table or list is at `start` of its document; "" for other text.
-
-    These say what the row or item is about, which its own words rarely repeat.
-    """
-    offset = max(0, start - item.start)
-    line = item.text[item.text.rfind("\n", 0, offset) + 1:]
-    return item.header if SET_APART.match(line) else ""
 
 
 def _places_for(claim: Claim, item: Passage) -> list[Place]:
@@ -258,10 +248,23 @@ def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[
         # The prompt shows the document's metadata (`about`) above the passage; it is at the document's beginning.
         span, offset = _span(words_to_find, _source(documents, passage.document, 0, _METADATA_LENGTH)), 0
     if span is None:
-        return None
+        return _locate_heading(quote.words, passage, documents)
     # The document may have been replaced or deleted since the passage was read: then there is no such quote.
     words = _source(documents, passage.document, offset + span.start, span.end - span.start)
     return (passage.document, offset + span.start, words) if words == span.quote else None
+
+
+def _locate_heading(words: str, passage: Passage, documents: Documents) -> tuple[str, int, str] | None:
+    """Return where a document has the title or heading that contains a quote's words; None if none does.
+
+    The prompt shows them above the passage. Of equal headings it is the last one before the passage's end.
+    """
+    text_until_end = _source(documents, passage.document, 0, passage.start + len(passage.text))
+    for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
+        span, start = _span(words, heading), text_until_end.rfind(heading)
+        if span is not None and start >= 0:
+            return passage.document, start + span.start, span.quote
+    return None
 
 
 def _span(words: str, text: str) -> Span | None:
@@ -287,8 +290,8 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
     Args:
         quote: the source's own words.
         claim: the claim that they are to support.
-        context: the fact of the graph that the words state, or the headings above a list. The items of a list rarely
-            repeat the words of its heading.
+        context: the fact of the graph that the words state, or the title and headings above them: items of lists
+            and sentences with "it" or "they" rarely repeat what they are about.
     """
     quote_words, claim_words = _words(quote), _words(claim)
     if not quote_words:

@@ -66,6 +66,24 @@ def test_an_answer_that_names_its_unstated_link_needs_half_the_confidence(docume
     assert ("not stated: that Ulm is meant" in answer.answer) == (shown and bool(unstated))
 
 
+HEADED = "# Election of 1833\n\n## Room 12: counting\n\nThe new members are:\n\n* Ada Byron\n"
+
+
+@pytest.mark.parametrize(("claim", "words", "cited"), [
+    ("The counting is in room 12.", "Room 12: counting", "Room 12: counting"),
+    ("They were elected in 1833.", "election of 1833", "Election of 1833"),
+    ("She was chosen in 1833.", "The new members are:\n\n* Ada Byron", "The new members are:\n\n* Ada Byron")])
+def test_what_a_prompt_shows_above_a_passage_can_be_quoted_and_says_what_it_is_about(
+        tmp_path, hashed_embedder, claim, words, cited):
+    with base.create(tmp_path, "kb", hashed_embedder) as kb:
+        base.store(kb, Document(id="v", title="Election of 1833", text=HEADED, source="test"), 400, 0)
+        start = HEADED.index("The new")
+        item = Passage(chunk_id="c", document="v", title="Election of 1833", heading="Room 12: counting",
+                       text=HEADED[start:], start=start, score=1.0)
+        draft = DraftAnswer(answerable=True, claims=[Claim(text=claim, quotes=[Quote(item=1, words=words)])])
+        assert [citation.quote for citation in cite(draft, [item], kb.documents, "reject").citations] == [cited]
+
+
 def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, hashed_embedder):
     with base.create(tmp_path, "kb", hashed_embedder) as kb:
         for one in ("ada", "ulm"):
