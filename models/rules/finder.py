@@ -207,14 +207,15 @@ class Finder:
         # A sentence that begins with "It" speaks of what the sentence before it names.
         before_weight = np.array([[_HEADING_WEIGHT if _REFERRING_OPENING.match(unit.text) else _NEIGHBOUR_WEIGHT]
                                   for unit in self.units])
-        best: Scores = np.maximum.reduce([own, _HEADING_WEIGHT * above, before_weight * before,
-                                          _NEIGHBOUR_WEIGHT * after])
+        until_here: Scores = np.maximum.reduce([own, _HEADING_WEIGHT * above, before_weight * before])
+        best: Scores = np.maximum(until_here, _NEIGHBOUR_WEIGHT * after)
         name_words = frozenset(word for name in (*question.names, question.focus) for word in question.words_of(name))
         required = [at for at, word in enumerate(stems)
                     if word not in name_words and asked[at] not in _MEASURE_WORDS and asked[at] in asking]
         # Pairs of Chinese characters cross the borders of words, so a few always differ.
-        least = (best[:, required].mean(axis=1) if question.language == "zh" and required
-                 else best[:, required].min(axis=1, initial=1.0))
+        # What only the next sentence says, such as "After his death", does not say it of a name in this one.
+        least = (until_here[:, required].mean(axis=1) if question.language == "zh" and required
+                 else until_here[:, required].min(axis=1, initial=1.0))
         weights = np.where(is_asking, rarity, _CONTEXT_WEIGHT * rarity)
         asking_weights = np.where(is_asking, rarity, 0.0)
         asking_weights = asking_weights if asking_weights.any() else weights

@@ -74,9 +74,14 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     if best.unit.row is not None:
         return _from_cell(question, best.unit, found, passages)
     stated = _from_span(question, best, passages)
-    others = [one for item in found[1:_UNITS_SEARCHED] if stated and (one := _from_span(question, item, passages))]
-    if stated and any(unit.text == stated[1].text.replace(stated[0], said) != stated[1].text for said, unit in others):
+    others = [(item, one) for item in found[1:_UNITS_SEARCHED]
+              if stated and (one := _from_span(question, item, passages))]
+    if stated and any(unit.text == stated[1].text.replace(stated[0], said) != stated[1].text
+                      for _, (said, unit) in others):
         return None  # two documents state different values in the same words
+    if any(item.unit.items == best.unit.items != () and item.least_certain_word >= best.least_certain_word
+           for item, _ in others):
+        return None  # the heading of a list asks for all of its items, such as "Organizers"
     return stated or _from_definition(question, best.unit)
 
 
