@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, islice
+from itertools import chain, count, groupby, islice
 
 from ..schemas.naming import label_key
 from ..text.dates import parse_date
@@ -38,6 +38,8 @@ _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
 _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
                      "column 1", "序号", "编号", "名次", "排名"})
 """Headers of columns that only number the rows."""
+_NUMBERED = "row"
+"""The header of the names that rows get where no column names them, such as "ballots row 7"."""
 _TOTALS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "average", "mean", "合计",
                      "总计", "小计", "平均"})
 _DESCRIBING = frozenset({"type", "kind", "category", "status", "unit", "required", "default", "value", "description",
@@ -91,9 +93,14 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine]
     if _is_form(header, sample):
         yield from _property_lines([header, *first], title)
         return
-    columns = _Columns(header, sample)
+    columns, numbers = _Columns(header, sample), count(1)
     for row in chain(first, stream):
-        yield from [row.text] if isinstance(row, TableLine) else _lines(columns.cells(row))
+        if isinstance(row, TableLine):
+            yield row.text
+        elif columns.name_rows:
+            yield from _lines(columns.cells(row))
+        else:
+            yield from _lines([Cell(_NUMBERED, f"{title} {_NUMBERED} {next(numbers)}"), *columns.cells(row)])
 
 
 def _clean(row: Sequence[str] | TableLine) -> list[str] | TableLine:
@@ -196,6 +203,8 @@ class _Columns:
         keys = columns[self._key] if columns else []
         # True if plain numbers name the rows; years do not count, because they are names by themselves.
         self._has_numeric_names = all(map(_PLAIN_NUMBER.fullmatch, keys)) and not all(map(_YEAR.fullmatch, keys))
+        # Numbers of several rows are no names: a table of ranks or readings has only them.
+        self.name_rows = len(set(keys)) == len(keys) or not self._has_numeric_names
 
     def cells(self, row: Sequence[str]) -> list[Cell]:
         """Return the cells of a row with headers and units, beginning with the cell that names the row."""
@@ -224,7 +233,7 @@ class _Columns:
         5. If the first column of texts groups the rows ("president"), one whose texts are mostly distinct
            ("appointee"), preferably one whose header says "name".
         6. Any column of texts.
-        7. The leftmost column.
+        7. The leftmost column; if it holds numbers that several rows share, no column names the rows.
         """
         texts = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)
                  and max(map(len, cells)) <= _LONGEST_NAME and (at == 0 or not self._is_describing(at))]

@@ -14,9 +14,10 @@ _CONSTANT = re.compile(r"(?:[A-Z]{2,20}(?:_[A-Z]{2,20})+|[A-Z]{12,20})\Z")
 _MARKUP = re.compile(r"<(?:[!/]|(?:br|p|b|i|em|strong|span|div|img|a|u|li|ul|ol|sup|sub|code|font)\b)[^<>]{0,500}>|"
                      r"!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
 _NUMBER_OR_MARKS = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+\Z")
-_PROMPT = re.compile(r"\?(?: \(|\Z)|:\Z|_{3,}|\Aif (?:yes|no|so)\b|"
+_PROMPT = re.compile(r"\?(?: \(|\Z)|\Aif (?:yes|no|so)\b|"
                      r"\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
-"""Questions, blanks and choices of a form."""
+"""Questions and choices of a form."""
+_BLANK = re.compile(r":\Z|_{3,}")
 _SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |。$|ます$|です$")
 _PLAIN_WORD = re.compile(r" (?!the |and |for )[a-z]{3,}(?:[ ,]|\.\Z)")
 """What a sentence has and a name has not, even one with a stop at its end: "Ulm Pumps Inc.", "Ulm, Ger."."""
@@ -106,10 +107,13 @@ def _name_with_header(cell: Cell) -> str:
 def _may_name(cell: Cell) -> bool:
     """Return True if a cell can name a row's subject: it is no placeholder or prompt of a form, and no sentence."""
     value = cell.value
-    is_sentence = _SENTENCE.search(value) or (value.endswith(".") and _PLAIN_WORD.search(value))
-    is_form = _PLACEHOLDER.fullmatch(value) or _PROMPT.search(value)
     is_title = not _TITLE_HEADERS.isdisjoint(cell.header.lower().split())
-    return not (is_sentence or is_form) and len(value.split()) <= (_LONGEST_TITLE if is_title else _LONGEST_NAME)
+    if _PLACEHOLDER.fullmatch(value) or _BLANK.search(value):
+        return False
+    if is_title:  # "Can machines think?" is one
+        return len(value.split()) <= _LONGEST_TITLE
+    is_sentence = _SENTENCE.search(value) or (value.endswith(".") and _PLAIN_WORD.search(value))
+    return not (is_sentence or _PROMPT.search(value)) and len(value.split()) <= _LONGEST_NAME
 
 
 def _repeats(cell: Cell) -> bool:

@@ -136,6 +136,12 @@ def test_a_long_title_names_its_row():
     assert useful(f"| Purpose: {title} | Year: 1901 |") == []
 
 
+@pytest.mark.parametrize("title", ["Can pumps think?", "Rust is all that a pump needs.", "Pumps: a survey"])
+def test_a_title_that_is_a_question_or_a_sentence_names_its_row(title):
+    assert useful(f"| Title: {title} | Year: 1901 |")[0][0] == ("Title", title)
+    assert useful(f"| Title: {title} ____ | Year: 1901 |") == []
+
+
 def test_a_row_of_a_code_is_named_with_its_header():
     rows = "| Param: 0x0D | Result: `depth` |\n| Value: `{name}` | Length: 3 |"
     assert useful(rows) == [(("Param", "Param: 0x0D"), ("Result", "depth")), (("Value", "name"), ("Length", "3"))]
