@@ -90,6 +90,21 @@ def open_text(path: Path, newline: str | None) -> TextIO:
     return path.open(encoding=encoding, newline=newline)
 
 
+def begins_as_text(path: Path) -> bool:
+    """Return True if a file begins with text in UTF-8, or cannot be read; False if it is no file."""
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as stream:
+            block = stream.read(_BLOCK)
+        codecs.getincrementaldecoder(_unicode_encoding(block))().decode(block)
+    except (UnicodeDecodeError, UnreadableError):
+        return False
+    except OSError:  # which is reported when the file is read
+        return True
+    return True
+
+
 def undecodable(error: UnicodeDecodeError) -> str:
     """Describe a decoding error: the byte that does not fit, and the fix."""
     return (f"byte 0x{error.object[error.start]:02x} does not fit its encoding, which looks like "

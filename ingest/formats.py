@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
-from .decoding import decode
+from .decoding import begins_as_text, decode
 from .front_matter import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
 from .subtitles import read_subtitles
@@ -55,15 +55,9 @@ PARSED = {
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 
-_TEXTS_WITHOUT_ENDING = frozenset({
-    "readme", "license", "licence", "copying", "notice", "authors", "contributors", "changelog", "changes", "news",
-    "history", "install", "todo", "contributing", "makefile", "dockerfile"})
-"""Names that text files customarily have without an ending."""
-
-
-def suffix_of(path: PurePath) -> str:
-    """Return the ending that decides how a file is read: its own, or ".txt" for a name such as README."""
-    return path.suffix.lower() or (".txt" if path.name.lower() in _TEXTS_WITHOUT_ENDING else "")
+def suffix_of(path: Path) -> str:
+    """Return the ending that decides how a file is read: its own, or ".txt" for a text without one, such as README."""
+    return path.suffix.lower() or (".txt" if begins_as_text(path) else "")
 
 
 def load_reader(path: PurePath) -> Reader:

@@ -267,9 +267,11 @@ def test_an_ignore_file_has_the_syntax_of_git(tmp_path):
     assert [found.reason for found in failures] == ["left out: 3 files and folders that .banyanignore names"]
 
 
-def test_texts_with_a_customary_name_need_no_ending_and_asciidoc_is_text(tmp_path):
-    for name in ("README", "License", "notes", "plan.adoc"):
+def test_texts_need_no_ending_and_asciidoc_is_text(tmp_path):
+    for name in ("README", "PM-9 - the outage", "plan.adoc"):
         write(tmp_path / name, f"the {name}")
+    (tmp_path / "core").write_bytes(b"\x7fELF\0\0")
+    (tmp_path / "legacy").write_bytes("Prüfung".encode("latin-1"))
     documents, failures = load(tmp_path)
-    assert [document.text for document in documents] == ["the License", "the README", "the plan.adoc"]
-    assert [found.path for found in failures] == [str(tmp_path / "notes")]
+    assert [document.text for document in documents] == ["the PM-9 - the outage", "the README", "the plan.adoc"]
+    assert [found.path for found in failures] == [str(tmp_path / "core"), str(tmp_path / "legacy")]
