@@ -207,12 +207,12 @@ class _Columns:
         self.name_rows = len(set(keys)) == len(keys) or not self._has_numeric_names
 
     def cells(self, row: Sequence[str]) -> list[Cell]:
-        """Return the cells of a row with headers and units, beginning with the cell that names the row."""
+        """Return the cells of a row with headers and units, beginning with the cell that names the row, if one does."""
         cells = [Cell(self._header_at(at), self._with_unit(at, value)) for at, value in enumerate(row)]
         if self._key >= len(cells):  # the row is too short to have a name
             cells.append(Cell(self._headers[self._key], ""))
         key = cells.pop(min(self._key, len(cells) - 1))
-        if self._has_numeric_names and _PLAIN_NUMBER.fullmatch(key.value):
+        if self.name_rows and self._has_numeric_names and _PLAIN_NUMBER.fullmatch(key.value):
             key = Cell(key.header, f"{key.header} {key.value}")  # a name such as "Flight 7" instead of "7"
         return [key, *cells]
 

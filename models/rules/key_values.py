@@ -67,7 +67,7 @@ def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: s
     """
     owner = next((name for name in reversed(above) if _may_be_subject(name) and names(
         title if name == subject else name)), "")
-    if not owner and len(above) <= _MOST_HEADINGS_OF_FORM and _is_form([pair for _, _, pair in block]):
+    if not owner and len(set(above)) <= _MOST_HEADINGS_OF_FORM and _is_form([pair for _, _, pair in block]):
         owner = document
     for begin, end, pair in block:
         lists_thing = _ITEM_NUMBER.match(pair.header) is not None

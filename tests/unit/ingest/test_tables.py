@@ -54,7 +54,7 @@ def test_each_row_carries_its_headers_and_units():
     (["No", "Pump", "Note"], [["1", "P7", "old"], ["2", "P8", "new"]], "Pump: P7"),
     (["Type", "Meaning"], [["INT", "a number"], ["DATA", "a payload"]], "Type: INT"),
     # Ballots: candidates with their ranks.
-    (["Ann", "Bob"], [["2", "1"], ["1", "2"], ["2", "3"]], "row: Things row 1"),
+    (["Ann", "Bob"], [["2", "1"], ["1", "2"], ["2", "3"]], "row: Things row 1 | Ann: 2 | Bob: 1"),
     (["Age", "Count"], [["18", "35"], ["19", "35"]], "Age: Age 18"),
     (["Year", "Sold"], [["2019", "3"], ["2019", "4"]], "Year: 2019")])
 def test_the_column_that_identifies_a_row_comes_first(header, rows, key):

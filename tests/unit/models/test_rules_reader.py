@@ -126,6 +126,14 @@ def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesR
     assert not of_document("Rating: ---\n\nEnergy: 309 kcal\n")
 
 
+def test_fields_under_a_title_that_is_its_first_heading_and_no_name_are_of_the_document(reader: RulesReader) -> None:
+    title, document = "All services returned an error in May", "PM-7 - all services.md"
+    request = ExtractionRequest(text="- Category: Kubernetes\n- Time to detection: 4 minutes\n- Cost: 7 EUR\n",
+                                title=title, heading=f"{title} > Stats", document=document)
+    assert {fact[1:] for fact in facts(reader.extract([request], load_schema("general"))[0])} == {
+        ("Category", "Kubernetes"), ("Time to detection", "4 minutes"), ("Cost", "7 EUR")}
+
+
 @pytest.mark.parametrize(("text", "people"), [
     ("## Present\n\n* **Ann Lee** @alee (chair)\n* Bo van Karl - guest\n",
      {("present", "Ann Lee"), ("present", "Bo van Karl")}),
