@@ -97,7 +97,7 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine]
     for row in chain(first, stream):
         if isinstance(row, TableLine):
             yield row.text
-        elif columns.name_rows:
+        elif columns.has_names:
             yield from _lines(columns.cells(row))
         else:
             yield from _lines([Cell(_NUMBERED, f"{title} {_NUMBERED} {next(numbers)}"), *columns.cells(row)])
@@ -203,8 +203,8 @@ class _Columns:
         keys = columns[self._key] if columns else []
         # True if plain numbers name the rows; years do not count, because they are names by themselves.
         self._has_numeric_names = all(map(_PLAIN_NUMBER.fullmatch, keys)) and not all(map(_YEAR.fullmatch, keys))
-        # Numbers of several rows are no names: a table of ranks or readings has only them.
-        self.name_rows = len(set(keys)) == len(keys) or not self._has_numeric_names
+        # Numbers that several rows share are no names: a table of ranks or readings has only such.
+        self.has_names = len(set(keys)) == len(keys) or not self._has_numeric_names
 
     def cells(self, row: Sequence[str]) -> list[Cell]:
         """Return the cells of a row with headers and units, beginning with the cell that names the row, if one does."""
@@ -212,7 +212,7 @@ class _Columns:
         if self._key >= len(cells):  # the row is too short to have a name
             cells.append(Cell(self._headers[self._key], ""))
         key = cells.pop(min(self._key, len(cells) - 1))
-        if self.name_rows and self._has_numeric_names and _PLAIN_NUMBER.fullmatch(key.value):
+        if self.has_names and self._has_numeric_names and _PLAIN_NUMBER.fullmatch(key.value):
             key = Cell(key.header, f"{key.header} {key.value}")  # a name such as "Flight 7" instead of "7"
         return [key, *cells]
 

@@ -18,6 +18,7 @@ _PROMPT = re.compile(r"\?(?: \(|\Z)|\Aif (?:yes|no|so)\b|"
                      r"\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
 """Questions and choices of a form."""
 _BLANK = re.compile(r":\Z|_{3,}")
+"""What a form leaves to be filled in."""
 _SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |。$|ます$|です$")
 _PLAIN_WORD = re.compile(r" (?!the |and |for )[a-z]{3,}(?:[ ,]|\.\Z)")
 """What a sentence has and a name has not, even one with a stop at its end: "Ulm Pumps Inc.", "Ulm, Ger."."""
