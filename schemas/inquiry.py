@@ -60,12 +60,14 @@ class Inquiry(Frozen):
 class Judgement(BaseModel):
     """What a reasoner makes of an inquiry: an answer, or lookups; neither means that nothing answers the question.
 
-    `keep` are the numbers of the items that an answer will need.
+    `refused` has the tool of each lookup that the reasoner wrote and that cannot be made, and why. `keep` are the
+    numbers of the items that an answer will need.
     """
 
     thought: str = ""
     draft: DraftAnswer | None = None
     lookups: list[Lookup] = Field(default_factory=list)
+    refused: list[tuple[str, str]] = Field(default_factory=list)
     keep: list[int] = Field(default_factory=list)
 
 

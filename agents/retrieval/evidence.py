@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...schemas.inquiry import Block, Round
-from ...schemas.lookups import Lookup, PassageLookup, lookup_text
+from ...schemas.lookups import Lookup, PassageLookup
 from ...schemas.retrieval import Passage
 from ...tools.line_budget import fit_lines, item_cost
 from ...tools.passages import AT_LEAST
@@ -42,7 +42,7 @@ def split_repeated(lookups: Sequence[Lookup], rounds: Sequence[Round]) -> tuple[
 
 
 def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Sequence[Block]], tokens: int,
-                    omitted: Sequence[tuple[Lookup, str]] = ()) -> Round:
+                    omitted: Sequence[tuple[str, str]] = ()) -> Round:
     """Return a round with what its lookups found, without items that were shown before or by an earlier lookup.
 
     Args:
@@ -66,7 +66,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
         for block in _fit_blocks(new_blocks, share, min_passages, described):
             shown_keys.update(item.key for item in block.items)
             round_blocks.append(block)
-    round_blocks += [Block(title=lookup_text(lookup), note=reason) for lookup, reason in omitted]
+    round_blocks += [Block(title=lookup, note=reason) for lookup, reason in omitted]
     return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(round_blocks))
 
 

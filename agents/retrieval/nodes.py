@@ -212,15 +212,16 @@ class RetrievalNodes:
     def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement) -> AskState:
         """Return the state with the judgement's answer, or with the lookups to make next.
 
-        Lookups that are switched off, were made before or exceed the cap are not made; the next prompt says why.
+        Lookups that are invalid, switched off, made before or beyond the cap are not made; the next prompt says why.
         """
         lookups_left = self._lookups_left(state, context)
         allowed = [lookup for lookup in judgement.lookups if lookup.tool in context.tools]
         new, repeated = split_repeated(allowed, state["rounds"])
-        omitted = [*((lookup, "switched off") for lookup in judgement.lookups if lookup not in allowed),
-                   *((lookup, "looked up before, see above") for lookup in repeated),
-                   *((lookup, "not looked up: no more lookups are allowed") for lookup in new[lookups_left:])]
-        notes = [f"{lookup_text(lookup)}: {reason}" for lookup, reason in omitted]
+        not_made = [*((lookup, "switched off") for lookup in judgement.lookups if lookup not in allowed),
+                    *((lookup, "looked up before, see above") for lookup in repeated),
+                    *((lookup, "not looked up: no more lookups are allowed") for lookup in new[lookups_left:])]
+        omitted = [*((lookup_text(lookup), reason) for lookup, reason in not_made), *judgement.refused]
+        notes = [f"{lookup}: {reason}" for lookup, reason in omitted]
         traced = trace_steps.trace_judgement(step, state["iterations"], judgement, notes)
         has_next_round = judgement.draft is None
         return {"draft": judgement.draft, "kept": sorted({*state["kept"], *judgement.keep}),

@@ -149,7 +149,7 @@ class AskState(AskInput, AskOutput, total=False):
     """The first look, then each round of lookups with what it found."""
     next_round: Round
     """The thought and the lookups of the round under way."""
-    omitted: list[tuple[Lookup, str]]
+    omitted: list[tuple[str, str]]
     """Lookups that the reasoner asked for in that round but that are not made, each with the reason."""
     found: Annotated[list[LookupFindings], _gather]
     kept: list[int]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from ...schemas.delta import SameLabel
 from ...schemas.extraction import Extraction
@@ -174,8 +174,8 @@ class _Judgement(_Wire):
                 thought=self.thought, answerable=True, claims=self.claims, short=self.short,
                 confidence=self.confidence))
         if looks_up and self.lookups:
-            lookups = _read_lookups(self.lookups)
-            return Judgement(thought=self.thought, lookups=lookups, keep=self.keep)
+            lookups, refused = _read_lookups(self.lookups)
+            return Judgement(thought=self.thought, lookups=lookups, refused=refused, keep=self.keep)
         if self.answerable:
             raise ValueError("claims: empty although answerable is true")
         return Judgement(thought=self.thought, draft=DraftAnswer(thought=self.thought, answerable=False,
@@ -185,22 +185,31 @@ class _Judgement(_Wire):
 _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
 
 
-def _read_lookups(given: Sequence[dict[str, Any]]) -> list[Lookup]:
-    """Return the valid lookups, each once.
+def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
+    """Return the valid lookups, each once, and for each of the others its tool and why it is not made.
 
     Raises:
-        ValueError: none is valid.
+        ValidationError: none is valid.
     """
-    lookups, errors = list[Lookup](), list[ValueError]()
+    lookups, errors, refused = list[Lookup](), list[ValidationError](), list[tuple[str, str]]()
     for fields in given[:MOST_LOOKUPS]:
         try:
             given_fields = {name: value for name, value in fields.items() if value is not None}
             lookups.append(_LOOKUP.validate_python(given_fields))
-        except ValueError as error:
+        except ValidationError as error:
             errors.append(error)
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
+            refused.append((_tool_of(fields), f"not looked up: {place}: {first['msg']}"))
     if errors and not lookups:
         raise errors[0]
-    return list(dict.fromkeys(lookups))
+    refused += [(_tool_of(fields), f"not looked up: a reply may make {MOST_LOOKUPS} lookups")
+                for fields in given[MOST_LOOKUPS:]]
+    return list(dict.fromkeys(lookups)), refused
+
+
+def _tool_of(fields: Mapping[str, Any]) -> str:
+    return next((tool for tool in TOOLS if tool == fields.get("tool")), "lookup")
 
 
 class _Question(_Wire):

@@ -42,6 +42,14 @@ def test_each_lookup_is_made_by_its_tool_and_shown_in_the_order_asked(resources)
     assert all(block.items or block.note for block in last.blocks)
 
 
+def test_a_lookup_that_cannot_be_made_is_told_in_the_next_prompt(resources):
+    refused = ("triple_search", "not looked up: relation: missing")
+    resources.fake.replies = [look(EntityLookup(entity="Turku")).model_copy(update={"refused": [refused]})]
+    ask(resources)
+    last = resources.fake.inquiries[-1].rounds[-1].blocks[-1]
+    assert (last.title, last.note, last.items) == (*refused, ())
+
+
 def test_what_was_shown_is_not_shown_again(resources):
     again = [EntityLookup(entity="Ada Byron"), TripleLookup(relation="born_in", head="Ada")]
     resources.fake.replies = [look("Where is Ulm?", *again), look("Ulm, a city in Germany", *again)]
