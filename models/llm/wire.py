@@ -31,6 +31,7 @@ LONGEST_THOUGHT = 4000
 _MOST_FINDINGS = 3
 MOST_LOOKUPS = 6
 """Lookups of one reply."""
+_LONGEST_REASON = 200  # characters; the reason may repeat what the model wrote
 _STRICT_KEYWORDS = ("type", "enum", "items", "minItems", "maxItems")
 """The keywords of a JSON schema for strict decoding. The bounds of arrays end an answer that repeats itself."""
 
@@ -198,14 +199,19 @@ def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[t
             lookups.append(_LOOKUP.validate_python(given_fields))
         except ValidationError as error:
             errors.append(error)
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
-            refused.append((_tool_of(fields), f"not looked up: {place}: {first['msg']}"))
+            refused.append((_tool_of(fields), _why_refused(error)))
     if errors and not lookups:
         raise errors[0]
     refused += [(_tool_of(fields), f"not looked up: a reply may make {MOST_LOOKUPS} lookups")
                 for fields in given[MOST_LOOKUPS:]]
     return list(dict.fromkeys(lookups)), refused
+
+
+def _why_refused(error: ValidationError) -> str:
+    """Return why a lookup is not made, by its first error: "not looked up: relation: String should have ..."."""
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
+    return ": ".join(filter(None, ["not looked up", place, first["msg"][:_LONGEST_REASON]]))
 
 
 def _tool_of(fields: Mapping[str, Any]) -> str:
