@@ -79,8 +79,8 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     if stated and any(unit.text == stated[1].text.replace(stated[0], said) != stated[1].text
                       for _, (said, unit) in others):
         return None  # two documents state different values in the same words
-    if any(item.unit.items == best.unit.items != () and item.least_certain_word >= best.least_certain_word
-           for item, _ in others):
+    of_same_list = [item for item, _ in others if best.unit.items and item.unit.items == best.unit.items]
+    if any(item.least_certain_word >= best.least_certain_word for item in of_same_list):
         return None  # the heading of a list asks for all of its items, such as "Organizers"
     return stated or _from_definition(question, best.unit)
 
