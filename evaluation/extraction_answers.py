@@ -19,11 +19,9 @@ of an ontology's relation labels are errors in the ontology, and are ignored.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-import Stemmer
 from pydantic import BaseModel
 
 from ..graph_store.bounding.admission import Bounds, bound
@@ -33,6 +31,7 @@ from ..schemas.extraction import ExtractedTriple, Extraction, ExtractionRequest
 from ..schemas.formats.small_files import json_lines, validate_record
 from ..schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ..schemas.naming import content_id
+from ..text.content_words import stem_word
 from .datasets import DatasetError
 from .in_parallel import for_each
 
@@ -46,7 +45,6 @@ _WORD = re.compile(r"\w+(?:[.\-/]\w+)*|[^\w\s]")
 _GAPS = re.compile(r"[_\s]+")
 _UNKNOWN_DAY = "01januari"
 """The stemmed beginning of Wikidata dates with only a year: the benchmark removes it from names."""
-_STEMMER = Stemmer.Stemmer("english")
 
 
 class GoldCase(Frozen):
@@ -253,9 +251,4 @@ def _name(name: str) -> str:
 
 
 def _stem_text(text: str) -> str:
-    return _GAPS.sub("", "".join(_stem(word) for word in _WORD.findall(text))).lower()
-
-
-@lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> str:
-    return str(_STEMMER.stemWord(word.lower()))
+    return _GAPS.sub("", "".join(stem_word(word.lower()) for word in _WORD.findall(text))).lower()

@@ -45,7 +45,7 @@ def stem_word(word: str, language: str = "english") -> str:
 
 @cache
 def _stemmer(language: str) -> Stemmer.Stemmer:
-    return Stemmer.Stemmer(language)
+    return Stemmer.Stemmer(language, 0)  # without its own cache: `stem_word` has one
 
 
 def language_of(text: str) -> Language:
