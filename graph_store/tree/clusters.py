@@ -163,8 +163,7 @@ def attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.i
     value_links = np.add(values, [0, size])  # the nodes of values are numbered after those of entities
     for ends, weight in ((entity_links, 1 - alpha), (value_links, alpha)):
         for (one, other), count in sorted(Counter(map(tuple, ends.tolist())).items()) if weight else ():
-            before = graph.get_edge_data(one, other, {"weight": 0.0})["weight"]
-            graph.add_edge(one, other, weight=before + weight * count / len(ends))
+            graph.add_edge(one, other, weight=weight * count / len(ends))
     labels = np.zeros(size + int(values[:, 1].max(initial=-1)) + 1, np.intp)
     for number, group in enumerate(nx.community.louvain_communities(graph, seed=_SEED)):
         labels[list(group)] = number
