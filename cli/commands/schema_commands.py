@@ -57,6 +57,7 @@ def show(
         with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
             history = snapshot.kb.schemas
             shown = history.get(version or history.version())
+            # A link is a field whose values are keys of other entities. Open schemas take any relation: none is a link.
             if not version and not shown.open:
                 link_counts = _count_links(snapshot.index.relation_counts, shown)
     if output is not None:

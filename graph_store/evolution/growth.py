@@ -62,6 +62,7 @@ def _decision(candidate: Candidate, why: str) -> Decision:
     """Return the decision by which a candidate was added to a schema, or widened one of its elements."""
     if not candidate.widens:
         return Decision(kind=candidate.kind, name=candidate.name, verdict="accept", why=why)
+    # Without a new name, the candidate's own says which types are new: "height of Person (number)".
     new_names = [name for name in candidate.names() if name in (*candidate.labels, *candidate.inverse_labels)]
     change = f"also called {', '.join(new_names)}" if new_names else candidate.name
     return Decision(kind=candidate.kind, name=candidate.widens, verdict="edit", why=f"{change}: {why}")

@@ -74,7 +74,8 @@ class Walk:
 def walk(index: RetrievalIndex, query: Query, switches: Switches = EVERYTHING, before: Sequence[Walk] = ()) -> Walk:
     """Spread what speaks for entities and chunks over the entity-chunk graph.
 
-    `before` are the walks of the queries that `query` follows, in their order.
+    `before` are the walks of the queries that `query` follows, in their order. Where entities stand in for the answers
+    of those queries, the seeds among the chunks are those that these entities reach, weighted by their own scores.
     """
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = _seeds(entity_seeds(index, query, switches.routes, graph_weight))
