@@ -287,10 +287,7 @@ class Settings(BaseSettings):
 
 
 def _env_file(home: Path) -> Path | None:
-    """Return the `.env` file to read: the one that BANYAN_ENV_FILE names, else the one in the home folder.
-
-    Returns None if the home folder is a relative path, because that depends on the current folder.
-    """
+    """Return the `.env` file to read: the one that BANYAN_ENV_FILE names, else the one in the home folder."""
     if named := os.environ.get(ENV_FILE):
         if not Path(named).is_file():
             raise SettingsError(f"{ENV_FILE} names {named!r}, which is no file: correct or unset it")
@@ -300,10 +297,7 @@ def _env_file(home: Path) -> Path | None:
 
 
 def _check_secrets(sources: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise SettingsError if a secret and the address that it is sent to come from different sources.
-
-    Otherwise, whoever can set an address in one source could have the secret of another source sent to it.
-    """
+    """Raise SettingsError if a secret and the address that it is sent to come from different sources."""
     def find_source(name: str) -> str:
         return next((source for source, values in sources.items() if name in values), "")
 

@@ -150,10 +150,7 @@ def estimate_documents(resources: Resources, name: str, documents: Iterable[Docu
 
 def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, documents: Iterable[Document], schema: str,
                         *, reread: bool) -> BuildEstimate:
-    """Estimate a build of documents: find the chunks that it would extract, and the schema that its prompts show.
-
-    `stored` is None if the knowledge base does not exist yet.
-    """
+    """Estimate a build of documents: find the chunks that it would extract, and the schema that its prompts show."""
     settings = resources.settings
     reread_ids = stored.documents.to_reread(_find_outdated(resources, stored)) if stored and reread else []
     extracted_ids = stored.documents.extracted_ids() - set(reread_ids) if stored else set[str]()
@@ -213,21 +210,14 @@ def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEsti
 
 
 def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
-    """Return the fingerprints of the extractions that a build with `reread` would make again.
-
-    A fingerprint says what read a chunk: the rules, or a model with its instructions. Without a model there are none.
-    """
+    """Return the fingerprints of the extractions that a build with `reread` would make again."""
     return find_outdated(stored.extractions.count_fingerprints(),
                          reading_fingerprint(stored, resources.reasoner(stored.layout.name)))
 
 
 def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks: Sequence[Chunk],
                      characters: int, graph_schema: GraphSchema, *, documents: int, inferred: bool) -> BuildEstimate:
-    """Estimate a build that extracts some chunks: the extraction, and the steps that come with it.
-
-    `stored` is None if the knowledge base does not exist yet. If a model infers the schema first (`inferred`), it reads
-    excerpts of documents of so many characters together. `documents` is their number, for the report.
-    """
+    """Estimate a build that extracts some chunks: the extraction, and the steps that come with it."""
     extraction, fitting, later, later_at_most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
     if resources.settings.uses_llm and chunks:
         instructions = stored.extraction_instructions.get() if stored else ""
@@ -254,11 +244,7 @@ def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks:
 
 def _cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, *, by_batch: bool = False,
           ) -> float | None:
-    """Return the cost of all steps; None if the price of a model is unknown.
-
-    `later` is shared by two steps, resolution and summaries, in an unknown proportion. It is priced by the dearer of
-    their two models.
-    """
+    """Return the cost of all steps; None if the price of a model is unknown."""
     model_of, prices = resources.settings.model_of, resources.spending.prices
     model = model_of("extract")
     extract, fit, resolve, summarise = (
@@ -299,10 +285,7 @@ def estimate_extraction(prompt_tokens: int, calls: Iterable[Sequence[ExtractionR
 
 
 def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, schema: GraphSchema) -> Amount:
-    """Estimate the calls that propose a schema, and those that group labels of the same meaning.
-
-    A call groups labels each time the number of extracted batches has doubled.
-    """
+    """Estimate the calls that propose a schema, and those that group labels of the same meaning."""
     tokens = sum(inference_prompt(call, schema, resources.settings).tokens for call in excerpts)
     batches = math.ceil(chunks / resources.settings.batch_size)
     groupings = 0 if schema.open else min(batches, batches.bit_length() + 1)
@@ -331,11 +314,7 @@ def _scale(amount: Amount, paid: Amount, estimated: Amount) -> Amount:
 
 
 def _paid_and_estimated(resources: Resources, stored: KnowledgeBase) -> tuple[Amount, Amount, int]:
-    """Compare what was paid for chunks that the knowledge base has extracted with an estimate for the same chunks.
-
-    Returns:
-        The paid amount, the estimated amount, and the number of chunks; the number is 0 if they are too few to compare.
-    """
+    """Compare what was paid for chunks that the knowledge base has extracted with an estimate for the same chunks."""
     most_tokens = resources.settings.extract_tokens
 
     def is_fully_paid(calls: int, chunks: Sequence[str]) -> bool:

@@ -161,10 +161,7 @@ class _QuestionGenerator:
         return [head for head, tail in self._facts(row, relation) if tail == row]
 
     def lists(self) -> Iterator[_Candidate]:
-        """Yield questions that ask for a list: the heads of a relation to an entity ("Who works for Acme?").
-
-        If all documents are covered, questions for the documents that mention an entity follow.
-        """
+        """Yield questions that ask for a list: the heads of a relation to an entity ("Who works for Acme?")."""
         for row in self._rows_with_short_names():
             name = self._name(row)
             for relation, wording in RELATIONS[language_of(name)].items():
@@ -184,10 +181,7 @@ class _QuestionGenerator:
                 yield _Candidate(MENTIONING[language_of(name)].format(name), "list", self._id(row), _lists_documents)
 
     def across(self) -> Iterator[_Candidate]:
-        """Yield questions whose answer takes several documents.
-
-        First how two entities are connected, then what all documents are about.
-        """
+        """Yield questions whose answer takes several documents."""
         entities = [self._id(row) for row in self._rows_with_short_names() if self._index.browsing.documents[row] > 1]
         for first, second, _ in link_by_sentences(self._index, entities)[:_MOST_PAIRS]:
             names, others = (self._names(self._index.entity_row[entity]) for entity in (first, second))

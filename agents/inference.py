@@ -84,11 +84,7 @@ def infer_schema(resources: Resources, reasoner: Reasoner, paths: Sequence[Path]
 
 
 def _read(resources: Resources, paths: Sequence[Path], failures: list[str]) -> tuple[list[Chunk], int]:
-    """Read files, and return the chunks of their documents and the number of documents.
-
-    Raises:
-        IngestError: the files have no text.
-    """
+    """Read files, and return the chunks of their documents and the number of documents."""
     documents, chunks = 0, list[Chunk]()
     for document in load_documents(list(paths), limits=resources.limits,
                                    on_failure=lambda f: failures.append(f"{f.path}: {f.reason}")):
@@ -102,11 +98,7 @@ def _read(resources: Resources, paths: Sequence[Path], failures: list[str]) -> t
 
 def _collect_asks(reasoner: Reasoner, sample: Sequence[Chunk], progress: Callable[[int, int], None],
                   ) -> list[tuple[Chunk, Ask]]:
-    """Extract chunks by an open schema, and check the result against an empty one, so every label is missing.
-
-    Returns:
-        Each use of a missing label (an `Ask`: the text asks the schema for an element) with its chunk.
-    """
+    """Extract chunks by an open schema, and check the result against an empty one, so every label is missing."""
     bounds, opened = Bounds(GraphSchema(name="empty")), open_schema()
     asks: list[tuple[Chunk, Ask]] = []
     for done, chunk in enumerate(sample, 1):

@@ -129,10 +129,7 @@ def _date_range(metadata_of: Mapping[str, Mapping[str, str]]) -> tuple[str, str]
 
 
 def _date(document: str, metadata: Mapping[str, str]) -> str:
-    """Return a document's date as YYYY-MM-DD, or "" if it has none.
-
-    It is taken from the document's own date field, else from the file's name, else from the dates of the file.
-    """
+    """Return a document's date as YYYY-MM-DD, or "" if it has none."""
     for text in (metadata.get(_STATED_DATE, ""), document, *(metadata.get(field, "") for field in _FILE_DATES)):
         if match := _DAY.search(text):
             month, day = match["month"] or match["joined_month"], match["day"] or match["joined_day"]
@@ -150,10 +147,7 @@ def _choose_titles(documents: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _main_entities(index: RetrievalIndex) -> tuple[MainEntity, ...]:
-    """Return the entities that the most documents mention.
-
-    Entities that only metadata or tables name are left out. Of entities with the same name, the first is returned.
-    """
+    """Return the entities that the most documents mention."""
     browsing = index.browsing
     row_by_name: dict[str, int] = {}
     for row in browsing.ranked[:_MOST_CONSIDERED].tolist():

@@ -51,10 +51,7 @@ class ProcessModels(ABC):
         self._begin()
 
     def _begin(self) -> None:
-        """Start without reasoners.
-
-        Called once more in a forked child process, which cannot use the database connections of its parent.
-        """
+        """Start without reasoners."""
         self._lock = threading.RLock()
         self._reasoners: dict[str, dict[tuple[Calls | None, tuple[tuple[str, str], ...]], Reasoner]] = {}
         """The reasoners of each knowledge base, by the arguments of `_make_reasoner`."""
@@ -158,10 +155,7 @@ class ProcessModels(ABC):
         return Answers(self._parser)
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
-        """Make a reasoner; the rules have no accounts (`calls`), because they make no calls.
-
-        `models` are (step, model) for each step that uses another model than the settings name.
-        """
+        """Make a reasoner; the rules have no accounts (`calls`), because they make no calls."""
         # Each implementation takes a second to import, so only the one that is used is imported.
         if calls is not None and self.settings.uses_llm:
             from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415

@@ -69,10 +69,7 @@ class Resources(ProcessModels):
         _ALIVE.add(self)
 
     def _begin(self) -> None:
-        """Start with nothing open.
-
-        Called once more in a forked child process, which cannot use the connections and threads of its parent.
-        """
+        """Start with nothing open."""
         super()._begin()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, self.settings.rerank_passages))
@@ -124,10 +121,7 @@ class Resources(ProcessModels):
         return self.spending.budget(run, max_tokens, max_cost, lambda: self._calls(name))
 
     def _calls(self, name: str) -> Calls:
-        """Return the accounts of a knowledge base, which record its calls.
-
-        If this process has opened the knowledge base for writing, they use the writer's connection.
-        """
+        """Return the accounts of a knowledge base, which record its calls."""
         writer = self.writers.knowledge_base(name)
         return writer.calls if writer else self.snapshots.ledger(name).calls
 

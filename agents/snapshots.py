@@ -198,10 +198,7 @@ class Snapshots:
 
     @contextmanager
     def _lease_newest(self, name: str, *, mapped: bool = False) -> Iterator[Snapshot]:
-        """Yield the snapshot of the state that was published last.
-
-        With `mapped`, a knowledge base whose index is only in memory is opened again, so the index file is mapped now.
-        """
+        """Yield the snapshot of the state that was published last."""
         with ExitStack() as leases:
             # One lock for each knowledge base: opening one may take long, and must not delay the others.
             with self._lock:
@@ -218,10 +215,7 @@ class Snapshots:
             yield newest
 
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
-        """Return the open snapshot of a knowledge base and scope, leased until `leases` closes; None if none is open.
-
-        It becomes the last in the order of use.
-        """
+        """Return the open snapshot of a knowledge base and scope, leased until `leases` closes; None if none is open."""
         with self._lock:
             snapshot = self._open.pop(key, None)
             if snapshot is not None:
@@ -232,11 +226,7 @@ class Snapshots:
         return opened.frozen_at != published_state(self.ledger(opened.layout.name).database)
 
     def _renew(self, leases: ExitStack, name: str, before: Snapshot | None) -> Snapshot:
-        """Open the newest state of a knowledge base and lease its snapshot until `leases` closes.
-
-        With a database server, a writer on another machine may have published a state whose derived files are missing
-        here. They are derived in the background. If that takes long, the snapshot that was open before is leased.
-        """
+        """Open the newest state of a knowledge base and lease its snapshot until `leases` closes."""
         settings, key = self._settings, (name, EVERYTHING)
         layout = Layout.by(settings, name).require()
         if before is None or layout.database is None:
@@ -255,10 +245,7 @@ class Snapshots:
         return self._lease_open(leases, key) or leases.enter_context(before)
 
     def _put(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase, state: str = "") -> Snapshot:
-        """Freeze a knowledge base and lease its snapshot, which replaces the earlier one of the same scope.
-
-        The least recently used snapshots beyond the limit of open ones are retired.
-        """
+        """Freeze a knowledge base and lease its snapshot, which replaces the earlier one of the same scope."""
         name, scope = key
         try:
             opened.freeze()
@@ -318,11 +305,7 @@ class Snapshots:
             yield snapshot
 
     def _open_scope(self, base: Snapshot, documents: Sequence[str], state: str) -> KnowledgeBase:
-        """Open a knowledge base of some documents of a snapshot, in a folder that is made if needed.
-
-        Raises:
-            ScopeError: the documents have too many chunks for a question to wait for.
-        """
+        """Open a knowledge base of some documents of a snapshot, in a folder that is made if needed."""
         kb = base.kb
         most, chunks = self._settings.max_scope_chunks, kb.documents.count_chunks_of(documents)
         if chunks > most:

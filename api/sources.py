@@ -53,11 +53,7 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
 
 
 def _is_path(text: str) -> bool:
-    """Return True if a string is the path of an existing file or folder, or looks like a path.
-
-    A string that looks like a path is not taken for a document's text, so a missing file becomes an error. A string
-    looks like a path if it ends in a supported file ending, or contains a slash but no space.
-    """
+    """Return True if a string is the path of an existing file or folder, or looks like a path."""
     has_long_part = any(len(part.encode(errors="replace")) > _LONGEST_NAME for part in text.split("/"))
     if "\n" in text or "\0" in text or has_long_part:  # no file can have this name
         return False
@@ -67,13 +63,7 @@ def _is_path(text: str) -> bool:
 
 
 def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
-    """Convert a text, document or data frame into documents; a given name or title replaces its own.
-
-    A text without a name gets an id derived from its content.
-
-    Raises:
-        IngestError: the item is none of these.
-    """
+    """Convert a text, document or data frame into documents; a given name or title replaces its own."""
     if isinstance(item, str):
         return [_make_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
     if isinstance(item, Document):
@@ -100,22 +90,14 @@ def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str]
 
 
 def _from_langchain(item: Any, name: str, title: str) -> GivenDocument:
-    """Convert a LangChain document.
-
-    A document without an id gets its `source` as the id, which LangChain's loaders store in the metadata, and without
-    that an id derived from its text.
-    """
+    """Convert a LangChain document."""
     metadata = dict(item.metadata)
     document_id = str(item.id or metadata.pop("source", "") or f"text-{content_id('text', item.page_content)[:12]}")
     return _make_document(name or document_id, title or str(metadata.pop("title", "")), item.page_content, metadata)
 
 
 def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
-    """Convert a data frame as a CSV file is read.
-
-    If it has a column `text`, each row becomes a document: the columns `id`, `title` and `text` are its own, all others
-    are metadata. Otherwise, the whole data frame becomes one document with a table.
-    """
+    """Convert a data frame as a CSV file is read."""
     columns = [str(column) for column in frame.columns]
     rows = [[_cell_text(value) for value in row] for row in _rows(frame)]
     if "text" not in columns:

@@ -158,10 +158,7 @@ def explain_errors() -> Iterator[None]:
 
 
 def _is_out_of_memory(error: MemoryError | RuntimeError | ImportError) -> bool:
-    """Return True if an error means that the system gives no more memory or threads.
-
-    Python raises a MemoryError only for some limits. The others are recognised by their messages.
-    """
+    """Return True if an error means that the system gives no more memory or threads."""
     return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY_MESSAGES)
 
 

@@ -209,11 +209,7 @@ def _record(question: DatasetQuestion, reply: dict[str, Any], documents: Documen
 
 def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
                      ) -> tuple[float | None, float | None]:
-    """Return the recall and the precision of citations.
-
-    Recall is the share of the gold passages that are cited, and precision the share of the cited documents that have a
-    gold passage. Both are None without gold passages; precision is None also without citations.
-    """
+    """Return the recall and the precision of citations."""
     if not gold:
         return None, None
     cited_gold: set[GoldPassage] = set()

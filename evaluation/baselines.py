@@ -127,11 +127,7 @@ class FactWalk:
         return np.asarray(weights[self._name_count:])
 
     def _name_weights(self, fact_scores: Scores) -> Scores:
-        """Return the weight of each name at the start of the walk, shape (names,); zero for all but five names.
-
-        The candidates are the heads and tails of the five best facts. Their weight is the mean, over these facts, of
-        the fact's score divided by the number of the name's passages. The five names with the highest weights keep it.
-        """
+        """Return the weight of each name at the start of the walk, shape (names,); zero for all but five names."""
         scores_of: dict[int, list[float]] = {}
         for row in np.argsort(-fact_scores, kind="stable")[:_BEST_FACTS]:
             for name in self._ends[row]:
@@ -144,10 +140,7 @@ class FactWalk:
 
 
 def _synonym_weights(names: list[str], vectors: Vectors) -> dict[tuple[int, int], float]:
-    """Return the weights of the edges between similar names: their cosine, if it is at least 0.8.
-
-    Each name starts at most 100 such edges, to the nearest names. Cosines are computed in blocks to save memory.
-    """
+    """Return the weights of the edges between similar names: their cosine, if it is at least 0.8."""
     # Names with fewer than three ASCII letters and digits start no edge, as in the original.
     rows = [row for row, name in enumerate(names) if sum(c.isascii() and c.isalnum() for c in name) > 2]  # noqa: PLR2004
     weights: dict[tuple[int, int], float] = {}
@@ -163,11 +156,7 @@ def _synonym_weights(names: list[str], vectors: Vectors) -> dict[tuple[int, int]
 
 
 def _column_stochastic(weights: dict[tuple[int, int], float], nodes: int) -> sparse.csr_array:
-    """Return the transition matrix of a walk over undirected weighted edges, shape (nodes, nodes).
-
-    The weights of an edge (a, b) and of its reverse (b, a) are added. Each column sums to 1, or to 0 if the node has no
-    edge.
-    """
+    """Return the transition matrix of a walk over undirected weighted edges, shape (nodes, nodes)."""
     rows, columns = np.array(sorted(weights), np.intp).reshape(-1, 2).T
     values = np.array([weights[key] for key in sorted(weights)], np.float64)
     directed = sparse.coo_array((values, (rows, columns)), shape=(nodes, nodes)).tocsr()

@@ -109,11 +109,7 @@ def spread(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
 
 
 def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
-    """Read every record of a file as a question.
-
-    Raises:
-        DatasetError: the file is missing, a record has another form, or there is no record.
-    """
+    """Read every record of a file as a question."""
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}")
     questions = [validate_record(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of()
@@ -149,10 +145,7 @@ class _Step(GoldStep):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     def as_step(self, earlier: int) -> GoldStep:
-        """Return the step with its references to answers of earlier steps in Banyan's notation.
-
-        A number beyond that of the `earlier` steps is no reference.
-        """
+        """Return the step with its references to answers of earlier steps in Banyan's notation."""
         return GoldStep(question=with_references(self.question, earlier), answer=self.answer)
 
 

@@ -139,10 +139,7 @@ def _group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
 
 
 def _recalls(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Values:
-    """Return each question's recall at each cut-off in %, shape (questions, cut-offs).
-
-    Recall at k is the share of the question's gold passages among the first k documents.
-    """
+    """Return each question's recall at each cut-off in %, shape (questions, cut-offs)."""
     def recall(record: QuestionRecord, k: int) -> float:
         hits = sum(rank is not None and rank <= k for rank in record.ranks)
         return 100 * hits / len(record.ranks)
@@ -318,10 +315,7 @@ def ablations(setting: Setting) -> dict[str, Setting]:
 
 def _measure(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, Chunk],
               questions: Sequence[DatasetQuestion], ks: Sequence[int], watch: Watch) -> RetrievalReport:
-    """Run each search (made by the function under its row's name), and report the first one.
-
-    If there are several, the report has a row for each, compared with the first.
-    """
+    """Run each search (made by the function under its row's name), and report the first one."""
     records_by_row = {}
     for row, make_search in searches.items():
         with watch(row) as progress:
@@ -335,10 +329,7 @@ def _measure(searches: Mapping[str, Callable[[], Search]], chunks: Mapping[str, 
 
 
 def _baseline_search(baseline: Baseline, sub_queries: SubQueries) -> Search:
-    """Return a function that ranks chunks by a baseline.
-
-    If a question has several sub-queries, the chunks are taken from their rankings in turn, each chunk once.
-    """
+    """Return a function that ranks chunks by a baseline."""
     def search(question: DatasetQuestion) -> list[str]:
         rankings = [baseline(text) for text in search_texts(question, sub_queries)]
         return list(dict.fromkeys(chunk for turn in zip(*rankings, strict=True) for chunk in turn))

@@ -90,9 +90,6 @@ def map_script() -> str:
 
 
 def _as_function(module: str) -> str:
-    """Return a JavaScript module as a function that is called at once and returns the module's exports.
-
-    The names that a module does not export thus cannot collide with those of another one.
-    """
+    """Return a JavaScript module as a function that is called at once and returns the module's exports."""
     names = ", ".join(_EXPORT.findall(module))
     return f"const {{ {names} }} = (() => {{\n{_EXPORT.sub('', _IMPORT.sub('', module))}\nreturn {{ {names} }};\n}})();"

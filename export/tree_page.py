@@ -145,10 +145,7 @@ def _time(note: str | None) -> str:
 
 
 def _label(key: str, english: str, number: object = None) -> str:
-    """Return one of the page's own texts as HTML, with the key by which the script translates it.
-
-    A number in the text, which the script puts into the translation, is given as `number`.
-    """
+    """Return one of the page's own texts as HTML, with the key by which the script translates it."""
     number_attribute = "" if number is None else f' data-n="{number}"'
     return f'<span data-t="{key}"{number_attribute}>{english}</span>'
 
@@ -234,10 +231,7 @@ class _Tree:
             yield f"<p>{_more(len(communities) - len(shown))}</p>\n"
 
     def _community(self, node: str) -> str:
-        """Write a community with its summary, its keywords, and the communities or other members within it.
-
-        Its own text takes at most its share of the page; each community within it has a share of its own.
-        """
+        """Write a community with its summary, its keywords, and the communities or other members within it."""
         data, keywords = self._graph.nodes[node], self._outline.keywords(node)
         title = data["name"] or ", ".join(self._graph.nodes[keyword]["name"] for keyword in keywords)
         size, cohesion = data["size"], f"{data['cohesion']:.2f}"

@@ -92,10 +92,7 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = Fal
 
 
 def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
-    """Let the schema grow if its policy is "auto".
-
-    After a deletion, also remove from the schema and its history what only deleted documents had brought in.
-    """
+    """Let the schema grow if its policy is "auto"."""
     if kb.documents.is_deleting():
         kb.schema_control.forget_unused_proposals()
     if thresholds is not None and kb.schema_control.policy == "auto":
@@ -112,10 +109,7 @@ def _describe(kb: KnowledgeBase, reasoner: Reasoner) -> None:
 
 
 def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
-    """Merge entities that are the same under several names, unless this is up to date with the ledger.
-
-    Doubtful pairs are decided by the reasoner if it can.
-    """
+    """Merge entities that are the same under several names, unless this is up to date with the ledger."""
     ask, fingerprint = (partial(run, reasoner.resolve), reasoner.fingerprint) if reasoner.resolves else (None, "")
     if kb.resolution.is_behind(fingerprint):
         kb.resolution.resolve(ask, fingerprint)

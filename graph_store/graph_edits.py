@@ -134,10 +134,7 @@ def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
 
 
 def _element(schema: GraphSchema, kind: ElementKind, label: str) -> str:
-    """Return the schema's name for an element that a person names, or "" if the schema does not have it.
-
-    An open schema has every element: then the person's own label is returned.
-    """
+    """Return the schema's name for an element that a person names, or "" if the schema does not have it."""
     known = find_element(schema, kind, label)
     if known:
         return known.name
@@ -145,11 +142,7 @@ def _element(schema: GraphSchema, kind: ElementKind, label: str) -> str:
 
 
 def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
-    """Return the graph's fact or value that a person's words refer to.
-
-    Raises:
-        EntityDecisionError: there is no such fact or value.
-    """
+    """Return the graph's fact or value that a person's words refer to."""
     head, key = match_node(graph, fact.subject), label_key(fact.relation)
     for attribute, values in graph.attributes(head).items():
         for value in values if label_key(attribute) == key else ():
@@ -166,12 +159,7 @@ def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
 
 
 def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:
-    """Return the corrected value.
-
-    Raises:
-        EntityDecisionError: the correction changes more than the value, does not change it, or is not a value of the
-            attribute's kind, such as a date.
-    """
+    """Return the corrected value."""
     value, attribute = instead.object.strip(), schema.attribute_type(meant.attribute)
     if (instead.subject, instead.relation) != (fact.subject, fact.relation):
         raise EntityDecisionError(f"{meant} is a value: give another value, or reject it")
@@ -183,11 +171,7 @@ def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Sa
 
 
 def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
-    """Return the corrected fact.
-
-    Raises:
-        EntityDecisionError: the correction changes nothing, joins an entity to itself, or does not fit the schema.
-    """
+    """Return the corrected fact."""
     head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
     relation = _element(schema, "relation", instead.relation)
     if not relation:

@@ -290,10 +290,7 @@ def _text(file: Path) -> str:
 
 
 def _size(path: Path) -> int | None:
-    """Return a file's size in bytes, or None if it is missing.
-
-    This takes one system call: between two, SQLite might remove its log.
-    """
+    """Return a file's size in bytes, or None if it is missing."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -91,11 +91,7 @@ def _rename_ledger(layout: Layout, new: str) -> None:
 
 
 def _check_exists(layout: Layout) -> None:
-    """Check that a knowledge base exists, even if it is damaged.
-
-    Raises:
-        UnknownKnowledgeBaseError: it does not exist.
-    """
+    """Check that a knowledge base exists, even if it is damaged."""
     with suppress(LedgerDamagedError):  # a damaged knowledge base can be dropped or renamed, too
         layout.require()
     if not (layout.root.is_dir() if layout.database is None else layout.exists()):

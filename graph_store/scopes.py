@@ -156,18 +156,7 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
 
 
 def _match_name(by_name: Mapping[str, set[str]], name: str) -> set[str]:
-    """Return the ids of the documents that a name in a scope means.
-
-    The name may be a document's whole name, the end of its path, a pattern for its name, or a pattern for the end of
-    its path. These are tried in this order; the first that fits any document decides.
-
-    Args:
-        by_name: the ids of the documents with each name.
-        name: the name in the scope.
-
-    Raises:
-        ScopeError: it fits no document.
-    """
+    """Return the ids of the documents that a name in a scope means."""
     wanted = normalise(name)
     tests = (wanted.__eq__, lambda known: known.endswith(f"/{wanted}"), lambda known: fnmatchcase(known, wanted),
              lambda known: fnmatchcase(known, f"*/{wanted}"))
@@ -181,17 +170,7 @@ def _match_name(by_name: Mapping[str, set[str]], name: str) -> set[str]:
 
 def _filter_by_metadata(everything: Sequence[_Candidate], chosen: Sequence[_Candidate], key: str, value: str,
                         ) -> list[_Candidate]:
-    """Return those of the chosen documents that have a value, or one that fits a pattern, under a metadata key.
-
-    Args:
-        everything: all documents, to tell an unknown key from an unknown value.
-        chosen: the documents to choose from.
-        key: the metadata key.
-        value: the value or pattern.
-
-    Raises:
-        ScopeError: no document has the key, or none of the chosen ones has the value.
-    """
+    """Return those of the chosen documents that have a value, or one that fits a pattern, under a metadata key."""
     name, wanted = normalise(key), normalise(value)
     if not any(name in candidate.metadata for candidate in everything):
         keys = sorted({known for candidate in everything for known in candidate.metadata})

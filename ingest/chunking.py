@@ -120,11 +120,7 @@ def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]
 
 
 def _sections(text: str) -> Iterator[Section]:
-    """Yield the non-empty sections of a text in order: the parts between its headings.
-
-    An empty heading has neither text nor a deeper heading under it. Its words are not lost: it is added to the end of
-    the section before it, or to the beginning of the first section.
-    """
+    """Yield the non-empty sections of a text in order: the parts between its headings."""
     path: list[Heading] = []  # the headings above the current text
     begin, sections, leading_empty = 0, list[Section](), list[Heading]()
     for heading in [*headings(text), Heading(0, "", len(text), len(text))]:
@@ -163,10 +159,7 @@ def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]
 
 
 def _cut(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_Unit]:
-    """Yield the pieces of a sentence that is too long, cut at white space where possible.
-
-    A cut inside a word is moved back to the white space before it, unless that would halve the piece.
-    """
+    """Yield the pieces of a sentence that is too long, cut at white space where possible."""
     while match := cutter.match(text, start, end):
         stop = match.end()
         is_inside_word = stop < end and not text[stop - 1].isspace()
@@ -194,10 +187,7 @@ def _pack(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: in
 
 
 def _end(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:
-    """Return the index of the unit before which a chunk ends: the best-ranked place near the size limit.
-
-    The chunk begins with the unit `first`; the units before `first_new` are overlap.
-    """
+    """Return the index of the unit before which a chunk ends: the best-ranked place near the size limit."""
     filled = sum(unit.tokens for unit in units[first:first_new])
     candidates: list[tuple[int, int, int]] = []
     for at in range(first_new, len(units)):
@@ -211,20 +201,14 @@ def _end(text: str, units: Sequence[_Unit], first: int, first_new: int, max_toke
 
 
 def _rank(text: str, before: _Unit, after: _Unit) -> tuple[int, int]:
-    """Rank the place between two units as a chunk's end, from their content alone; the smallest rank is the best.
-
-    The ends of paragraphs are best, then those of lines. Among these, the checksum of the sentence decides.
-    """
+    """Rank the place between two units as a chunk's end, from their content alone; the smallest rank is the best."""
     line_breaks = text.count("\n", before.end, after.start)
     sentence = text[before.start : before.end].encode("utf-8", "surrogatepass")
     return -min(line_breaks, 2), zlib.crc32(sentence)
 
 
 def _overlap(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:
-    """Return the index of the first unit of the next chunk, which repeats units from the end of this one.
-
-    This chunk's `first` unit is not repeated; `end` is the index of the next chunk's first new unit.
-    """
+    """Return the index of the first unit of the next chunk, which repeats units from the end of this one."""
     if end == len(units):
         return end
     room = min(overlap_tokens, max_tokens - units[end].tokens)

@@ -112,11 +112,7 @@ def undecodable(error: UnicodeDecodeError) -> str:
 
 
 def _unicode_encoding(data: bytes) -> str:
-    """Return the encoding that a byte-order mark gives, or "utf-8" without one.
-
-    Raises:
-        UnreadableError: the bytes have a null byte, so they are not text.
-    """
+    """Return the encoding that a byte-order mark gives, or "utf-8" without one."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return encoding
@@ -135,11 +131,7 @@ def _is_valid(data: bytes, encoding: str) -> bool:
 
 
 def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
-    """Return the encoding of bytes that are not UTF-8: the declared one if they are valid in it, else the likeliest.
-
-    Raises:
-        UnreadableError: no encoding fits, or the bytes are damaged UTF-8.
-    """
+    """Return the encoding of bytes that are not UTF-8: the declared one if they are valid in it, else the likeliest."""
     non_ascii = re.search(rb"[\x80-\xff]", data)
     begin = non_ascii.start() if non_ascii else 0
     sample = data[begin : begin + _SAMPLE]
@@ -161,10 +153,7 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
 
 
 def _refuse_damaged_utf8(sample: bytes) -> None:
-    """Raise UnreadableError if text that is not valid UTF-8 seems to be UTF-8 with a few bad bytes.
-
-    In its `sample`, less than a tenth of the bytes outside ASCII are then invalid. A guessed encoding would garble it.
-    """
+    """Raise UnreadableError if text that is not valid UTF-8 seems to be UTF-8 with a few bad bytes."""
     non_ascii_count = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
     invalid_count = len(sample) - len(sample.decode("utf-8", "ignore").encode())
     if 10 * invalid_count < non_ascii_count:

@@ -122,11 +122,7 @@ def _timeouts(deadline: float) -> dict[str, Any]:
 
 
 def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes:
-    """Read the body of a response; text for which the server names a character set is returned as UTF-8.
-
-    Raises:
-        UnreadableError: the response is an error, compressed, too large, too slow, or not in its character set.
-    """
+    """Read the body of a response; text for which the server names a character set is returned as UTF-8."""
     if response.status != 200:  # noqa: PLR2004  (HTTP's own number)
         raise UnreadableError(f"the server answers with the status {response.status}")
     if _header(response, "content-encoding").lower() not in {"", "identity"}:
@@ -152,14 +148,7 @@ def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes
 
 
 def _name(response: httpcore.Response, url: str) -> str:
-    """Return a file name for a response, with the ending that decides how it is read.
-
-    This is the ending for the media type. For plain text and unknown types, it is the ending of the address if that is
-    known, because servers send "text/plain" for Markdown, code and tables as well.
-
-    Raises:
-        UnreadableError: neither the media type nor the ending of the address is known.
-    """
+    """Return a file name for a response, with the ending that decides how it is read."""
     path = PurePosixPath(unquote(urlsplit(url).path))
     kind, suffix = _kind(response).get_content_type(), path.suffix.lower()
     known_suffixes = {*PLAIN, *PARSED, *RECORD_READERS}

@@ -82,10 +82,7 @@ def split_front_matter(text: str) -> FrontMatter:
 
 
 def _explain_length(text: str, begin: int, fence: str) -> str:
-    """Return the message for front matter that is too long to be read; "" if the text seems to have none.
-
-    Its first line is `fence`, and the second one, which begins at character `begin`, is a field in front matter.
-    """
+    """Return the message for front matter that is too long to be read; "" if the text seems to have none."""
     second_line = text[begin:text.find("\n", begin)]
     is_field = (":" if fence == _YAML else "=") in second_line
     end = text.find(f"\n{fence}\n", _LONGEST) if is_field else -1

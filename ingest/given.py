@@ -42,11 +42,7 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
 
 
 def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document:
-    """Check one given text and return it as a document; `number` is its place in the list, for messages.
-
-    Raises:
-        IngestError: it has the wrong fields, a bad id, too much text or none.
-    """
+    """Check one given text and return it as a document; `number` is its place in the list, for messages."""
     where = f"`documents[{number}]`"
     if not _has_expected_fields(given):
         raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text, "metadata": {{name: value}}}} '

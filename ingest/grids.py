@@ -82,31 +82,20 @@ def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[s
 
 
 def _subject(grid: Sequence[GridRow], captions: Sequence[str], title: str) -> str:
-    """Return the name of a table: its first row if that is a header, and else its last caption.
-
-    In a table that declares headers, a cell across it that is no header is a picture with its caption, and names
-    nothing.
-    """
+    """Return the name of a table: its first row if that is a header, and else its last caption."""
     if any(cell.is_header for row in grid for cell in row):
         return grid[0][0].text if is_single(grid[0]) and grid[0][0].is_header else title
     return next(reversed(captions), title)
 
 
 def _is_form(grid: Sequence[GridRow]) -> bool:
-    """Return True if a table is a form: half of its rows, and at least two, have cells that span some of the columns.
-
-    In such a table the first row does not name the columns.
-    """
+    """Return True if a table is a form: half of its rows, and at least two, have cells that span some of the columns."""
     has_merged_cells = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
     return sum(has_merged_cells) >= max(2, len(grid) / 2)
 
 
 def _label_pairs(row: GridRow) -> list[Sequence[str] | TableLine]:
-    """Return a form's row as pairs of a label and the value beside it.
-
-    With an odd number of cells the first one is the label, and the others together are its value. A single cell is a
-    line of text.
-    """
+    """Return a form's row as pairs of a label and the value beside it."""
     texts = [cell.text for cell in dict.fromkeys(row) if cell.text]
     if len(texts) == 1:
         return [TableLine(texts[0])]
@@ -142,11 +131,7 @@ def _is_of_properties(rows: Sequence[GridRow]) -> bool:
 
 
 def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
-    """Return True if the row at `depth` belongs to the header: it names the parts of merged cells in the row above.
-
-    In the columns without merged cells, the cell above must continue into this row. It may also be empty here if the
-    first column is not merged. Otherwise this is a row of data.
-    """
+    """Return True if the row at `depth` belongs to the header: it names the parts of merged cells in the row above."""
     above, row = rows[depth - 1], rows[depth]
     is_merged = [above[at] in (*above[at + 1 : at + 2], *above[max(at - 1, 0) : at]) for at in range(len(above))]
     if not any(is_merged) or is_single(row) or not has_header(_texts(rows[depth:])):

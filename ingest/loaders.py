@@ -172,11 +172,7 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
 
 
 def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
-    """Yield the files in a folder and its subfolders, sorted by name at each level.
-
-    Entries that cannot be read are reported at once; the numbers of entries that are left out, at the end. A stack
-    instead of recursion allows any depth.
-    """
+    """Yield the files in a folder and its subfolders, sorted by name at each level."""
     target = root.resolve()
     stack = [(root, 0)]
     try:
@@ -251,10 +247,7 @@ def _why_unusable(file: _File, suffix: str) -> str:
 
 def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Limits,
              report: Report) -> Iterator[Document]:
-    """Yield the documents of a file of records; `read` yields its records and reports bad ones.
-
-    Only the first failures are reported one by one, and the number of the others at the end.
-    """
+    """Yield the documents of a file of records; `read` yields its records and reports bad ones."""
     count = failures = 0
 
     def note(reason: str) -> None:
@@ -292,10 +285,7 @@ def _record_id(file: str, record: Record) -> str:
 
 def _document(document_id: str, title: str, text: str, source: str, metadata: dict[str, str], report: Report, *,
               paged: bool = False) -> Iterator[Document]:
-    """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text.
-
-    With `paged`, form feeds separate the pages of the text.
-    """
+    """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text."""
     parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
     text, pages = join_pages(parts) if paged else (parts[0], ())
     if not text.strip():
@@ -381,11 +371,7 @@ def _kind_left_out(name: str, *, is_folder: bool) -> str:
 
 
 def _read_spec(path: Path) -> GitIgnoreSpec | None:
-    """Return the patterns of an ignore file, or None if there is no such file.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return the patterns of an ignore file, or None if there is no such file."""
     if not path.is_file():
         return None
     with path.open(encoding="utf-8-sig", errors="replace") as stream:

@@ -66,10 +66,7 @@ def _draw(file: str, page: int, words: str) -> None:
 
 
 def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, float, float]]:
-    """Return the boxes around some words on a page, one for each line: left, bottom, right, top in points.
-
-    If the words begin on the page before or end on the next one, their end or beginning is looked for.
-    """
+    """Return the boxes around some words on a page, one for each line: left, bottom, right, top in points."""
     wanted, text = _letters(words), page.get_textpage()
     if not wanted:
         return []

@@ -76,12 +76,7 @@ class ReadingProcess:
         return Content(**reply)
 
     def _wait(self, answer: "Future[bytes]") -> bytes:
-        """Wait for the process's answer, and return it.
-
-        Raises:
-            UnreadableError: there is no answer within the time limit.
-            asyncio.CancelledError: the run was cancelled.
-        """
+        """Wait for the process's answer, and return it."""
         deadline = time.monotonic() + self._limits.seconds
         while True:
             try:
@@ -132,10 +127,7 @@ def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
 
 
 def _serve(limits: Limits) -> None:
-    """Read the files whose paths come on the standard input, and write their contents to the standard output as JSON.
-
-    What parsers print goes to the standard error, which is discarded.
-    """
+    """Read the files whose paths come on the standard input, and write their contents to the standard output as JSON."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the run ends this process
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

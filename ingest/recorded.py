@@ -82,12 +82,7 @@ def _failure(where: str, reason: str) -> LoadFailure:
 
 
 def _hipporag(path: Path, _: Callable[[LoadFailure], None], limits: Limits) -> Iterator[Any]:
-    """Yield the records of a file in HippoRAG's format.
-
-    Raises:
-        UnreadableError: the file is too large or not text.
-        IngestError: it is in another format.
-    """
+    """Yield the records of a file in HippoRAG's format."""
     try:
         records = parse_json(decode(read_bytes(path, limits)), limits.json_depth)["docs"]
     except (ValueError, KeyError, TypeError) as error:
@@ -109,13 +104,7 @@ def _triples(path: Path, on_failure: Callable[[LoadFailure], None], limits: Limi
 
 
 def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits: Limits) -> RecordedPassage:
-    """Return a record as a document of one chunk with its extraction; `number` is its place in the file.
-
-    Triples without three or four parts, or with an empty part among the first three, are noted as malformed.
-
-    Raises:
-        ValidationError, KeyError, TypeError, ValueError: it is not a record of the format.
-    """
+    """Return a record as a document of one chunk with its extraction; `number` is its place in the file."""
     if not isinstance(record, dict) or not isinstance(record["text"], str):
         raise TypeError("it is not an object with a `text`")
     check_depth(record, limits.json_depth)

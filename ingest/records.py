@@ -191,11 +191,7 @@ def _by_column(header: list[str], row: list[str]) -> dict[str, str]:
 
 
 def _tables(path: Path, rows: Iterable[list[str]], limits: Limits) -> Iterator[Record]:
-    """Yield all rows of a file as one record with the lines of its tables; nothing if there are no lines.
-
-    Raises:
-        UnreadableError: the lines, in which each cell has its column's name, are too large.
-    """
+    """Yield all rows of a file as one record with the lines of its tables; nothing if there are no lines."""
     lines: list[str] = []
     room = limits.file_bytes
     cells = ([cell.strip() for cell in row] for row in rows)
@@ -338,11 +334,7 @@ def _check_depth(value: object, limits: Limits) -> None:
 
 
 def _name(value: dict[object, object], key: str) -> str | None:
-    """Return a record's id or title as text, or None if it is missing or empty; a number is allowed.
-
-    Raises:
-        BadRecordError: it is neither a string nor a whole number.
-    """
+    """Return a record's id or title as text, or None if it is missing or empty; a number is allowed."""
     name = value.get(key)
     if name is None or name == "":
         return None
@@ -386,10 +378,7 @@ def detect_dialect(begin: str) -> Dialect:
 
 
 def _fit(text: str, delimiter: str) -> tuple[int, int]:
-    """Return the number of rows in the longest run with the same number of values, above one, and this number.
-
-    The longer the run, the better the delimiter fits the text.
-    """
+    """Return the number of rows in the longest run with the same number of values, above one, and this number."""
     runs = ((sum(1 for _ in run), width) for width, run in groupby(_widths(text, delimiter)) if width > 1)
     return max(runs, default=(0, 0))
 

@@ -53,11 +53,7 @@ def mirror_folder(home: Path, address: str) -> Path:
 
 
 def _path_inside(root: str, name: str) -> str:
-    """Return a file's path relative to the store's folder.
-
-    Raises:
-        IngestError: the path has a part that could lead out of the folder.
-    """
+    """Return a file's path relative to the store's folder."""
     path = name.lstrip("/").removeprefix(root.strip("/")).lstrip("/") or PurePosixPath(name).name
     if not {"..", "."}.isdisjoint(PurePosixPath(path).parts):
         raise IngestError(f"{name}: a part of its path is `.` or `..`")
@@ -65,11 +61,7 @@ def _path_inside(root: str, name: str) -> str:
 
 
 def _copy(system: Any, name: str, about: dict[str, Any], target: Path) -> None:
-    """Copy a file of a store, unless the local copy has the same version, which is noted in a file beside it.
-
-    The version is the tag, checksum or time that the store says `about` the file. Without any of them, the file is
-    always copied.
-    """
+    """Copy a file of a store, unless the local copy has the same version, which is noted in a file beside it."""
     version = next((str(about[key]) for key in ("ETag", "etag", "sha", "mtime", "LastModified", "updated", "hex")
                     if about.get(key)), "")
     mark = target.with_name(f".{target.name}.version")

@@ -101,11 +101,7 @@ def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Ite
 
 def _table(block: TableBlock, blocks: Iterator[TableBlock], title: str, merged: Merged,
            ) -> Generator[str, None, TableBlock | None]:
-    """Yield the lines of a table; return the first block after it, or None at the end of the sheet.
-
-    It begins with `block`, and some of the `blocks` that follow may continue it. `title` is its subject if it has no
-    title of its own.
-    """
+    """Yield the lines of a table; return the first block after it, or None at the end of the sheet."""
     captions, header, head = _read_head(block, merged)
     yield from captions
     next_table: list[TableBlock] = []
@@ -136,10 +132,7 @@ def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -
 
 
 def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], numeric: frozenset[int]) -> bool:
-    """Return True if a block is a table of its own, and False if it continues the table above it.
-
-    That table begins with the block `above`, and has values in its `numeric` columns.
-    """
+    """Return True if a block is a table of its own, and False if it continues the table above it."""
     _, rows = _split_titles(block)
     if _is_single(block):  # a single text is the title of the next table, or a heading among the rows
         return block.blank_rows >= _FAR or not header
@@ -183,10 +176,7 @@ def _is_single(block: TableBlock) -> bool:
 
 
 def _split_titles(block: TableBlock) -> tuple[list[SheetRow], list[SheetRow]]:
-    """Split the head of a block into titles, which are rows with a single text above the first wider row, and the rest.
-
-    Without any wider row there are no titles.
-    """
+    """Split the head of a block into titles, which are rows with a single text above the first wider row, and the rest."""
     first_wide = next((at for at, row in enumerate(block.head) if len(set(row.cells) - {""}) > 1), 0)
     return block.head[:first_wide], block.head[first_wide:]
 
@@ -230,11 +220,7 @@ def _grid(block: TableBlock, merged: Merged) -> list[GridRow]:
 
 
 def _spread(grid: Sequence[GridRow]) -> list[GridRow]:
-    """Return the first two rows of a grid; if both are a header, a name above several names spans their columns.
-
-    A header often has "2023" above only the first of two columns, and the names of both columns in the second row.
-    The rows are returned unchanged unless both consist of names and values are below them.
-    """
+    """Return the first two rows of a grid; if both are a header, a name above several names spans their columns."""
     above, below, *rows = grid
     names_below_blanks = [at for at, cell in enumerate(above) if not cell.text and below[at].text]
     names_after_first = [at for at in names_below_blanks if at > 0]
@@ -268,10 +254,7 @@ def _side_by_side(rows: Sequence[SheetRow]) -> list[list[SheetRow]]:
 
 
 def _stand_apart(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> bool:
-    """Return True if the parts left and right of a blank column are two tables.
-
-    Each of them has to be a complete table. And they either fill different rows, or have a column name in common.
-    """
+    """Return True if the parts left and right of a blank column are two tables."""
     left_rows, right_rows = ([at for at, cells in enumerate(part) if any(cells)] for part in (left, right))
     left_names, right_names = (set(filter(None, part[rows[0]]))
                                for part, rows in ((left, left_rows), (right, right_rows)))
@@ -280,10 +263,7 @@ def _stand_apart(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) 
 
 
 def _is_whole(part: Sequence[Sequence[str]], filled: Sequence[int]) -> bool:
-    """Return True if a part is a complete table; `filled` are its rows that have any text.
-
-    It has at least two columns and two adjacent rows, and a text in the first column of each row.
-    """
+    """Return True if a part is a complete table; `filled` are its rows that have any text."""
     columns = {at for cells in part for at, cell in enumerate(cells) if cell}
     first_column = min(columns, default=0)
     has_adjacent_rows = len(filled) > 1 and filled[-1] - filled[0] == len(filled) - 1

@@ -130,11 +130,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _may_be_name(value: str, cells: Sequence[str]) -> bool:
-    """Return True if a number or a date can be the name of the column with the given cells.
-
-    A year can be a name unless all cells are years. Another value, such as "2023 (kg)", can be a name above plain
-    numbers if it is no plain number itself.
-    """
+    """Return True if a number or a date can be the name of the column with the given cells."""
     below = list(filter(None, cells))
     if _YEAR.fullmatch(value):
         return not below or not all(map(_YEAR.fullmatch, below))
@@ -149,11 +145,7 @@ def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) ->
 
 
 def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Return True if a table of two columns is a form, whose header row is a field with its value like all others.
-
-    Its first column then has distinct short names, of which the first and at least one other are typical of forms, such
-    as "Author" and "Date". The second cell of the header must not be a heading such as "Value".
-    """
+    """Return True if a table of two columns is a form, whose header row is a field with its value like all others."""
     if len(header) != _PAIR or not _PAIR <= len(sample) < _SAMPLE or max(map(len, sample)) > _PAIR:
         return False
     names = [row[0] for row in (header, *sample)]
@@ -174,10 +166,7 @@ def _pair(row: Sequence[str]) -> tuple[str, str]:
 
 
 def _lines(cells: Sequence[Cell]) -> Iterator[str]:
-    """Yield the lines of a row: statements about its first cell, which names the row.
-
-    If that cell is empty, a total or too long for a name, the row is one plain line instead.
-    """
+    """Yield the lines of a row: statements about its first cell, which names the row."""
     first = cells[0] if cells else Cell("", "")
     if first.value and label_key(first.value) not in _TOTALS and len(first.value) <= _LONGEST_NAME:
         yield from row_lines([cell for cell in cells if cell.value])
@@ -224,17 +213,7 @@ class _Columns:
         return f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value
 
     def _identifying_column(self, columns: Sequence[Sequence[str]], rows: int) -> int:
-        """Return the index of the column that identifies a row: the first one in this list that the table has.
-
-        1. A column of distinct texts whose header says "name".
-        2. The leftmost column, if it holds serial numbers and its header says of what ("Flight", not "No.").
-        3. Any column of distinct texts.
-        4. The leftmost column, if it holds distinct numbers.
-        5. If the first column of texts groups the rows ("president"), one whose texts are mostly distinct
-           ("appointee"), preferably one whose header says "name".
-        6. Any column of texts.
-        7. The leftmost column; if it holds numbers that several rows share, no column names the rows.
-        """
+        """Return the index of the column that identifies a row: the first one in this list that the table has."""
         texts = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)
                  and max(map(len, cells)) <= _LONGEST_NAME and (at == 0 or not self._is_describing(at))]
         distinct = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]

@@ -205,11 +205,7 @@ def check_prompts(folder: Path) -> None:
 
 @cache
 def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Template, Template]:
-    """Return the user's templates of a step; Banyan's if the user's folder lacks the file.
-
-    Raises:
-        PromptFileError: the file cannot be read, or its placeholders are not those of Banyan's file.
-    """
+    """Return the user's templates of a step; Banyan's if the user's folder lacks the file."""
     file = folder / language / f"{step}.txt"
     if not file.is_file():
         return _templates(step, language)

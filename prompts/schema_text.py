@@ -74,14 +74,7 @@ def _forms(schema: GraphSchema, language: Language) -> Iterator[tuple[str, int]]
 
 
 def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict[str, str]) -> str:
-    """Return a line for each kind of element of a schema.
-
-    Args:
-        schema: the schema.
-        language: the language of the labels.
-        max_types: a list of more types than this is written as `*`.
-        letters: the letter for each type, for short signatures; empty means that types are written out.
-    """
+    """Return a line for each kind of element of a schema."""
     labels = letters or {entity_type.name: entity_type.label(language) for entity_type in schema.entity_types}
 
     def write_types(names: tuple[str, ...]) -> str:

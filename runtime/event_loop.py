@@ -105,11 +105,7 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
 
 
 async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
-    """Await a function in a task of its own, which is cancelled only once.
-
-    anyio cancels a task again at each `await`, so a function could not await anything while it cleans up. An error
-    that the function raises after its cancellation is raised here.
-    """
+    """Await a function in a task of its own, which is cancelled only once."""
     task = asyncio.ensure_future(function(*arguments))
     try:
         return await asyncio.shield(task)

@@ -27,10 +27,7 @@ _THREADS_BESIDE_PROCESSORS = 4
 
 
 def _limiter() -> anyio.CapacityLimiter:
-    """Return the limiter of this event loop, which bounds the number of threads that work at once.
-
-    A call that a counted thread waits for gets a limiter of its own, so it never waits.
-    """
+    """Return the limiter of this event loop, which bounds the number of threads that work at once."""
     if _COUNTED.get():
         return anyio.CapacityLimiter(1)
     try:
@@ -116,10 +113,7 @@ def once_in_each_process(create: Callable[[], _T]) -> Callable[[], _T]:
     value = once(create)
 
     def forget() -> None:
-        """Call the function again next time.
-
-        A new `once` is needed: the lock of the old one may be held by a thread that the child does not have.
-        """
+        """Call the function again next time."""
         nonlocal value
         value = once(create)
 

@@ -126,11 +126,7 @@ def read_decisions(data: dict[str, Any], candidates: Sequence[Candidate], who: s
 
 
 def _decision(given: object, candidate: Candidate) -> Decision:
-    """Return a decision in LangChain's form as the decision on a candidate.
-
-    Raises:
-        ReviewError: it cannot be read.
-    """
+    """Return a decision in LangChain's form as the decision on a candidate."""
     kind = given.get("type") if isinstance(given, dict) else None
     if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
         raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
@@ -143,11 +139,7 @@ def _decision(given: object, candidate: Candidate) -> Decision:
 
 
 def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
-    """Return the fields of the decision that an edited action means: merge, rename or accept, perhaps with types.
-
-    Raises:
-        ReviewError: it edits another action, an unknown argument, or the candidate's kind.
-    """
+    """Return the fields of the decision that an edited action means: merge, rename or accept, perhaps with types."""
     action, known = given.get("edited_action"), _arguments(candidate)
     edited = action.get("args") if isinstance(action, dict) else None
     if not isinstance(edited, dict) or action is None or action.get("name") != ACTION or edited.keys() - known.keys():
@@ -172,10 +164,7 @@ def _arguments(candidate: Candidate) -> dict[str, Any]:
 
 
 def _names(value: object) -> list[str]:
-    """Return a list of types, which may be given as text: as JSON, or separated by commas, bars or semicolons.
-
-    Front ends with a text field for each argument send it as text.
-    """
+    """Return a list of types, which may be given as text: as JSON, or separated by commas, bars or semicolons."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -217,11 +206,7 @@ def _unpack(reply: str) -> Any:
 
 
 def _words(reply: str, candidates: Sequence[Candidate]) -> Review:
-    """Read an answer in words: one word for all candidates, or decisions separated by commas.
-
-    Raises:
-        ReviewError: it is empty or cannot be read.
-    """
+    """Read an answer in words: one word for all candidates, or decisions separated by commas."""
     plain = reply.strip(" .!。！").casefold()
     if plain in _VERDICT_ON_ALL:
         return Review.model_validate({"all": _VERDICT_ON_ALL[plain]})
@@ -245,11 +230,7 @@ def _decision_in_words(reply: str, candidates: Sequence[Candidate]) -> dict[str,
 
 
 def _candidate(reply: str, candidates: Sequence[Candidate]) -> Candidate:
-    """Return the candidate that a person means by its number, name or one of its labels.
-
-    Raises:
-        ReviewError: no candidate or several are meant.
-    """
+    """Return the candidate that a person means by its number, name or one of its labels."""
     reply = reply.strip().strip("'\"`#")
     number = int(reply[:20]) if reply.isdecimal() else 0  # cut, because `int` refuses thousands of digits
     if 1 <= number <= len(candidates):

@@ -153,11 +153,7 @@ IssuerUrl = Annotated[str, AfterValidator(_check_issuer)]
 
 
 def _read_body(given: Any) -> dict[str, Any]:
-    """Return the fields of a JSON object, given as text or as a dict.
-
-    Raises:
-        ValueError: it is no JSON object, or sets a field that only Banyan may set.
-    """
+    """Return the fields of a JSON object, given as text or as a dict."""
     if isinstance(given, str):
         try:
             given = json.loads(given) if given.strip() else {}

@@ -86,12 +86,7 @@ class _Assets(StaticFiles):
 
 
 def _add_pages(app: FastAPI, *, hosted: bool = False) -> None:
-    """Serve the page at `/`, the API description at `/docs`, and the page's files below `/assets`.
-
-    Args:
-        app: the app.
-        hosted: whether LangGraph's server mounts the app; it has its own description at `/docs`.
-    """
+    """Serve the page at `/`, the API description at `/docs`, and the page's files below `/assets`."""
 
     @app.get("/", include_in_schema=False)
     async def index() -> FileResponse:

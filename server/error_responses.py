@@ -190,10 +190,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def _first_problem(errors: Any) -> str:
-    """Return the name of a request's first invalid field and what is wrong with it.
-
-    The field's value is left out, because the client may have put anything there.
-    """
+    """Return the name of a request's first invalid field and what is wrong with it."""
     first = errors[0]
     field = ".".join(str(part) for part in first["loc"])
     return printable(f"{field}: {first['msg']}")[:1000]

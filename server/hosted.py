@@ -100,10 +100,7 @@ class LangGraphGate:
             await self._gate(scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request that the gate has admitted, but `/metrics` only if the key has the scope `metrics`.
-
-        LangGraph's server checks no scope for `/metrics`, because it checks no key there.
-        """
+        """Pass on a request that the gate has admitted, but `/metrics` only if the key has the scope `metrics`."""
         if scope["path"] == _METRICS and "metrics" not in scope["state"]["scopes"]:
             await error_response(403, ErrorDetail(type="ForbiddenError", message=(
                 "the key lacks the scope 'metrics': ask for another key")))(scope, receive, send)

@@ -349,11 +349,7 @@ TypeName = Annotated[str, Query(alias="type", max_length=200, description="only 
 
 
 def _check_date(text: str) -> str:
-    """Return the text unchanged after checking that it is empty or a date.
-
-    Raises:
-        ValueError: the text is neither empty nor a date.
-    """
+    """Return the text unchanged after checking that it is empty or a date."""
     if text:
         read_day(text)
     return text

@@ -202,10 +202,6 @@ def _prepare_connection(connection: sqlite3.Connection, _record: Any) -> None:
 
 
 def _begin_transaction(connection: Connection) -> None:
-    """Begin a transaction in SQLite, with the write lock from the start unless the connection only reads.
-
-    A plain BEGIN takes the write lock at the first write. If another transaction had written after this one had read,
-    that write would fail instead of waiting.
-    """
+    """Begin a transaction in SQLite, with the write lock from the start unless the connection only reads."""
     only_reads = connection.get_execution_options().get(_READ_ONLY, False)
     connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")

@@ -94,10 +94,7 @@ class Service:
                          message_for_log(error))
 
     async def _check_for_new_data(self) -> None:
-        """Keep open knowledge bases up to date with what builds and other servers write, until cancelled.
-
-        Less often, also remove the files of dropped knowledge bases.
-        """
+        """Keep open knowledge bases up to date with what builds and other servers write, until cancelled."""
         for check in count(1):
             await anyio.sleep(_CHECK_SECONDS)
             try:

@@ -73,10 +73,7 @@ def _allow_all(request: Any, what: Access | str) -> bool:  # noqa: ARG001  (what
 
 @contextmanager
 def _preserve_root_logging() -> Iterator[None]:
-    """Keep the SDK from configuring the root logger, within the block.
-
-    The SDK does so if the root logger has no handler. Logging is up to the process, so a handler is added meanwhile.
-    """
+    """Keep the SDK from configuring the root logger, within the block."""
     placeholder = logging.NullHandler()
     logging.getLogger().addHandler(placeholder)
     try:

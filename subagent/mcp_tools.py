@@ -88,10 +88,7 @@ class Tools:
 
     @contextmanager
     def _check_access(self, ctx: Ctx, access: Access) -> Iterator[None]:
-        """Check that the request has the permission; within the block, turn Banyan's errors into tool errors.
-
-        A calling agent reads the message of a tool error, so it can fix the call.
-        """
+        """Check that the request has the permission; within the block, turn Banyan's errors into tool errors."""
         if not self._permits(ctx.request_context.request, access):
             raise ToolError(f"your key may not do this: it lacks the scope {access!r}")
         try:
@@ -100,23 +97,12 @@ class Tools:
             raise ToolError(str(error)) from error
 
     def _resolve_name(self, ctx: Ctx, knowledge_base: str) -> str:
-        """Return the name of the knowledge base for a call: the named one, the default, or the only one.
-
-        Raises:
-            UnknownKnowledgeBaseError: the request may not see it, or it does not exist; both read the same.
-            KnowledgeBaseNameError: none is named, and there is not exactly one.
-        """
+        """Return the name of the knowledge base for a call: the named one, the default, or the only one."""
         return choose_name(knowledge_base or self._default, self._resources.settings,
                            lambda name: self._sees(ctx.request_context.request, name))
 
     def _new_name(self, ctx: Ctx, knowledge_base: str) -> str:
-        """Return the name of the knowledge base to add a document to, which may not exist yet.
-
-        Without a name or a default, it is the only knowledge base, as in `_resolve_name`.
-
-        Raises:
-            UnknownKnowledgeBaseError: the request may not see it.
-        """
+        """Return the name of the knowledge base to add a document to, which may not exist yet."""
         name = knowledge_base or self._default
         if not name:
             return self._resolve_name(ctx, "")

@@ -139,10 +139,7 @@ class Remote:
 
 
 def _changed_values(context: AskContext) -> dict[str, Any]:
-    """Return the values that differ from the defaults, as JSON data.
-
-    The others are not sent, because an older server may not know them.
-    """
+    """Return the values that differ from the defaults, as JSON data."""
     default = AskContext()
     values = {field.name: getattr(context, field.name) for field in fields(context)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()

@@ -275,10 +275,7 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
 
 
 def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
-    """Return the messages of people and models that have a text, up to the last one of a person.
-
-    What comes after that is left out, such as a supervisor's calls and hand-overs; so are tools' replies.
-    """
+    """Return the messages of people and models that have a text, up to the last one of a person."""
     conversation: list[AnyMessage] = [
         message for message in messages if isinstance(message, HumanMessage | AIMessage) and message.text.strip()]
     while conversation and not isinstance(conversation[-1], HumanMessage):
@@ -303,19 +300,7 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
 
 
 def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[Chunk, float]]:
-    """Return the best chunks for a query with their scores, best first.
-
-    Args:
-        resources: models and open knowledge bases.
-        kb: the knowledge base.
-        query: a question, or keywords.
-        k: the maximum number of passages.
-        context: says which documents to search, what the ranking uses, and whether to decompose the query; the other
-            values have no effect.
-
-    Raises:
-        BanyanError: the knowledge base does not exist, or the query is empty or too long.
-    """
+    """Return the best chunks for a query with their scores, best first."""
     check_context(context)
     _, question = read_conversation({"question": query})
     with resources.snapshot(kb, context.scope) as snapshot:

@@ -114,11 +114,7 @@ def spoken_words(text: str) -> tuple[str, ...]:
 
 
 def _chinese_words(run: str) -> list[str]:
-    """Return concepts and character bigrams of a run of Chinese characters, in order.
-
-    Synonyms that the lexicon lists become their concept. The text between them is cut at function words, and each
-    piece gives its bigrams.
-    """
+    """Return concepts and character bigrams of a run of Chinese characters, in order."""
     words: list[str] = []
     piece_start = 0
     for match in [*_CHINESE_CONCEPT.finditer(run), None]:

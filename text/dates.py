@@ -120,10 +120,7 @@ def parse_date(text: str) -> str:
 
 
 def _year_interval(text: str) -> str:
-    """Return an interval of years such as "1914-1918" or "1914-18" in normal form; "" if the text is none.
-
-    The last year must be later than the first. "2001-05" could also be the month May 2001, and is read as that.
-    """
+    """Return an interval of years such as "1914-1918" or "1914-18" in normal form; "" if the text is none."""
     interval = _INTERVAL.fullmatch(text)
     if interval is None:
         return ""
@@ -171,11 +168,7 @@ def date_terms(words: Sequence[str]) -> Iterator[str]:
 
 
 def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """Yield the terms of the date whose year is `year`, from at most two words before it and two after it.
-
-    The forms are tried in this order: "18 february 2020", "february 18 2020", "2020 2 18", and figures before the year
-    if only one of them can be the month ("2 18 2020", "18 2 2020").
-    """
+    """Yield the terms of the date whose year is `year`, from at most two words before it and two after it."""
     first, second = ["", "", *before][-2:]
     if second in _MONTHS:
         yield from _terms_of(year, second, first)
@@ -190,10 +183,7 @@ def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Ite
 
 
 def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
-    """Yield a date's terms for its day and its month; nothing if the year or month is out of range.
-
-    Without a day, a month in figures is believed only if it has two ("2020 02"): "2020 2" is rarely a month.
-    """
+    """Yield a date's terms for its day and its month; nothing if the year or month is out of range."""
     month_number, day_number = _MONTHS.get(month, 0) or _number(month), _number(day)
     if _FIRST_YEAR <= int(year) <= _LAST_YEAR and 1 <= month_number <= _MONTHS_A_YEAR:
         has_day = 1 <= day_number <= _DAYS_A_MONTH

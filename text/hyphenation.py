@@ -64,10 +64,7 @@ def _last_letters(match: "re.Match[str]") -> str:
 
 
 def _has_hyphen(left: str, right: str, known: Counter[str]) -> bool:
-    """Return True if the two parts of a broken word are joined with a hyphen.
-
-    `known` tells how often each word is in the text, in lower case.
-    """
+    """Return True if the two parts of a broken word are joined with a hyphen."""
     first, second = left.casefold(), right.casefold()
     whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
     if whole_count or hyphenated_count:  # the text has the whole word elsewhere

@@ -110,11 +110,7 @@ def is_english(text: str) -> bool | None:
 
 
 def _is_of_another_language(words: Sequence[str]) -> bool:
-    """Return True if a text has at least `_FEWEST_FOREIGN` different function words that are not English.
-
-    A long text must also have more different function words of one other language than of English. How often they
-    occur does not count: a table repeats its header, such as "share non-white per 100k", in each row.
-    """
+    """Return True if a text has at least `_FEWEST_FOREIGN` different function words that are not English."""
     english, foreign = _function_words()
     different_words = frozenset(words)
     if len(foreign & different_words) < _FEWEST_FOREIGN:

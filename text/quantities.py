@@ -91,10 +91,7 @@ _LAST_YEAR = 2200
 
 
 def _number_pattern(before: str, unit: str, han_unit: str) -> str:
-    """Return a regular expression for a number with its currency, scale and unit (`han_unit` in Chinese text).
-
-    `before` has the characters, as of a character class, that may not come before the number.
-    """
+    """Return a regular expression for a number with its currency, scale and unit (`han_unit` in Chinese text)."""
     return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])(?<!\d{{3}}-)"
             rf"(?:{_EUROPEAN}|(?!0\d)(?:{_GROUPED}|\d++)(?:\.\d+)?+(?!-\d{{3}}))"
             rf"(?:\s?[多余]?[百千万亿兆]+(?:多|余)?(?:{han_unit})?"
@@ -183,10 +180,7 @@ def measure(normal: str) -> tuple[str, float] | None:
 
 
 def _unit(rest: str, currency: str | None) -> str | None:
-    """Return the canonical unit in the text after a number, "" for a bare number, or None if that text is not a unit.
-
-    Words that are no known unit are their own unit, such as "employees". A currency sign may stand before the number.
-    """
+    """Return the canonical unit in the text after a number, "" for a bare number, or None if that text is not a unit."""
     written = rest.strip(" -")
     unit = _UNITS.get(written, written)
     has_figures = any(character.isdigit() for character in unit) and unit not in _SPELLINGS

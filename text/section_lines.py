@@ -104,10 +104,7 @@ def headings(text: str) -> Iterator[Heading]:
 
 
 def _fence_after(fence: str, mark: re.Match[str]) -> str:
-    """Return the marks ("```") of the code block that is open after a heading or a line with such marks; "" if none is.
-
-    `fence` are those of the block that was open before the line; "" if none was.
-    """
+    """Return the marks ("```") of the code block that is open after a heading or a line with such marks; "" if none is."""
     if not fence:
         return mark["fence"] or ""
     return "" if mark["fence"] and mark["fence"].startswith(fence) else fence
@@ -210,10 +207,7 @@ def opening_of(text: str, start: int) -> str:
 
 
 def _last_sentence(line: str, *, is_apart: bool) -> str:
-    """Return the last sentence of the line above a list if it can open the list, else "".
-
-    A heading or a table's row opens no list, nor does a line apart from it, by a blank line, unless it ends in a colon.
-    """
+    """Return the last sentence of the line above a list if it can open the list, else ""."""
     if line.startswith(("#", "|")) or (is_apart and not line.endswith((":", "："))):
         return ""
     *_, (start, end) = split_sentences(line)

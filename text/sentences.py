@@ -103,10 +103,7 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
 
 
 def _after_straight_quote(text: str, start: int, end: int) -> int:
-    """Return the end of a sentence, moved over a straight quote that closes the sentence rather than opens the next.
-
-    It closes the sentence if an odd number of such quotes came before it in the sentence.
-    """
+    """Return the end of a sentence, moved over a straight quote that closes the sentence rather than opens the next."""
     quote = text[end : end + 1]
     is_closing = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1
     return end + 1 if is_closing else end
@@ -133,11 +130,7 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
 
 
 def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence: bool) -> bool:
-    """Return True if the full stop after a word ends the sentence, rather than marks an abbreviation or a number.
-
-    `last` is the word before the full stop, which begins at character `at`; `following`, which has a capital, is "" at
-    the end of the text. `starts_sentence` says whether it nearly always begins a sentence, such as "The".
-    """
+    """Return True if the full stop after a word ends the sentence, rather than marks an abbreviation or a number."""
     key = last.casefold()
     if key in _BOUND:
         return False
@@ -165,11 +158,7 @@ def _begins_line(text: str, at: int) -> bool:
 
 
 def _line_ends(text: str, at: int, end: int) -> bool:
-    """Return True if the line breaks and blanks from `at` to `end` end a sentence, rather than wrap it.
-
-    A sentence ends at a blank line, before an item of a list, and after a heading or a table's row. Otherwise it goes
-    on if the next line begins in lower case, or if the line is about as long as wrapped text is.
-    """
+    """Return True if the line breaks and blanks from `at` to `end` end a sentence, rather than wrap it."""
     if text.count("\n", at, end) > 1 or end == len(text):
         return True
     line_start = text.rfind("\n", 0, at) + 1

@@ -116,12 +116,7 @@ def _read_when(words: str) -> FactTime | None:
 
 
 def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
-    """Return the kind of time that words with dates state, and its first and last date.
-
-    Returns:
-        (kind, start, end); the dates are "" if the words have none. None if the words have a date without its year,
-        more than two dates, or two that are not the ends of a range.
-    """
+    """Return the kind of time that words with dates state, and its first and last date."""
     whole = _bounds(parse_date(_DURING.sub("", words)))
     if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
         return "during", *whole[:2]
@@ -155,10 +150,7 @@ def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[Tim
 
 
 def _date_spans(words: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each date in some words, in order.
-
-    `find_dates` does not find quarters ("Q1 2020") and ISO months ("2020-03") as such, so these are found here first.
-    """
+    """Yield (start, end) of each date in some words, in order."""
     quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
     others = [(start, end) for start, end in find_dates(words)
               if not any(start < own_end and own_start < end for own_start, own_end in quarters_and_months)]
@@ -166,12 +158,7 @@ def _date_spans(words: str) -> Iterator[tuple[int, int]]:
 
 
 def _bounds(normal: str) -> tuple[str, str, bool] | None:
-    """Return the bounds of a date in the normal form of `dates.parse_date`.
-
-    Returns:
-        The first and last date as ISO 8601, and whether the date is an interval. A decade, century or quarter has
-        bounds but is no interval. None if the date has no year.
-    """
+    """Return the bounds of a date in the normal form of `dates.parse_date`."""
     normal = normal.rstrip("~")  # the mark of an approximate date
     if not normal or normal.startswith("XXXX"):
         return None
@@ -204,10 +191,7 @@ def _first_day(date: str) -> _Day:
 
 
 def _last_day(date: str) -> _Day:
-    """Return the last day of a year or month, or the day itself.
-
-    Days are only compared, so every month is given 31.
-    """
+    """Return the last day of a year or month, or the day itself."""
     given = _parts(date)
     year, month, day = [*given, 12, 31][:3] if len(given) == 1 else [*given, 31][:3]
     return year, month, day
@@ -308,11 +292,7 @@ class Validity(NamedTuple):
         return not is_dated or any(start <= last_day and first_day <= end for start, end in self._periods())
 
     def _periods(self) -> Iterator[tuple[_Day, _Day]]:
-        """Yield the first and last days of the periods in which the fact holds.
-
-        A period that only has a start lasts until the next end that a source states, or until a later value begins.
-        A period that only has an end begins at `_EARLIEST`, unless a stated start is before its end.
-        """
+        """Yield the first and last days of the periods in which the fact holds."""
         ends = [_last_day(time.end) for time in self.times if time.kind in ("until", "during", "former") and time.end]
         starts = [_first_day(start) for start in self.open_starts()]
         for start in starts:

@@ -92,10 +92,7 @@ def _title(index: RetrievalIndex, entity: str) -> str:
 
 
 def _lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage]]:
-    """Return the lines of a card as (relation or attribute, item).
-
-    Facts whose head is the entity come first, then those whose tail it is, then the values of attributes.
-    """
+    """Return the lines of a card as (relation or attribute, item)."""
     as_head, as_tail, as_value = range(3)  # what the entity is of a row, or that it has a value: the order of the lines
 
     def line_of(row: FactRow) -> tuple[int, str]:

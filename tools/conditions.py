@@ -80,11 +80,7 @@ def fitting_labels(column: FieldColumn, condition: Condition,
 
 
 def _match_names(column: FieldColumn, value: str, other_names: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
-    """Return which labels match a value, shape (labels,); `other_names` are those of the entities that the labels name.
-
-    Labels that equal the value match. If none does, those match in which the value begins a word ("compile" in "a
-    compiler"); if there are none either, those that contain it anywhere. A value such as "2010..2020" is a range.
-    """
+    """Return which labels match a value, shape (labels,); `other_names` are those of the entities that the labels name."""
     value_range = _SPAN.fullmatch(value)
     if value_range is not None:
         return (_match_compared(column, Condition("", ">=", (value_range[1],)))
@@ -104,13 +100,7 @@ def _match_names(column: FieldColumn, value: str, other_names: Sequence[Sequence
 
 
 def _match_compared(column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
-    """Return which labels fit a comparison, shape (labels,).
-
-    Dates are compared with a date, and numbers with a number of the same dimension. Other labels do not fit.
-
-    Raises:
-        ConditionError: the condition has no value, or one that is neither a date with a year nor a number.
-    """
+    """Return which labels fit a comparison, shape (labels,)."""
     if not condition.values:
         raise ConditionError(f"{column.name.replace('_', ' ') or 'a name'} {condition.sign} needs a value")
     value, compare = condition.values[0], _COMPARED[condition.sign]

@@ -110,11 +110,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
 
 def _read_named_documents(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage],
                           tokens: int, switches: Switches) -> Iterator[Block]:
-    """Yield the best passages of documents that a question names, if fewer than `_ENOUGH` of theirs are shown.
-
-    `named` are the words that name each entity of the question, because a document may be called like one. The
-    documents of each name have a budget of `tokens`.
-    """
+    """Yield the best passages of documents that a question names, if fewer than `_ENOUGH` of theirs are shown."""
     for name in dict.fromkeys((*names_in(question[:LONGEST]), *named.values())):
         documents = retriever.index.documents_called(name)
         if sum(item.document in documents for item in shown) >= _ENOUGH:
@@ -135,11 +131,7 @@ def _read_asked_table(retriever: Retriever, schema: GraphSchema, asked: TripleLo
 
 def _read_reports(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
                   ) -> list[Block]:
-    """Return what answers a question about many documents; empty for other questions.
-
-    That is the survey that the question asks for, reports on the documents as a whole, or the openings of the
-    documents of a folder.
-    """
+    """Return what answers a question about many documents; empty for other questions."""
     survey = asked_survey(retriever.index, schema, question)
     if survey is not None:
         return [block.model_copy(update={"title": f"{lookup_text(survey)}: {block.title}"})
@@ -155,10 +147,7 @@ def _read_reports(retriever: Retriever, schema: GraphSchema, question: str, name
 
 def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
                 ) -> Iterator[Block]:
-    """Yield short cards of the entities that a question names, of at most `_MOST_CARDS` that fewest chunks mention.
-
-    On each card, the relations that the question names come first, then those nearest to it by embedding.
-    """
+    """Yield short cards of the entities that a question names, of at most `_MOST_CARDS` that fewest chunks mention."""
     index = retriever.index
     rarest = sorted(named, key=lambda entity: (len(index.entity_support(entity)), entity))[:_MOST_CARDS]
     if not rarest:
@@ -181,11 +170,7 @@ def _read_paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) ->
 
 
 def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
-    """Yield tables of the rows with a value that a question names and that several entities have.
-
-    A table that does not fit as a whole is left out, because a model could take a part of it for all. The model can
-    still look it up.
-    """
+    """Yield tables of the rows with a value that a question names and that several entities have."""
     row_counts = {term.name: term.rows for term in retriever.labelled_terms(schema).terms}
     lookups = [TripleLookup(relation=attribute, tail=value)
                for attribute, value in _find_shared_values(retriever.index, question)
@@ -196,10 +181,7 @@ def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, token
 
 
 def _find_shared_values(index: RetrievalIndex, question: str) -> list[tuple[str, str]]:
-    """Return the values that a question names and that several entities have, as (attribute, value).
-
-    They are in the order in which the question names them, then by attribute.
-    """
+    """Return the values that a question names and that several entities have, as (attribute, value)."""
     # (position of the value in the question, attribute) -> {entity: value as the entity has it}
     owners: dict[tuple[int, str], dict[str, str]] = {}
     positions: dict[str, int] = {}

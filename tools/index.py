@@ -184,11 +184,7 @@ class RetrievalIndex:
         return join_columns(columns) if columns else FieldColumn(name, empty, empty, [], empty, empty)
 
     def _relation_column(self, name: str, start: int, end: int) -> FieldColumn:
-        """Return the triples of a relation as a column.
-
-        `start` and `end` are the columns of `triples` with heads and labels: 0 and 2, or 2 and 0 to read them
-        backwards.
-        """
+        """Return the triples of a relation as a column."""
         rows = self.of_relations([name])
         rows = rows[np.argsort(self.triples[rows, start], kind="stable")]
         ends, labels = np.unique(self.triples[rows, end], return_inverse=True)

@@ -90,10 +90,7 @@ def _tool(lease: Lease, tool: Tool) -> BaseTool:
 
 @cache
 def _arguments(tool: Tool) -> type[BaseModel]:
-    """Return the schema of a tool's arguments.
-
-    An agent sees only the arguments of the lookup; the injected ones, such as the budget, are the caller's.
-    """
+    """Return the schema of a tool's arguments."""
     injected: dict[str, Any] = {
         "tool": (Annotated[Literal[tool], InjectedToolArg], tool),
         "tokens": (Annotated[int, InjectedToolArg], Field(_TOKENS, ge=1)),

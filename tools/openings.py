@@ -110,10 +110,7 @@ def _document_item(summary: DocumentSummary, words: str) -> Passage:
 
 
 def _folder_item(path: str, group: Sequence[_Opening]) -> Passage:
-    """Return the titles of a folder's documents as an item, with the opening that is most like the others.
-
-    An opening is like the others if its words are in many of them, on average.
-    """
+    """Return the titles of a folder's documents as an item, with the opening that is most like the others."""
     word_sets = [set(content_words(words)) for _, words in group]
     counts = Counter(word for opening_words in word_sets for word in opening_words)
     likeness = [sum(counts[word] - 1 for word in opening_words) / (len(opening_words) + _LONG)
@@ -131,11 +128,7 @@ def _folder_item(path: str, group: Sequence[_Opening]) -> Passage:
 
 
 def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
-    """Yield the opening of each document: the sentence with most words of the title, the first one of several.
-
-    A sentence that several documents have, such as a company's usual first words, is used only if a document has no
-    other. A document without a sentence opens with its first line; one without text has no opening.
-    """
+    """Yield the opening of each document: the sentence with most words of the title, the first one of several."""
     all_sentences = [_first_sentences(document) for document in documents]
     document_counts = Counter(
         words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})
@@ -154,11 +147,7 @@ def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
 
 
 def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
-    """Return the first sentences of a document as (start, words), without headings, rows and fields.
-
-    Incomplete sentences are returned only if all of the first ones are, and items of lists only if the document begins
-    with one.
-    """
+    """Return the first sentences of a document as (start, words), without headings, rows and fields."""
     text = document.text
     spans = [(start, end) for start, end in split_sentences(text)
              if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]

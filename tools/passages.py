@@ -65,10 +65,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
 
 def _unranked_passages(index: RetrievalIndex, documents: Collection[str], ranked: Collection[str],
                        ) -> Iterator[tuple[str, float]]:
-    """Yield the chunks of documents that a ranking does not have, as (id, 0.0), in the documents' order.
-
-    A query such as "read the rest" shares nothing with the passages that it asks for, so these are not ranked.
-    """
+    """Yield the chunks of documents that a ranking does not have, as (id, 0.0), in the documents' order."""
     rows = np.flatnonzero(index.chunks_of(documents)).tolist()
     yield from ((key, 0.0) for key in (index.chunks[row].id for row in rows) if key not in ranked)
 

@@ -57,14 +57,7 @@ def _describe_unknown(name: str, found: FoundEntities) -> str:
 
 def _find_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
                 ) -> tuple[list[tuple[str, _Path]], bool]:
-    """Search for chains breadth first; no chain visits an entity twice.
-
-    If `ends` is None, chains of up to `_OPEN_HOPS` facts may end anywhere; else only the shortest that end at one of
-    them are returned. Only the relations `along` are followed, in both directions; if there are none, all are.
-
-    Returns:
-        The chains as (start, path), and whether a bound ended the search.
-    """
+    """Search for chains breadth first; no chain visits an entity twice."""
     # Unfinished chains: (start, last entity, all entities, path).
     unfinished: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
     paths, step_count, is_cut = list[tuple[str, _Path]](), 0, False
@@ -92,11 +85,7 @@ def _find_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[s
 
 def _one_way_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[str], along: Collection[str],
                    ) -> tuple[list[tuple[str, _Path]], bool]:
-    """Return the shortest chains whose facts all have the same direction, and whether a bound ended the search.
-
-    Chains that follow every fact from head to tail are tried first, then those that follow every fact backwards. The
-    arguments are those of `_find_paths`.
-    """
+    """Return the shortest chains whose facts all have the same direction, and whether a bound ended the search."""
     is_cut = False
     for from_end in (0, 2):  # the place of the fact's end that is followed, in (head, relation, tail)
         reached = set(starts)

@@ -66,10 +66,7 @@ def _block(title: str, items: Iterable[Passage | None], tokens: int) -> Block:
 
 
 def _finest_level_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[Passage]:
-    """Return all reports of the finest level of the tree that fits a budget, the largest communities first.
-
-    If no level fits, the reports of the coarsest one are returned; they exceed the budget.
-    """
+    """Return all reports of the finest level of the tree that fits a budget, the largest communities first."""
     levels: dict[int, list[TreeCommunity]] = {}
     for community in index.store.communities.all(level=None):
         if community.summary:
@@ -84,10 +81,7 @@ def _finest_level_that_fits(index: RetrievalIndex, query: Query, tokens: int) ->
 
 
 def _report_item(index: RetrievalIndex, query: Query, community: TreeCommunity) -> Passage | None:
-    """Return a community's report as an item that cites the community's facts nearest to a query.
-
-    None if the community has no report, or none of its facts can be cited.
-    """
+    """Return a community's report as an item that cites the community's facts nearest to a query."""
     if not community.summary:
         return None
     members = [row for row in map(index.entity_at, community.members) if row is not None]

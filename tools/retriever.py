@@ -102,10 +102,7 @@ class Retriever:
             return reranked(reranker, questions, texts, ranking)[:limit]
 
     def _weigh(self, question: str, switches: Switches, decompose: bool) -> tuple[list[str], Scores]:
-        """Return the texts of the sub-queries that wait for no answer, and the chunks' weights for the question.
-
-        They are cached, because the same question is asked of all documents and then of those that it names.
-        """
+        """Return the texts of the sub-queries that wait for no answer, and the chunks' weights for the question."""
         key = question, switches, decompose
         with self._lock:
             weighed = self._weighed.get(key)
@@ -165,10 +162,7 @@ class Retriever:
 
     def _cached(self, cache: LRUCache[str, _T], texts: Sequence[str],
                 make: Callable[[Sequence[str]], Iterable[_T]]) -> list[_T]:
-        """Return what `make` makes of each text, from the cache if it is there.
-
-        Other threads wait meanwhile, so no text is embedded twice.
-        """
+        """Return what `make` makes of each text, from the cache if it is there."""
         with self._lock:
             found = {text: cache[text] for text in texts if text in cache}
             if new := [text for text in dict.fromkeys(texts) if text not in found]:

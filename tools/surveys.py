@@ -132,10 +132,7 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
 
 
 def _find_document_entities(index: RetrievalIndex) -> set[int]:
-    """Return the rows of the entities that stand for documents.
-
-    The first line of a document with metadata is a row about the document itself, whose first cell names the entity.
-    """
+    """Return the rows of the entities that stand for documents."""
     metadata_rows = (row for _, text in index.store.documents.whole_texts()
                      for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
     entities = (entity for row in metadata_rows for entity in find_entities(index, row.cells[0].value).entities)
@@ -143,10 +140,7 @@ def _find_document_entities(index: RetrievalIndex) -> set[int]:
 
 
 def _note_rest(shown: list[Passage], omitted_count: int, kind: str) -> tuple[Passage, ...]:
-    """Return lines; if others were left out, the last line says how many.
-
-    A block's note would not do: without a model, only the lines are shown.
-    """
+    """Return lines; if others were left out, the last line says how many."""
     if not omitted_count:
         return tuple(shown)
     last = shown[-1]
@@ -179,14 +173,7 @@ def _limit_groups(computed: Computed, heads: Rows) -> list[RowGroup]:
 
 
 def _find_modular_groups(index: RetrievalIndex, computed: Computed, alpha: float) -> list[RowGroup]:
-    """Return groups of the entities that have a field, by attribute-aware modularity (eq. 3), the largest first.
-
-    All entities of the graph take part in the partition, because an entity without the field, such as an author, may
-    connect those that have it. A group's key lists its most frequent values of the field.
-
-    Raises:
-        FieldError: the graph is too large.
-    """
+    """Return groups of the entities that have a field, by attribute-aware modularity (eq. 3), the largest first."""
     heads = computed.column.heads
     no_rows = computed.rows[:0]  # there may be no groups
     rows = np.concatenate([no_rows, *(group.rows for group in computed.groups)])
@@ -221,10 +208,7 @@ def _find_dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
 
 
 def _find_categories(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldColumn]:
-    """Return categorical fields of some entities, except the field `by`, the one with the fewest values first.
-
-    A field is categorical if most of the entities have it and it has few different values, which are no dates.
-    """
+    """Return categorical fields of some entities, except the field `by`, the one with the fewest values first."""
     columns = [index.column(term.name) for term in terms_of(index) if term.name != by and term.rows >= len(heads) / 2]
     categories = []
     for column in columns:
@@ -239,10 +223,7 @@ def _find_categories(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldC
 
 def _build_group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGroup, field: str,
                       reports: Mapping[str, CommunitySummary]) -> Passage:
-    """Return the line of a group, as `survey_by` describes it.
-
-    `field` are words before the group's key, such as the field's name, or ""; `reports` are by the ids of communities.
-    """
+    """Return the line of a group, as `survey_by` describes it."""
     column = grouping.computed.column
     entities = np.unique(column.heads[group.rows])
     categories = [_describe_values(category, entities) for category in grouping.categories]
@@ -301,11 +282,7 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
 
 
 def _read_steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Iterator[str]:
-    """Return the relations of a path, "<" before those followed backwards; a final "*" repeats the last one forever.
-
-    Raises:
-        FieldError: there is no such relation.
-    """
+    """Return the relations of a path, "<" before those followed backwards; a final "*" repeats the last one forever."""
     *begin, end = map(str.strip, along.split("->"))
     is_repeated = bool(begin) and end == "*"
     steps = [_read_step(index, schema, part) for part in (begin if is_repeated else [*begin, end])]
@@ -323,10 +300,7 @@ def _read_step(index: RetrievalIndex, schema: GraphSchema, part: str) -> str:
 
 
 def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: set[int]) -> tuple[list[int], set[int]]:
-    """Return the triples of a relation that lead from the entities `frontier` to new ones, and these new entities.
-
-    "<" before the relation follows it backwards. `reached` are all entities that the path reached before.
-    """
+    """Return the triples of a relation that lead from the entities `frontier` to new ones, and these new entities."""
     column = index.column(relation)
     rows = np.flatnonzero(np.isin(column.heads, sorted(frontier)))
     ends = column.tails()[rows]
@@ -335,10 +309,7 @@ def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: s
 
 
 def _list_step_items(index: RetrievalIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:
-    """Yield the lines of step `number` of a path: for each entity where it begins, what the triples lead to.
-
-    "<" before the relation means that the step follows it backwards.
-    """
+    """Yield the lines of step `number` of a path: for each entity where it begins, what the triples lead to."""
     name, is_backward = relation.removeprefix("<").replace("_", " "), relation.startswith("<")
     start_of, end_of = (tail_of, head_of) if is_backward else (head_of, tail_of)
     by_start: dict[str, list[FactRow]] = {}
@@ -351,10 +322,7 @@ def _list_step_items(index: RetrievalIndex, number: int, relation: str, triples:
 
 
 def _find_boundary(index: RetrievalIndex, reached: set[int]) -> set[int]:
-    """Return entities outside of a set that belong to it by their neighbours (eq. 4).
-
-    At least two of the entity's neighbours, and at least the share `TAU` of them, have to be in the set.
-    """
+    """Return entities outside of a set that belong to it by their neighbours (eq. 4)."""
     # For each entity outside of the set, how many of its neighbours are in the set.
     inside_counts = Counter(
         neighbour for row in reached for neighbour in _find_neighbours(index, row) if neighbour not in reached)

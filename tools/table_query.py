@@ -131,11 +131,7 @@ class _Table:
     # Conditions.
 
     def _fitting(self, column: FieldColumn, condition: Condition) -> NDArray[np.bool_]:
-        """Return which labels of a column fit a condition, apart from its negation; see `fitting_labels`.
-
-        Raises:
-            ConditionError: the query's conditions together take more than `MOST_COMPARED` comparisons.
-        """
+        """Return which labels of a column fit a condition, apart from its negation; see `fitting_labels`."""
         self._compared += len(column.texts) * max(1, len(condition.values))
         if self._compared > MOST_COMPARED:
             raise ConditionError(f"these conditions compare {self._compared:,} names and values or more, at most "
@@ -150,11 +146,7 @@ class _Table:
         return _apply_sign(self._fitting(column, condition)[positions], condition)
 
     def _fits_where(self, condition: Condition) -> NDArray[np.bool_]:
-        """Return which rows fit a condition on a field, name or type of their head, or with "tail." of their tail.
-
-        Raises:
-            FieldError: there is no such field.
-        """
+        """Return which rows fit a condition on a field, name or type of their head, or with "tail." of their tail."""
         side, _, field = condition.field.rpartition(".")
         if side not in {"", "head", "tail"}:
             raise FieldError(f"{condition.field!r} is no field: write FIELD of the subject, or tail.FIELD")
@@ -171,11 +163,7 @@ class _Table:
         return _apply_sign(has_fitting_value, condition)
 
     def _fits_types(self, entities: Rows, condition: Condition) -> NDArray[np.bool_]:
-        """Return which of some entities, shape (n,), have one of a condition's types, shape (n,).
-
-        Raises:
-            FieldError: there is no such type, or the condition compares types.
-        """
+        """Return which of some entities, shape (n,), have one of a condition's types, shape (n,)."""
         types, wanted = self._index.browsing.types, list[str]()
         for value in condition.values:
             wanted.append(find_type(self._index, self._schema, value))
@@ -223,10 +211,7 @@ class _Table:
         return browsing.types[number], int(counts[number]), int(np.count_nonzero(browsing.type_of == number))
 
     def _read_numbers(self, rows: Rows, left_out: Counter[str]) -> tuple[Rows, NDArray[np.float64], str]:
-        """Return the rows whose labels are numbers of the most frequent dimension, these numbers, and their unit.
-
-        The numbers are in the most frequent unit of that dimension. The other rows are counted in `left_out`.
-        """
+        """Return the rows whose labels are numbers of the most frequent dimension, these numbers, and their unit."""
         amounts = [self.column.amounts[label] for label in self.column.labels[rows].tolist()]
         dimensions = Counter(amount.dimension for amount in amounts if amount is not None)
         dimension = min(dimensions, key=lambda name: (-dimensions[name], name)) if dimensions else ""
@@ -251,12 +236,7 @@ class _Table:
 
     def _find_extreme(self, do: Calculation, rows: Rows, left_out: Counter[str],
                       most: int = 1) -> tuple[Rows, float | None, str]:
-        """Return the rows with the smallest, largest, first or last values, the most extreme first, the value and unit.
-
-        All rows with one of the `most` extreme values are returned. "first" and "last" are of dates if the field has
-        dates. The value is None for dates, and if `most` is not 1. Rows without a date or number are counted in
-        `left_out`.
-        """
+        """Return the rows with the smallest, largest, first or last values, the most extreme first, the value and unit."""
         dates = [self.column.dates[label] for label in self.column.labels[rows].tolist()]
         if do in {"first", "last"} and self.column.holds_dates:
             extreme_dates = sorted({date for date in dates if date}, reverse=do == "last")[:most]
@@ -276,11 +256,7 @@ class _Table:
     # Groups.
 
     def _group_rows(self, lookup: TripleLookup, rows: Rows, left_out: Counter[str]) -> list[RowGroup]:
-        """Return the groups of some rows, each with what the query computes over it.
-
-        The largest value comes first, or for "smallest" and "first" the smallest. A group without a number or date to
-        compute with is left out.
-        """
+        """Return the groups of some rows, each with what the query computes over it."""
         keys, keyed_rows = self._read_keys(lookup.by, rows, left_out)
         groups = []
         rows_by_key: dict[str, list[int]] = {}
@@ -307,11 +283,7 @@ class _Table:
         return sorted(groups, key=lambda group: (group.value if is_ascending else -group.value, group.key))
 
     def _read_keys(self, by: str, rows: Rows, left_out: Counter[str]) -> tuple[Sequence[str], Rows]:
-        """Return the key of each row, and the row; a row with several keys is repeated.
-
-        `by` is "head", "tail", a field, or one of these with a period ("year", "born.year"). Rows without a key are
-        counted in `left_out`.
-        """
+        """Return the key of each row, and the row; a row with several keys is repeated."""
         field, _, period = by.rpartition(".")
         if period not in _PERIODS:
             field, period = by, ""
@@ -330,14 +302,7 @@ class _Table:
         return [f"{keys[position][:length]}{suffix}" for position in dated], keyed_rows[dated]
 
     def _read_field_keys(self, name: str, rows: Rows, left_out: Counter[str], *, dates: bool) -> tuple[list[str], Rows]:
-        """Return the values that each row's head (or tail, for "tail.FIELD") has of a field, and the row of each value.
-
-        With `dates`, values are returned as dates, "" for those that are none. Rows without a value are counted in
-        `left_out`.
-
-        Raises:
-            FieldError: there is no such field, or there are too many values.
-        """
+        """Return the values that each row's head (or tail, for "tail.FIELD") has of a field, and the row of each value."""
         side, _, field = name.rpartition(".")
         entities = (self.column.tails() if side == "tail" else self.column.heads)[rows]
         column = self._field(field or name)

@@ -153,10 +153,7 @@ def _filter_by_date_and_document(index: RetrievalIndex, column: FieldColumn, row
 
 def _split_where(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
                  ) -> tuple[TripleLookup, list[Condition]]:
-    """Return a lookup with only its conditions on fields, and its conditions on qualifiers.
-
-    A condition is on a qualifier if it has the form "name=value" and no field has the name.
-    """
+    """Return a lookup with only its conditions on fields, and its conditions on qualifiers."""
     on_qualifiers = {}
     for text in lookup.where:
         condition = read_condition(text)
@@ -170,14 +167,7 @@ def _split_where(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLooku
 
 def _filter_by_qualifier(index: RetrievalIndex, schema: GraphSchema, column: FieldColumn, rows: Rows,
                          wanted: Condition) -> Rows:
-    """Return the rows that have a qualifier whose value contains one of the condition's values.
-
-    If the condition names a field, only qualifiers of this name count; if not, the name of a qualifier may contain the
-    value too.
-
-    Raises:
-        FieldError: no qualifier has the condition's name.
-    """
+    """Return the rows that have a qualifier whose value contains one of the condition's values."""
     field, wanted_values = label_key(wanted.field), [label_key(value) for value in wanted.values]
     qualifiers_of_row = {row: _read_qualifiers(index, column, row) for row in rows[:_MOST_TIMED].tolist()}
     # If other conditions left no row, the names are those of all rows of the column.

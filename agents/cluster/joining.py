@@ -100,21 +100,14 @@ def _check_address(address: str) -> None:
 
 
 def _read_last_address() -> str:
-    """Return the address that the last `ray start` on this machine wrote to Ray's folder, or "" if there is none.
-
-    That cluster may no longer run.
-    """
+    """Return the address that the last `ray start` on this machine wrote to Ray's folder, or "" if there is none."""
     folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or _SHORT_FOLDER
     address_file = Path(folder, "ray", "ray_current_cluster")
     return address_file.read_text("utf-8").strip() if address_file.is_file() else ""
 
 
 def _import_ray(address: str) -> ModuleType:
-    """Set the environment variables that Ray reads, import Ray and return the module.
-
-    Raises:
-        ClusterError: Ray is not installed.
-    """
+    """Set the environment variables that Ray reads, import Ray and return the module."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
     if address == LOCAL:
         # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.
@@ -133,11 +126,7 @@ def _import_ray(address: str) -> ModuleType:
 
 
 def _join(ray: ModuleType, address: str, leave_steps: ExitStack) -> None:
-    """Connect to the cluster at an address, or start one for `local`; push onto `leave_steps` what undoes it.
-
-    Raises:
-        ClusterError: Ray could not join; gives Ray's reason.
-    """
+    """Connect to the cluster at an address, or start one for `local`; push onto `leave_steps` what undoes it."""
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
         # Ray makes its folder accessible to everybody, so it gets one inside a private folder, which is deleted when
@@ -161,10 +150,7 @@ def _join(ray: ModuleType, address: str, leave_steps: ExitStack) -> None:
 
 @contextmanager
 def _defer_ctrl_c() -> Iterator[None]:
-    """Delay the effect of Ctrl-C until the end of the block; Ray crashes if Ctrl-C interrupts its start.
-
-    Does nothing outside the main thread, the only one that receives signals.
-    """
+    """Delay the effect of Ctrl-C until the end of the block; Ray crashes if Ctrl-C interrupts its start."""
     usual_handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(usual_handler):
         yield

@@ -71,11 +71,7 @@ class Workers:
         self._check()
 
     def _check(self) -> None:
-        """Check that a worker can start, and that it has the same version of Banyan as this process.
-
-        Raises:
-            ClusterError: it cannot start in time, or has another version.
-        """
+        """Check that a worker can start, and that it has the same version of Banyan as this process."""
         needed, task = f"'{PACKAGE}[ray]=={version(PACKAGE)}'", self.start("version")
         try:
             worker_version: str = ray.get(task, timeout=_START_SECONDS)
@@ -221,10 +217,7 @@ class ClusterResources(Resources):
             yield partial(_content_or_raise, content)
 
     def _start_reading(self, file: Path) -> Any:
-        """Start parsing a file on a worker, and return the task.
-
-        None if this process parses files of the format itself; the error if the file cannot be read.
-        """
+        """Start parsing a file on a worker, and return the task."""
         if file.suffix.lower() not in PARSED or not file.is_file():
             return None
         try:

@@ -92,13 +92,7 @@ class BatchedCalls:
                                 "submit the rest, or without --batch to have it answered at once for the usual price")
 
     async def _submit(self, prompt_tokens: Mapping[str, int]) -> None:
-        """Upload calls as files of requests and start a batch for each file.
-
-        `prompt_tokens` has the tokens of each call's prompt, by the call's key.
-
-        Raises:
-            BudgetExceeded: the budget is spent, or the calls are estimated to take more than it leaves.
-        """
+        """Upload calls as files of requests and start a batch for each file."""
         with charge_calls(budget=self._budget):
             charge().check()
         if self._budget is not None:
@@ -116,10 +110,7 @@ class BatchedCalls:
             await self._start(batch)
 
     async def _make_first_call(self, key: str) -> bool:
-        """Make one call without a batch, to learn which parameters the endpoint refuses.
-
-        If a batch were sent with such a parameter, all of its calls would fail. Return True if the call was answered.
-        """
+        """Make one call without a batch, to learn which parameters the endpoint refuses."""
         call = self._calls[key]
         try:
             with charge_calls(build=self._run, documents=call.sizes, budget=self._budget):
@@ -157,11 +148,7 @@ class BatchedCalls:
         _LOG.info("%d calls were submitted as batch %s", len(batch.keys), batch_id)
 
     async def _settle_starts(self, *, restarts: bool) -> None:
-        """Find out which batches without a saved id have started, and save their ids.
-
-        A build that ended between upload and start leaves such batches. Those that did not start are started now if
-        `restarts`, and forgotten otherwise.
-        """
+        """Find out which batches without a saved id have started, and save their ids."""
         for batch in [batch for batch in self._open.values() if not batch.id]:
             if batch_id := await self._find_id(batch):
                 await self._save(batch._replace(id=batch_id))
@@ -207,11 +194,7 @@ class BatchedCalls:
                 wait = min(wait * _WAIT_GROWTH, _LONGEST_WAIT)
 
     async def _request_state(self, batch: OpenBatch) -> BatchState | None:
-        """Return the state of a batch; None if the request failed and may be repeated later.
-
-        Raises:
-            EndpointFailed: too many requests in a row failed.
-        """
+        """Return the state of a batch; None if the request failed and may be repeated later."""
         try:
             state = await self._endpoint.state(batch.id)
         except EndpointFailed as error:
@@ -224,11 +207,7 @@ class BatchedCalls:
         return state
 
     async def _give_up(self, batch: OpenBatch, error: NotAtEndpoint, *, submits: bool) -> None:
-        """Forget a batch that the endpoint does not know, if the build uses no batches.
-
-        Raises:
-            ReasonerError: the build uses batches (`submits`), so the user must decide what to do.
-        """
+        """Forget a batch that the endpoint does not know, if the build uses no batches."""
         if submits:
             raise ReasonerError(f"batch {batch.id} is not at this endpoint ({error}): set the address and key that it "
                                 "was submitted with, or run without --batch, which gives it up") from None
@@ -236,11 +215,7 @@ class BatchedCalls:
         _LOG.warning("batch %s is given up, and its calls are asked one by one: %s", batch.id, error)
 
     async def _record_results(self, batch: OpenBatch, state: BatchState, *, submits: bool) -> None:
-        """Record the results of a batch that is over, and forget the batch.
-
-        If calls have no usable answer, `extract` makes them one by one later. But if the build uses batches (`submits`)
-        and this one did not complete (it failed or expired), a problem is noted, which ends the build.
-        """
+        """Record the results of a batch that is over, and forget the batch."""
         unanswered, failures = set(batch.keys), Counter[str]()
         for file in state.files:
             async for result in self._endpoint.results(file):

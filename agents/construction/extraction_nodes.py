@@ -156,12 +156,7 @@ class ExtractionNodes(BuildNodes):
         return [chunk] if isinstance(error, EndpointFailed) else []
 
     def _prepare(self, state: BuildState | ChunksInput, chunk_ids: Sequence[str]) -> _Work:
-        """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text.
-
-        The rules read rows by the base schema (the seed with people's decisions), which documents do not change. So the
-        facts of a table do not depend on which documents were read earlier. Chunks that were extracted before are left
-        out.
-        """
+        """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
         name, run = state["knowledge_base"], state["run"]
         with self._resources.writers.step(name, run, create=False) as kb:
             base = kb.schemas.base()
@@ -192,11 +187,7 @@ class ExtractionNodes(BuildNodes):
 
 
 def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
-    """Return True if a chunk need not be extracted.
-
-    There are two cases: its extraction waits to be written to the graph, or it is in the graph and has the fingerprint
-    `reader`, which stands for the reasoner and its instructions.
-    """
+    """Return True if a chunk need not be extracted."""
     status, made_by = kb.documents.status(chunk_id), kb.extractions.fingerprint(chunk_id)
     if made_by is None:  # never extracted
         return False
@@ -204,11 +195,7 @@ def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
 
 
 def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction], call: str) -> None:
-    """Store the extractions of one call, by chunk, all of them or none.
-
-    The extraction of a new chunk is stored until its batch is written to the graph. If a chunk is in the graph already,
-    the new extraction replaces the older one.
-    """
+    """Store the extractions of one call, by chunk, all of them or none."""
     with kb.database.transaction():
         for chunk, extraction in extractions.items():
             if kb.documents.status(chunk) == "done":

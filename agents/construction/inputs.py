@@ -244,10 +244,7 @@ def _file_of(source: str) -> Path:
 
 
 def _digest(document: Document) -> bytes:
-    """Return a hash of a document's text, without a first row of metadata that has the document's name.
-
-    A file that was moved gives another name, but the same hash.
-    """
+    """Return a hash of a document's text, without a first row of metadata that has the document's name."""
     first_block, _, rest = document.text.partition("\n\n")
     has_metadata_row = first_block.startswith(f"| {DOCUMENT}: ")
     text = rest if has_metadata_row else document.text

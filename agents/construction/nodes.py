@@ -242,11 +242,7 @@ class ConstructionNodes(BuildNodes):
         return charge_calls(build=state["run"], budget=self._budget(state))
 
     def _steers(self, kb: KnowledgeBase, state: BuildState) -> bool:
-        """Return True if the schema is decided on now, so the model sees the new terms in the next batch.
-
-        That is so only if a model extracts, and only each time the number of extracted batches has doubled: comparing
-        all labels takes longer the more there are.
-        """
+        """Return True if the schema is decided on now, so the model sees the new terms in the next batch."""
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
         chunks_read = kb.documents.count_status("done") - _count_outdated(kb, state)
@@ -351,16 +347,7 @@ def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> No
 
 
 def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, inferred: bool) -> None:
-    """Put the schema that the input names in force, or the default seed; check it if the knowledge base has a schema.
-
-    Args:
-        kb: the knowledge base.
-        requested: the schema that the input names; None if it names none.
-        inferred: a model will infer the schema, so a new knowledge base gets none yet.
-
-    Raises:
-        SchemaError: the knowledge base was built with another schema than the one that the input names.
-    """
+    """Put the schema that the input names in force, or the default seed; check it if the knowledge base has a schema."""
     if kb.schemas.version() == 0:
         if inferred:
             return  # `fit_schema` sets it, once the documents are stored.

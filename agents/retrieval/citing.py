@@ -154,11 +154,7 @@ def _note(about: Literal["inferred", "left_out"], detail: object, text: str) -> 
 
 
 def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str:
-    """Return a document's words, followed by the document's title and the heading above them.
-
-    The words are put in quotation marks only if a cited quote contains them exactly. The text of a table's row is
-    put together from its cells, so it gets none.
-    """
+    """Return a document's words, followed by the document's title and the heading above them."""
     shown = _as_shown(text)
     is_verbatim = any(shown in _as_shown(citation.quote) for citation in citations)
     quoted = f"“{shown}”" if is_verbatim else shown
@@ -171,10 +167,7 @@ def _as_shown(text: str) -> str:
 
 
 def _title_and_heading(item: Passage, start: int) -> str:
-    """Return the document's title and the nearest heading above the words that begin at `start`, as "title › heading".
-
-    The heading is the last one in the passage before the words; if there is none, the passage's own.
-    """
+    """Return the document's title and the nearest heading above the words that begin at `start`, as "title › heading"."""
     headings = _HEADING.findall(item.text, 0, max(0, start - item.start)) or item.heading.split(" > ")
     names = map(_as_shown, (item.title or item.document, headings[-1].strip(" #")))
     return " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
@@ -255,10 +248,7 @@ def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[
 
 
 def _locate_heading(words: str, passage: Passage, documents: Documents) -> tuple[str, int, str] | None:
-    """Return where a document has the title or heading that contains a quote's words; None if none does.
-
-    The prompt shows them above the passage. Of equal headings it is the last one before the passage's end.
-    """
+    """Return where a document has the title or heading that contains a quote's words; None if none does."""
     text_until_end = _source(documents, passage.document, 0, passage.start + len(passage.text))
     for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
         span, start = _span(words, heading), text_until_end.rfind(heading)
@@ -325,9 +315,6 @@ def _is_bare(text: str) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    """Return a text's content words, each cut to its first letters.
-
-    In most languages, the forms of a word differ only in their endings.
-    """
+    """Return a text's content words, each cut to its first letters."""
     return {part[:_ROOT_LENGTH] for word in content_words(_THOUSANDS.sub("", text))
             for part in _PUNCTUATION.split(word) if part}

@@ -89,11 +89,7 @@ def _shares(costs: Sequence[int], tokens: int) -> list[int]:
 
 
 def _fit_blocks(blocks: Iterable[Block], tokens: int, min_passages: int, described: set[str]) -> Iterator[Block]:
-    """Yield the blocks of one lookup with only the items that fit its share; notes say how many were left out.
-
-    A block of passages shows at least `min_passages`. `described` are the documents whose metadata was shown; those
-    that a block shows are added.
-    """
+    """Yield the blocks of one lookup with only the items that fit its share; notes say how many were left out."""
     for block in blocks:
         items = list(_describe_once(block.items, described))
         are_passages = bool(items) and items[0].kind == "passage"

@@ -97,11 +97,7 @@ class RetrievalNodes:
         return {**started, "scope": context.scope, "named": named}
 
     def _open(self, leases: ExitStack, named: str, context: AskContext) -> tuple[str, Snapshot]:
-        """Lease the snapshot for a new question and return it with its knowledge base's name.
-
-        Caps, models and the reranker are checked here, so that wrong settings raise before any call is paid for.
-        `leases` releases the snapshot when it is closed; `named` is the knowledge base that the input names, or "".
-        """
+        """Lease the snapshot for a new question and return it with its knowledge base's name."""
         name = choose_name(named or context.knowledge_base, self._resources.settings, is_seen)
         check_instructions(context.instructions)
         snapshot = leases.enter_context(self._resources.snapshot(name, context.scope))
@@ -112,10 +108,7 @@ class RetrievalNodes:
 
     def _start_question(self, state: AskState, name: str, snapshot: Snapshot, question: str,
                         earlier: list[tuple[str, str]]) -> AskState:
-        """Return the state of a new question, which was asked like this or rewritten to make sense alone.
-
-        `state` is the thread's, and `earlier` are the messages before the question, as (role, text).
-        """
+        """Return the state of a new question, which was asked like this or rewritten to make sense alone."""
         question, replaced = respelt(escape_references(question), snapshot.index)
         # The thread's state keeps the trace of an earlier question that asked for one.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
@@ -133,10 +126,7 @@ class RetrievalNodes:
                 "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
     def _first_blocks(self, state: AskState, context: AskContext) -> list[Block]:
-        """Return what the first look finds.
-
-        A reasoner that only quotes makes no lookups, so the first look has the whole budget of tokens.
-        """
+        """Return what the first look finds."""
         tokens = self._resources.settings.context_tokens
         with self._snapshot(state) as snapshot:
             reasons = self._resources.reasoner(state["knowledge_base"], context.models, snapshot.calls).reasons
@@ -179,10 +169,7 @@ class RetrievalNodes:
         return {"rounds": rounds, "dropped": dropped, **await self._judge(state, context, "reflect")}
 
     async def _judge(self, state: AskState, context: AskContext, step: StepName) -> AskState:
-        """Return the state after a reasoner has answered or chosen lookups.
-
-        The claims of an answer are shown while the model writes them (`claims`).
-        """
+        """Return the state after a reasoner has answered or chosen lookups."""
         with ExitStack() as leases:
             snapshot, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
             with showing_claims(list(inquiry.items()), snapshot.kb.documents, context.mode) as shown:
@@ -210,10 +197,7 @@ class RetrievalNodes:
         return max(0, caps.tool_calls - made) if len(state["rounds"]) <= rounds_allowed(context, caps) else 0
 
     def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement) -> AskState:
-        """Return the state with the judgement's answer, or with the lookups to make next.
-
-        Lookups that are invalid, switched off, made before or beyond the cap are not made; the next prompt says why.
-        """
+        """Return the state with the judgement's answer, or with the lookups to make next."""
         lookups_left = self._lookups_left(state, context)
         allowed = [lookup for lookup in judgement.lookups if lookup.tool in context.tools]
         new, repeated = split_repeated(allowed, state["rounds"])
@@ -249,11 +233,7 @@ class RetrievalNodes:
         return await in_thread(self._check_answer, state, runtime.context or AskContext())
 
     def _check_answer(self, state: AskState, context: AskContext) -> AskState:
-        """Return the state with the checked answer, and end the question.
-
-        The confidence is the draft's: a model's own, or the rules' (`models/rules/answers.py`). `cite` abstains if the
-        confidence is below `abstain_below` or no claim has a sound quote. The closest quotes are then shown instead.
-        """
+        """Return the state with the checked answer, and end the question."""
         with self._snapshot(state) as snapshot:
             checked = self._checked_answer(state, context, snapshot)
         self._resources.snapshots.end_question(state["revision"])

@@ -40,11 +40,7 @@ def _first_fitting(terms: Sequence[Term], costs: Mapping[Term, int], tokens: int
 
 
 def _describe_term(term: Term, schema: GraphSchema) -> str:
-    """Return a term with its number of rows, such as "works_at person->company 12".
-
-    Domain and range are given only if each is a single type: several types restrict a lookup too little to be worth
-    their tokens.
-    """
+    """Return a term with its number of rows, such as "works_at person->company 12"."""
     relation = None if term.is_attribute or schema.open else schema.relation_type(term.name)
     has_single_types = relation is not None and len(relation.domain) == len(relation.range) == 1
     types = f" {relation.domain[0]}->{relation.range[0]}" if relation and has_single_types else ""

@@ -67,11 +67,7 @@ def _headlines(step: TraceStep) -> list[str]:
 
 
 def _table(lookup: Lookup | None, blocks: Sequence[Block]) -> dict[str, object]:
-    """Return the arguments of the lookup that gave a table, with which a page can link to it.
-
-    It is the lookup itself, or without one that of the first block. The result is empty if no table was looked up, or
-    if a link could not hold its arguments.
-    """
+    """Return the arguments of the lookup that gave a table, with which a page can link to it."""
     shown_lookup = lookup or (blocks[0].table if blocks else None)
     if not isinstance(shown_lookup, TripleLookup):
         return {}

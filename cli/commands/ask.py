@@ -79,11 +79,7 @@ def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, wh
 
 def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tuple[str, str]], *,
          shows_claims: bool) -> tuple[dict[str, Any], list[str]]:
-    """Ask a question, with the current step shown on the terminal; return the answer, and its lines already printed.
-
-    With `shows_claims`, each line of the answer is printed as soon as its citations are checked, while the model still
-    writes the next one.
-    """
+    """Ask a question, with the current step shown on the terminal; return the answer, and its lines already printed."""
     answer: dict[str, Any] = {}
     shown: list[str] = []
     with err.status("thinking") as status:
@@ -149,10 +145,7 @@ def _highlight(text: str, short: str) -> str:
 
 
 def _answer_width() -> int:
-    """Return the width to which an answer is wrapped.
-
-    On a wide terminal it is `_LONGEST_LINE`, because longer lines are hard to read. Output to a file is not wrapped.
-    """
+    """Return the width to which an answer is wrapped."""
     return min(out.width, _LONGEST_LINE) if out.is_terminal else out.width
 
 
@@ -163,10 +156,7 @@ def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
 
 
 def _trees(steps: Iterable[TraceStep]) -> list[Tree]:
-    """Return a tree for the question, one for each round of lookups, and one for the answer.
-
-    A thought of the model belongs to the next round if it asks for lookups there, and otherwise to the answer.
-    """
+    """Return a tree for the question, one for each round of lookups, and one for the answer."""
     question, answer = Tree("[bold]question[/bold]"), Tree("[bold]answer[/bold]", guide_style="dim")
     rounds: dict[int, Tree] = {}
 

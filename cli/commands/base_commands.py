@@ -224,11 +224,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
 
 
 def _build_graph_and_vectors(resources: Resources, kb: str) -> str:
-    """Build the graph and the vectors of a restored knowledge base.
-
-    Return an empty text, or how to build them later if that is not possible now, for example because another embedding
-    model is in use. The ledger is restored in any case.
-    """
+    """Build the graph and the vectors of a restored knowledge base."""
     try:
         with err.status("embedding"), resources.snapshot(kb) as snapshot:  # opening it builds what is missing
             return snapshot.kb.unwritten

@@ -185,11 +185,7 @@ def _split_names(types: str) -> frozenset[str]:
 
 
 def _read_texts(paths: list[Path]) -> dict[str, str]:
-    """Return the texts of files and folders by name: the path below a given folder, or the name of a given file.
-
-    Raises:
-        CommandError: two texts have the same name, one is not UTF-8, or there is none.
-    """
+    """Return the texts of files and folders by name: the path below a given folder, or the name of a given file."""
     texts: dict[str, str] = {}
     for path in paths:
         files = [path]
@@ -225,11 +221,7 @@ def _json(value: object) -> str:
 
 
 def _revert_texts(texts: dict[str, str], output: Path, key: Path) -> None:
-    """Replace the ids in anonymised texts by the names that the key file has for them, and write the texts.
-
-    Raises:
-        CommandError: the file is no key.
-    """
+    """Replace the ids in anonymised texts by the names that the key file has for them, and write the texts."""
     try:
         known = validate_record(str(key), parse_json(key.read_text("utf-8")), AnonymityKey, CommandError)
     except ValueError as error:

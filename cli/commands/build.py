@@ -278,11 +278,7 @@ def sync(  # noqa: PLR0913  (its options)
 
 
 def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
-    """Yield each time a folder is to be synchronised: once as soon as it is watched, and then after each change.
-
-    Because watching begins before the first sync, a change during that sync is noticed too. Changes in `home`, the
-    folder of the knowledge bases, are ignored, because each sync makes some.
-    """
+    """Yield each time a folder is to be synchronised: once as soon as it is watched, and then after each change."""
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: name one that is there")
     # When nothing has changed, the watch yields an empty set after each timeout. The first set that it yields, empty or
@@ -301,11 +297,7 @@ def _changes_filter(home: Path) -> Callable[[Change, str], bool]:
 
 def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildContext, *, dry_run: bool, yes: bool,
           as_json: bool) -> None:
-    """Print how a folder differs from its knowledge base, ask before deleting documents, and synchronise the two.
-
-    `given` and `context` are the input and the options of the build that reads the folder. With `dry_run`, only the
-    differences are printed; with `yes`, documents are deleted without asking.
-    """
+    """Print how a folder differs from its knowledge base, ask before deleting documents, and synchronise the two."""
     kb = given["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:
@@ -324,10 +316,7 @@ def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildC
 
 def _read_and_delete(resources: Resources, given: BuildInput, context: BuildContext, changes: FolderChanges,
                ) -> BuildReport | None:
-    """Read the folder's files, then delete the documents whose files are gone; return the build's report, if any.
-
-    Documents are deleted last, so a build that fails has deleted nothing.
-    """
+    """Read the folder's files, then delete the documents whose files are gone; return the build's report, if any."""
     report = run_build(resources, given, context) if changes.new or changes.known else None
     if changes.gone:
         resources.delete_documents(given["knowledge_base"], changes.gone)

@@ -274,11 +274,7 @@ def list_entities(index: RetrievalIndex, type_name: str, words: str, limit: int 
 
 
 def _find_type(index: RetrievalIndex, name: str) -> str:
-    """Return the entity type with this name, label or alias.
-
-    Raises:
-        CommandError: no entity has that type; the message names the types that there are.
-    """
+    """Return the entity type with this name, label or alias."""
     if kind := find_type(index, index.store.schemas.current(), name):
         return kind
     known = ", ".join(index.browsing.types)

@@ -87,11 +87,7 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
 
 
 def _check_writable(records: Path | None) -> None:
-    """Check that the file of records can be written, before anything is measured; None means no file.
-
-    Raises:
-        CommandError: it is a folder, or its folder does not exist.
-    """
+    """Check that the file of records can be written, before anything is measured; None means no file."""
     if records is not None and (records.is_dir() or not records.resolve().parent.is_dir()):
         raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
 
@@ -106,11 +102,7 @@ def _write_output(report: RetrievalReport | agent_answers.AnswerReport, records:
 
 
 def _parse_cut_offs(text: str) -> list[int]:
-    """Return the sorted numbers in a list such as "2,5,10".
-
-    Raises:
-        CommandError: it contains anything but positive numbers.
-    """
+    """Return the sorted numbers in a list such as "2,5,10"."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {text!r}")
@@ -118,11 +110,7 @@ def _parse_cut_offs(text: str) -> list[int]:
 
 
 def _parse_routes(text: str) -> tuple[Route, ...]:
-    """Return the routes that a comma-separated list names, in the order of `ROUTES`.
-
-    Raises:
-        CommandError: there is no route of a name.
-    """
+    """Return the routes that a comma-separated list names, in the order of `ROUTES`."""
     wanted = {part.strip() for part in text.split(",") if part.strip()}
     unknown = sorted(wanted - set(ROUTES))
     if unknown:
@@ -131,11 +119,7 @@ def _parse_routes(text: str) -> tuple[Route, ...]:
 
 
 def _print_tables(report: RetrievalReport) -> None:
-    """Print a report of retrieval as tables.
-
-    The first table has the recall for all questions and for each type of question. If several settings were measured,
-    two more have the recall of each, and its change against the default, which is the first. The last has the times.
-    """
+    """Print a report of retrieval as tables."""
     recall, latency = _recall_table("Recall in %", report), Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
     groups: dict[str, Group] = {"all": report, **report.by_type}
     for name, group in groups.items():
@@ -158,10 +142,7 @@ def _recall_table(title: str, report: RetrievalReport) -> Table:
 
 
 def _with_intervals(values: Percent, intervals: Interval, *, signed: bool = False) -> list[str]:
-    """Return each value with its interval as text.
-
-    The interval contains no space, so a narrow terminal does not break it into two lines.
-    """
+    """Return each value with its interval as text."""
     sign = "+" if signed else ""
     return [f"{value:{sign}.1f} \\[{intervals[cut][0]:{sign}.1f},{intervals[cut][1]:{sign}.1f}]"
             for cut, value in values.items()]
@@ -192,10 +173,7 @@ def eval_qa(  # noqa: PLR0913  (its options)
 
 
 def _print_answers(report: agent_answers.AnswerReport) -> None:
-    """Print a report of answers: their quality, and what abstaining below each confidence would change.
-
-    An asterisk marks the threshold that is in use.
-    """
+    """Print a report of answers: their quality, and what abstaining below each confidence would change."""
     table = Table("questions", "unanswerable", "answered", "exact match", "F1", "correct", "citation recall",
                   "citation precision", "all gold cited")
     table.add_row(*map(str, (report.questions, report.unanswerable, report.answered)),
@@ -238,11 +216,7 @@ def eval_extraction(
 
 
 def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: int | None) -> Answers:
-    """Let the configured model extract facts from the sentences of the gold cases, and print how many failed.
-
-    Raises:
-        CommandError: no model is configured.
-    """
+    """Let the configured model extract facts from the sentences of the gold cases, and print how many failed."""
     failed: list[str] = []
     with open_resources() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
         if type(reasoner) is RulesReasoner:
@@ -266,11 +240,7 @@ def _note_unknown_relations(schema: GraphSchema, cases: Sequence[GoldCase]) -> N
 
 
 def _note_other_sentences(cases: Sequence[GoldCase], answers: Answers, recorded: Path) -> None:
-    """Print how many recorded answers belong to no gold sentence, and how many gold sentences have no answer.
-
-    Raises:
-        CommandError: no gold sentence has a recorded answer.
-    """
+    """Print how many recorded answers belong to no gold sentence, and how many gold sentences have no answer."""
     gold, answered = {case.id for case in cases}, set(answers)
     if not gold & answered:
         raise CommandError(f"{recorded} has no answer to any of the gold sentences: name the files of one ontology")

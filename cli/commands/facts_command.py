@@ -87,11 +87,7 @@ def facts(  # noqa: PLR0913  (its options)
 
 
 def _limits(limit: int | None, *, is_extreme: bool, as_data: bool) -> tuple[int | None, int]:
-    """Return how many rows, groups or facts to show (None: all), and the limit of the lookup.
-
-    For an extreme, such as the largest values, `--limit` is the number of values, of which each may have many rows.
-    As data all of these rows are shown; a terminal shows `_SHOWN`, or more if `--limit` is larger.
-    """
+    """Return how many rows, groups or facts to show (None: all), and the limit of the lookup."""
     if is_extreme:
         return None if as_data else max(limit or 0, _SHOWN), limit or 1
     # More is computed than shown, because the last line says how many are left out.
@@ -106,11 +102,7 @@ def _require_relation(options: Sequence[str]) -> None:
 
 
 def _validate_lookup(**arguments: object) -> TripleLookup:
-    """Return a lookup with these arguments, after checking them.
-
-    Raises:
-        CommandError: an argument is too long, or there are too many.
-    """
+    """Return a lookup with these arguments, after checking them."""
     try:
         return TripleLookup.model_validate(arguments)
     except ValidationError as error:
@@ -148,11 +140,7 @@ def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
 
 
 def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int | None) -> None:
-    """Print a computed table.
-
-    A result that is one number is printed on a line. Otherwise a heading is printed, and below it the groups if the
-    table is grouped (`by`), or else the rows with the fields to show; at most `limit` of them. Notes come last.
-    """
+    """Print a computed table."""
     name, left = on_a_line(table.relation), 0
     number = "" if table.value is None else f"{shown_number(table.value)} {table.unit}".strip()
     if not by and table.do in _NUMBER_CALCULATIONS:

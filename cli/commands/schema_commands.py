@@ -72,10 +72,7 @@ def show(
 
 
 def _count_links(counts: Mapping[str, int], schema: GraphSchema) -> dict[str, int]:
-    """Return the relations that the schema does not have, with their numbers of triples.
-
-    They are fields of the data whose values are keys of other entities.
-    """
+    """Return the relations that the schema does not have, with their numbers of triples."""
     return {name: count for name, count in sorted(counts.items()) if count and schema.relation_type(name) is None}
 
 
@@ -91,11 +88,7 @@ def unlink(
 
 
 def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
-    """Print the changes between two versions of a knowledge base's schema.
-
-    Raises:
-        CommandError: no knowledge base is named.
-    """
+    """Print the changes between two versions of a knowledge base's schema."""
     if not kb:
         raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
@@ -250,10 +243,7 @@ def _review_at_once(resources: Resources, kb: str, file: Path | None, everything
 
 
 def _review_one_by_one(resources: Resources, kb: str, who: str) -> None:
-    """Ask for a decision on each candidate, page by page, until none is left or the person stops.
-
-    Candidates are read again for each page, because a decision may bring up new ones.
-    """
+    """Ask for a decision on each candidate, page by page, until none is left or the person stops."""
     shown_before: set[tuple[str, str]] = set()
     while True:
         candidates = _waiting(resources, kb, len(shown_before) + REVIEWED_AT_ONCE)

@@ -74,11 +74,7 @@ def serve(
 
 
 def _check_free(host: str, port: int) -> None:
-    """Check that no other program uses the port; called before models are loaded, which takes long.
-
-    Raises:
-        CommandError: the port cannot be used.
-    """
+    """Check that no other program uses the port; called before models are loaded, which takes long."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
@@ -93,10 +89,7 @@ def _check_free(host: str, port: int) -> None:
 
 
 def _announce(address: str, *, browser: bool) -> None:
-    """Print the server's address; with `browser`, also open the page there if a person started the server.
-
-    A person is at the machine if input and output are a terminal, and the browser can open a window.
-    """
+    """Print the server's address; with `browser`, also open the page there if a person started the server."""
     err.print(f"Banyan is at {address} (Ctrl-C ends it)", soft_wrap=True)
     if browser and sys.stdin.isatty() and sys.stderr.isatty() and _opens_windows():
         # In a thread, because a browser that starts slowly must not block the server.

@@ -81,11 +81,7 @@ def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit
 
 
 def _groups_to_describe(snapshot: Snapshot, lookup: CommunityLookup, limit: int) -> list[CommunityDigest]:
-    """Return the digests that a model would describe; a digest is what it is given of a community or group.
-
-    With a field (`lookup.by`), they are those of the first `limit` groups that have no report, as in `describe_groups`.
-    Otherwise they are those of all communities: the rules may have described them, which a model does better.
-    """
+    """Return the digests that a model would describe; a digest is what it is given of a community or group."""
     kb, graph = snapshot.kb, snapshot.index.graph
     if not lookup.by:
         return digests(graph, kb.communities.all(level=None))
@@ -136,10 +132,7 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
 
 
 def _add_community(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
-    """Add a community to a tree: its summary, and its keywords, each with its first facts and attributes.
-
-    Facts between two members of the community come first.
-    """
+    """Add a community to a tree: its summary, and its keywords, each with its first facts and attributes."""
     keywords = [graph.entity(keyword) for keyword in community.keywords]
     title = community.name or ", ".join(entity.name for entity in keywords)
     branch = root.add(f"[bold]{on_a_line(title)}[/bold]  [dim]{len(community.members)} entities, cohesion "

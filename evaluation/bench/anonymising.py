@@ -98,11 +98,7 @@ def _merge_by_form(entities: dict[str, NamedEntity], entities_by_form: dict[str,
 
 
 def _name_words(entities: Iterable[NamedEntity], texts: Sequence[str]) -> Iterator[NamedEntity]:
-    """Yield the single words of persons' names that occur in the texts, each as a person or a family.
-
-    Left out are short words, Roman numerals, titles, words that the texts also write in lower case, and words that are
-    a whole name of an entity already.
-    """
+    """Yield the single words of persons' names that occur in the texts, each as a person or a family."""
     lower_case_words = {word for text in texts for word in _WORD.findall(text) if word.islower()}
     no_names = lower_case_words | _TITLES
     whole_names = {normalise(form) for entity in entities for form in entity.forms}
@@ -224,10 +220,7 @@ def revert(name: str, text: str, key: AnonymityKey) -> str:
 
 
 def _pattern(form: str) -> str:
-    """Return a regular expression for a name: its words with any white space between them.
-
-    In scripts with spaces between words, the name must not be a part of a longer word.
-    """
+    """Return a regular expression for a name: its words with any white space between them."""
     words = form.split()
     not_within_word_before = f"(?<!{_SPACED})" if re.match(_SPACED, words[0]) else ""
     not_within_word_after = f"(?!{_SPACED})" if re.match(_SPACED, words[-1][-1]) else ""
@@ -313,10 +306,7 @@ def _reversion(facts: Sequence[Fact], names: dict[str, str]) -> Task:
 
 def _choice(fact: Fact, facts_by_head: dict[str, list[Fact]], tails_by_type: dict[str, list[str]],
             names: dict[str, str]) -> Iterator[Task]:
-    """Yield a task that asks for the tail of a fact among four entities of its type, if there are that many.
-
-    Other right answers among all facts are no options. The names of the ids tell the language of the task.
-    """
+    """Yield a task that asks for the tail of a fact among four entities of its type, if there are that many."""
     head, relation, tail = fact
     right_answers = {other_tail for _, other_relation, other_tail in facts_by_head[head] if other_relation == relation}
     same_type = dict.fromkeys(tails_by_type[tail.partition("#")[0]])

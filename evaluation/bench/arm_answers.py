@@ -199,10 +199,7 @@ class TextAgent:
         return completed_round(rounds, search_round, blocks, tokens)
 
     def _search(self, lookup: PassageLookup, tokens: int, shown: set[str]) -> Block:
-        """Return the best passages for a query that were not shown before, within a number of tokens.
-
-        If the search names documents, it returns the best passage in them and the passages that follow it.
-        """
+        """Return the best passages for a query that were not shown before, within a number of tokens."""
         ranking = [key for key in self.rank(lookup.query) if key not in shown]
         if any(lookup.documents):
             ranking = self._read_on(ranking, self._retriever.index.documents_with(lookup.documents))
@@ -298,10 +295,7 @@ class ArmAsker:
             seconds=round(seconds, 4))
 
     async def _by_graph(self, arm: Arm, question: str) -> _Found:
-        """Answer by the retrieval graph; the chunks are the sources of everything that its lookups found.
-
-        If nothing is answered, only rank the passages. An arm without the search for passages then has none.
-        """
+        """Answer by the retrieval graph; the chunks are the sources of everything that its lookups found."""
         context = replace(arm.context, mode=self._mode)
         if not self._answers:
             if "passage_search" not in context.tools:
@@ -323,10 +317,7 @@ class ArmAsker:
         return await in_thread(self._check, draft, items, self._mode), [item.chunk_id for item in items]
 
     async def _by_passages(self, arm: Arm, question: str) -> _Found:
-        """Answer with one call, from the first passages of a simple ranking; the zero-shot arm has no passages.
-
-        If nothing is answered, only rank the passages.
-        """
+        """Answer with one call, from the first passages of a simple ranking; the zero-shot arm has no passages."""
         settings = self._resources.settings
         ranking = list(await in_thread(self._rank, arm, question))
         if not self._answers:

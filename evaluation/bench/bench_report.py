@@ -87,10 +87,7 @@ class _ScoredArm:
     """
 
     def __init__(self, arm: str, dataset: Dataset, results: Results, judge: str, *, answers: bool) -> None:
-        """Score the outcomes of an arm, if the run answers questions.
-
-        `judge` is the model whose verdicts are used; "" means no judge.
-        """
+        """Score the outcomes of an arm, if the run answers questions."""
         self.outcomes = [(question, results.outcomes[arm, question.id]) for question in dataset.questions
                     if (arm, question.id) in results.outcomes]
         self.missing = len(dataset.questions) - len(self.outcomes)
@@ -237,10 +234,7 @@ def _pairs(scores: Sequence[AnswerScores]) -> dict[str, float]:
 
 
 def _evidence(facts: Sequence[tuple[BenchQuestion, FactScores]]) -> dict[str, dict[str, float]]:
-    """Return recall, relevancy and F1 of the evidence in %, by type of question and on average.
-
-    F1 is computed from the means of recall and relevancy, as in the paper's table.
-    """
+    """Return recall, relevancy and F1 of the evidence in %, by type of question and on average."""
     groups: dict[str, list[FactScores]] = {}
     for question, scores in facts:
         groups.setdefault(question.type or "all", []).append(scores)

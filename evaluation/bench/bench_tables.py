@@ -100,12 +100,7 @@ def _facts(report: BenchReport) -> Table:
 
 def _group_table(title: str, groups: Iterable[tuple[str, Mapping[Any, Mapping[str, float]]]], kind: str, count: str,
                  shares: Sequence[str], note: str = "") -> Table:
-    """Return a table with a row for each arm and group, such as a type of question.
-
-    `groups` are the values of each arm's groups, by group and name. The value `count` is the number of the group's
-    members, and `shares` are shown in %; a group without one has a dash. `kind` is the head of the column with the
-    groups.
-    """
+    """Return a table with a row for each arm and group, such as a type of question."""
     rows = tuple((arm, group, f"{values[count]:.0f}", *(f"{values[name]:.1f}" if name in values else "–"
                                                         for name in shares))
                  for arm, by_group in groups for group, values in by_group.items())

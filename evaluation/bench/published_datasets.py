@@ -112,11 +112,7 @@ def _textbooks(folder: Path) -> list[BenchDocument]:
 
 
 def _kind(path: Path) -> Kind:
-    """Return the kind of the questions in a file, by the file's name.
-
-    Raises:
-        DatasetError: the name tells no kind.
-    """
+    """Return the kind of the questions in a file, by the file's name."""
     name = path.stem.lower()
     for short, long, kind in _KINDS:
         if re.match(rf"{short}(?![a-z])", name) or long in name:
@@ -166,11 +162,7 @@ class _Chunk(_Row):
 
 
 def _anonymous_questions(folder: Path) -> list[BenchQuestion]:
-    """Read the questions of `anonyrag`: multiple choice if they have options, else Anonymity Reversion.
-
-    Raises:
-        DatasetError: an answer is neither the letter of an option nor pairs of an id and a name.
-    """
+    """Read the questions of `anonyrag`: multiple choice if they have options, else Anonymity Reversion."""
     path = the_file(folder, _ANONYMOUS_QUESTIONS, "AnonyRAG's questions")
     questions = []
     for number, (where, row) in enumerate(models(path, _AnonymousQuestion)):
@@ -215,10 +207,7 @@ class _QuestionWithFacts(_Row):
 
 
 def _questions_with_facts(folder: Path) -> list[BenchQuestion]:
-    """Read the questions of `multihop-rag`.
-
-    Those of type `null_query` cannot be answered from the documents; the right answer is to decline.
-    """
+    """Read the questions of `multihop-rag`."""
     path = the_file(folder, ("multihop*.json*", "questions.json*"), "MultiHop-RAG's questions")
     questions = []
     for number, (_, row) in enumerate(models(path, _QuestionWithFacts)):
@@ -262,11 +251,7 @@ class _Kind(BaseModel):
 
 
 def _multi_hop_questions(folder: Path, form: QuestionFormat) -> list[BenchQuestion]:
-    """Read the questions of HotpotQA, 2WikiMultiHopQA, MuSiQue or `generic`, and make their ids unique.
-
-    Raises:
-        DatasetError: the file is missing, or has another form; the message names line and field.
-    """
+    """Read the questions of HotpotQA, 2WikiMultiHopQA, MuSiQue or `generic`, and make their ids unique."""
     path = the_file(folder, _NAMES[form], f"{form}'s questions", _NO_QUESTIONS)
     questions = load_answered_questions(path, form)
     kinds: list[Kind] = ["short"] * len(questions)
@@ -284,14 +269,7 @@ def _multi_hop_questions(folder: Path, form: QuestionFormat) -> list[BenchQuesti
 
 
 def _multi_hop_documents(folder: Path, form: QuestionFormat, asked: Sequence[DatasetQuestion]) -> list[BenchDocument]:
-    """Read the documents of HotpotQA, 2WikiMultiHopQA, MuSiQue or `generic`.
-
-    They are in a corpus file. Without one, they are the contexts of the asked questions, each once, as HippoRAG built
-    its corpora.
-
-    Raises:
-        DatasetError: there are no documents, or they have another form; the message names line and field.
-    """
+    """Read the documents of HotpotQA, 2WikiMultiHopQA, MuSiQue or `generic`."""
     if any_files(folder, _CORPUS, ("openie*",)):
         passages = list(_corpus(the_file(folder, _CORPUS, "the corpus", ("openie*",))))
     else:

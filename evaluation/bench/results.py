@@ -119,11 +119,7 @@ class Results:
             raise
 
     def _read_earlier(self, run: Run) -> None:
-        """Read the results that the file has; write the run's identity as the first line of a new file.
-
-        Raises:
-            DatasetError: the file has results of another run, or is damaged.
-        """
+        """Read the results that the file has; write the run's identity as the first line of a new file."""
         # If a process was killed while it wrote the last line, the line is incomplete and removed.
         complete_bytes = self.path.read_bytes().rfind(b"\n") + 1
         self._stream.truncate(complete_bytes)

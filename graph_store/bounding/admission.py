@@ -104,11 +104,7 @@ class _Bounding:
     # The extracted entities and their types.
 
     def _declare(self) -> None:
-        """Give each extracted entity its schema type, or note the label of its unknown type and ask for it.
-
-        Of several types extracted for one entity, the most confident one is used, then one of an unrepaired label, then
-        the first in the schema. The type of last resort is used only if there is no other.
-        """
+        """Give each extracted entity its schema type, or note the label of its unknown type and ask for it."""
         choices: dict[str, list[tuple[bool, float, bool, int, Known]]] = {}
         unknown_types: dict[str, list[tuple[float, str]]] = {}
         for entity in self._extraction.entities:
@@ -165,10 +161,7 @@ class _Bounding:
                 self._reject("unknown_entity_type", self._ends[key].name)
 
     def _typed_end(self, name: str) -> TypedEnd | None:
-        """Return the entity that a name refers to, with its type so far (see `TypedEnd`).
-
-        Return None if the name is a type's name or not in the source. Nothing is rejected here.
-        """
+        """Return the entity that a name refers to, with its type so far (see `TypedEnd`)."""
         key = self._keys.get(name)
         if key is None or self._bounds.is_type_name(name):
             return None
@@ -177,10 +170,7 @@ class _Bounding:
         return TypedEnd(key, "" if key in self._unknown_types else None)
 
     def _end(self, name: str, text: str) -> End | None:
-        """Return the entity that a name refers to.
-
-        If the name is a type's name or not in the source, return None and reject `text`, the item that has the name.
-        """
+        """Return the entity that a name refers to."""
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
             return None
@@ -210,12 +200,7 @@ class _Bounding:
             self._admit_fact(item, text, relation, head, tail)
 
     def _relation(self, label: str, head: End, tail: End) -> Known | None:
-        """Return the schema relation of an extracted label, or None if the label is unknown.
-
-        A label that was only mapped to a similar one counts as unknown if the relation does not fit these ends in
-        either direction. It also counts as unknown if the relation fits in both directions and the label may state it
-        from tail to head, because the direction is then unclear. A symmetric relation has no direction.
-        """
+        """Return the schema relation of an extracted label, or None if the label is unknown."""
         known = self._bounds.find("relation", label)
         have_types = {head.key, tail.key} <= self._types.keys()  # if not, the fact is rejected anyway
         if known is None or known.repair is None or not have_types:
@@ -243,10 +228,7 @@ class _Bounding:
         return True
 
     def _admit_fact(self, item: ExtractedTriple, text: str, relation: Known, head: End, tail: End) -> None:
-        """Store a triple as a fact in its stored form, with its ends exchanged if only that fits.
-
-        If it does not fit the relation's domain and range, reject it and ask to widen them.
-        """
+        """Store a triple as a fact in its stored form, with its ends exchanged if only that fits."""
         name = relation.name
         if not self._fits(head, name, tail):
             if not self._is_reversed(item, relation, head, tail):
@@ -273,22 +255,13 @@ class _Bounding:
         self._note_use(head, tail)
 
     def _is_reversed(self, item: ExtractedTriple, relation: Known, head: End, tail: End) -> bool:
-        """Return True if a fact that does not fit was extracted with its ends the wrong way round.
-
-        It must fit with its ends exchanged, and nothing must speak for the order in which it was extracted:
-        - Its label is not known to state the relation from tail to head; else its ends were exchanged before.
-        - Its types are not only too general to fit: a concept may be a feature.
-        - The supporting words do not state the fact in this order.
-        """
+        """Return True if a fact that does not fit was extracted with its ends the wrong way round."""
         if relation.backward or self._bounds.schema.might_fit(self._type(head), relation.name, self._type(tail)):
             return False
         return self._fits(tail, relation.name, head) and not self._is_stated_in_order(item)
 
     def _is_stated_in_order(self, item: ExtractedTriple) -> bool:
-        """Return True if the supporting words contain head, relation and tail in this order.
-
-        "The team uses a vote" does not say that the vote uses the team, whatever the schema's types are.
-        """
+        """Return True if the supporting words contain head, relation and tail in this order."""
         support, head, relation, tail = (stems(" ".join(words(label_key(text)))) for text in (
             self._support(item).quote, item.head, item.relation, item.tail))
         head_start = _find_words(head, support, 0)
@@ -300,15 +273,7 @@ class _Bounding:
 
     def _reject_unknown(self, item: ExtractedTriple | ExtractedAttribute, text: str, support: Span, *ends: End,
                         kind: str = "") -> None:
-        """Reject a fact whose relation or attribute the schema lacks, and ask the schema to add it.
-
-        Args:
-            item: the extracted fact.
-            text: how a rejection shows the fact.
-            support: the words that state the fact.
-            ends: head and tail of a triple, or the owner of an attribute.
-            kind: the kind of an attribute's value, such as "number".
-        """
+        """Reject a fact whose relation or attribute the schema lacks, and ask the schema to add it."""
         types = [self._expected_type(end) for end in ends]
         if None in types:
             self._reject("undeclared_entity", text)
@@ -377,10 +342,7 @@ class _Bounding:
         self._note_use(owner)
 
     def _time(self, extracted_time: str, text: str) -> str:
-        """Return the source's words for when a fact holds; "" if the source does not state the extracted time.
-
-        A time that is dropped counts as a repair of `text`, the fact.
-        """
+        """Return the source's words for when a fact holds; "" if the source does not state the extracted time."""
         source_time = self._source.ground_time(extracted_time)
         if extracted_time.strip() and not source_time:
             self._repairs.add(("dropped_time", text))
@@ -399,14 +361,7 @@ class _Bounding:
             self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
 
     def _is_declared(self, label: str, start: int) -> bool:
-        """Return True if the document's author wrote a label as a label, so it is not a reasoner's invention.
-
-        Such labels are a table's header, a field's name before a colon, and the heading or caption above a line.
-
-        Args:
-            label: the label as `label_key` writes it.
-            start: where in the chunk's text the words begin that support it.
-        """
+        """Return True if the document's author wrote a label as a label, so it is not a reasoner's invention."""
         if self._source.text.startswith("|", start):  # a row of a table, whose labels are its headers
             return True
         field = _FIELD.match(self._source.text, start)

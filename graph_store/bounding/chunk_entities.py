@@ -66,10 +66,7 @@ class NamedEnds:
         self.ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
 
     def _ground_alias(self, key: str) -> Grounded | None:
-        """Return where the source has an alias of an entity whose own name it lacks; None if it has none.
-
-        Aliases are the values that the extraction gives for the entity's alias attributes.
-        """
+        """Return where the source has an alias of an entity whose own name it lacks; None if it has none."""
         aliases = sorted(a.value for a in self._extraction.attributes
                          if canonical_name(a.entity) == key and self._bounds.is_alias(a.attribute))
         for alias in aliases:

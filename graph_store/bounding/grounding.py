@@ -140,10 +140,7 @@ class SourceText:
         return self._ground_by_meaning(name, tokens)
 
     def _ground_by_meaning(self, name: str, tokens: Sequence[str]) -> Grounded | None:
-        """Return where the source has a country's people, a date in another spelling, or a name's scattered words.
-
-        `tokens` are the words of the name, which do not follow each other in the source.
-        """
+        """Return where the source has a country's people, a date in another spelling, or a name's scattered words."""
         people = next(filter(None, map(self.verbatim, peoples_of(name.strip()))), None)
         if people is not None:
             return Grounded(name.strip(), people)
@@ -152,12 +149,7 @@ class SourceText:
         return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
 
     def _is_composed(self, tokens: Sequence[str]) -> bool:
-        """Return True if a name can be composed of words scattered over the text and the titles above it.
-
-        Each content word must be in the text or a title, and at least one in a title. At least one must be a number or
-        an uncapitalised word, because capitalised words from two places ("Pierre met Ms Curie") do not make a name.
-        In Chinese, Japanese and Korean, pieces of at least two characters take the place of words.
-        """
+        """Return True if a name can be composed of words scattered over the text and the titles above it."""
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not 1 < len(content) <= _MOST_CONTENT:
             return False
@@ -213,11 +205,7 @@ class SourceText:
         return None if is_part_of_number else self._in_its_words(value, place)
 
     def _ground_text(self, value: str) -> Grounded | None:
-        """Return where the source has a textual value, or None.
-
-        Markup, articles, and singular or plural may differ. The value may also leave out words of the source. It is
-        then stored in the source's words, because the words left out may add to its meaning or deny it.
-        """
+        """Return where the source has a textual value, or None."""
         tokens = [singular(word) for word in words(value) if word not in _ARTICLES]
         wanted = join_words(tokens)
         if place := self._singular_words.find(wanted):
@@ -300,20 +288,14 @@ class SourceText:
         return shortest or (one_line(when) if is_only_planned or self._has_with_year(when) else "")
 
     def _has_with_year(self, date: str) -> bool:
-        """Return True if the text has a date without its year, and a title above the text has the year.
-
-        The date "3 August 2024" may be extracted from "3 August" in a log titled 2024.
-        """
+        """Return True if the text has a date without its year, and a title above the text has the year."""
         words_above = {word for title in self._titles for word in words(title)}
         years = {word for word in words(date) if len(word) == _YEAR_DIGITS and word.isdecimal() and word in words_above}
         day_words = [word for word in words(date) if word not in years and word not in _BETWEEN_WORDS]
         return bool(years and day_words) and any(self._stretches(day_words))
 
     def _shortest_stretch(self, wanted: Sequence[str]) -> Span | None:
-        """Return the shortest stretch of a sentence that has the content words of `wanted` in order.
-
-        Return None if there is no such stretch, or if it has more than twice as many words as `wanted`.
-        """
+        """Return the shortest stretch of a sentence that has the content words of `wanted` in order."""
         content = [word for word in wanted if word not in _NOT_CONTENT]
         shortest = min(self._stretches(content), key=len, default="")
         if len(words(shortest)) > _LONGEST_RATIO * len(wanted):
@@ -322,11 +304,7 @@ class SourceText:
         return self._span(start, start + len(shortest)) if start >= 0 else None
 
     def _stretches(self, wanted: Sequence[str]) -> Iterator[str]:
-        """Yield the stretches of text that have the wanted words in order, within one sentence.
-
-        The next wanted word must follow within `_APART` words. There is at most one stretch for each occurrence of
-        the first wanted word.
-        """
+        """Yield the stretches of text that have the wanted words in order, within one sentence."""
         tokens = [word for word, _, _ in self._places]
         for first in (index for index, word in enumerate(tokens) if wanted and word == wanted[0]):
             last = first
@@ -341,10 +319,7 @@ class SourceText:
                     yield self.text[start:end]
 
     def _in_its_words(self, extracted: str, span: Span | None) -> Grounded | None:
-        """Return a name or value found at a span: in its extracted words if the text has exactly these.
-
-        Otherwise it is in the words of the span. Without a span, return None.
-        """
+        """Return a name or value found at a span: in its extracted words if the text has exactly these."""
         if span is None:
             return None
         wording = extracted.strip()

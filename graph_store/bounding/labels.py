@@ -93,11 +93,7 @@ class Bounds:
                 or self._find_similar(kind, key))
 
     def _find_inflected(self, kind: ElementKind, key: str) -> Known | None:
-        """Return the only element with a label of the same stems, or None.
-
-        For a relation, a label that differs only in the "by" of a passive is found, too. It may state the relation in
-        the other direction ("directed" and "directed by"), so the result is marked `one_way`.
-        """
+        """Return the only element with a label of the same stems, or None."""
         stemmed = stems(key)
         with_same_stems = self._stems[kind].get(stemmed, set())
         if len(with_same_stems) == 1:

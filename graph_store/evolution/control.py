@@ -170,11 +170,7 @@ class SchemaControl:
         return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
-        """Return the bounds of a schema, from the cache if they were prepared before.
-
-        They also depend on the embedding model and on the types that people gave to entities, so both are part of the
-        cache's key.
-        """
+        """Return the bounds of a schema, from the cache if they were prepared before."""
         people_types, cache = decided_types(self._edits.in_force()), self._prepared.bounds
         key = self._embedder.fingerprint, schema.model_dump_json(), tuple(people_types.items())
         if key not in cache:
@@ -370,10 +366,7 @@ class SchemaControl:
             return self._put_in_force(outcome.base, outcome.schema, outcome.decided, who)
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
-        """Store a new version of the schema and its base, and bound the affected chunks again, in one transaction.
-
-        Nothing is stored, and False returned, if neither schema changes, unless a person decided something.
-        """
+        """Store a new version of the schema and its base, and bound the affected chunks again, in one transaction."""
         seed, old_base, old = self._history.first(), self._history.base(), self._history.current()
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
         if (old_base, old) == (base, schema) and (who == "auto" or not decided):
@@ -412,10 +405,7 @@ class SchemaControl:
 
 
 def _read_verdict(candidate: Candidate, row: SameLabel | None, labels_by_name: Mapping[Label, str]) -> SameAs:
-    """Return what means the same as a candidate by a model's row on it; `SameAs("")` if nothing does.
-
-    `labels_by_name` has the label of the element or candidate with each name.
-    """
+    """Return what means the same as a candidate by a model's row on it; `SameAs("")` if nothing does."""
     label = labels_by_name.get((candidate.kind, label_key(row.name)), "") if row else ""
     if row is None or not label or label in candidate.labels:
         return SameAs("")

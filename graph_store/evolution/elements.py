@@ -222,10 +222,7 @@ def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement
 
 
 def _join(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
-    """Return `target` with the names of `other` as aliases, and with the domains, ranges or owners of both.
-
-    Attributes of different value kinds become text, which admits the values of both.
-    """
+    """Return `target` with the names of `other` as aliases, and with the domains, ranges or owners of both."""
     target_names = set(map(label_key, (target.name, *target.labels.values())))
     aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in target_names}
     update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}
@@ -280,14 +277,7 @@ def _with_types(element: SchemaElement, change: Callable[[Names], Names]) -> Sch
 
 
 def _repoint(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> GraphSchema:
-    """Return the schema with all references to an element replaced.
-
-    Args:
-        schema: the schema.
-        kind: the element's kind. Types are referred to by elements of all kinds, relations by their inverses.
-        old: the element's name.
-        new: the name to refer to instead; empty to remove the references.
-    """
+    """Return the schema with all references to an element replaced."""
     new_name = next(iter(new), None)  # an element that would refer to itself loses the reference, too
     if kind == "relation":
         relations = tuple(r.model_copy(update={"inverse": new_name if new_name != r.name else None})
@@ -307,11 +297,7 @@ def _repoint(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> Gr
 
 
 def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) -> GraphSchema:
-    """Return the schema without an element; references to it point to `instead`, or are removed if this is empty.
-
-    Raises:
-        DecisionError: a relation or attribute would lose all its types.
-    """
+    """Return the schema without an element; references to it point to `instead`, or are removed if this is empty."""
     schema = _repoint(schema, kind, name, instead)
     relations, attributes = schema.relation_types, schema.attribute_types
     for dependent, types in (*((r.name, r.domain) for r in relations), *((r.name, r.range) for r in relations),

@@ -86,11 +86,7 @@ def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], docum
 
 def _redact_decision(decided: Decided, present: Set[Label], documents: Collection[str], *,
                      is_automatic: bool) -> Decided | None:
-    """Return a decision without evidence from deleted documents; None if its element is not in `present`.
-
-    `present` has the labels to keep. If the evidence has others, it is removed as a whole. The reason of an automatic
-    decision is then removed, too, because it may name them.
-    """
+    """Return a decision without evidence from deleted documents; None if its element is not in `present`."""
     decision, evidence = decided.decision, decided.evidence
     if (decision.kind, label_key(decision.name)) not in present:
         return None
@@ -111,11 +107,7 @@ def _labels_of(evidence: Candidate) -> set[Label]:
 
 
 def _without(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
-    """Return a schema without the elements and aliases that have a removed label.
-
-    References to removed elements are removed, too. A domain, range or list of owners that loses all its types allows
-    any type.
-    """
+    """Return a schema without the elements and aliases that have a removed label."""
     if not removed:
         return schema
     remaining_types = {t.name for t in schema.entity_types if ("entity_type", label_key(t.name)) not in removed}

@@ -70,10 +70,7 @@ def _decision(candidate: Candidate, why: str) -> Decision:
 
 def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Grounds, thresholds: Thresholds,
               ) -> list[Candidate]:
-    """Return the candidates that meet the thresholds: first those that widen an element, then new elements.
-
-    The number of new elements of a kind is limited, separately for labels of sentences and for table columns.
-    """
+    """Return the candidates that meet the thresholds: first those that widen an element, then new elements."""
     accepted = [c for c in collect(counts, base, grounds.similar, thresholds.support, supported=True)
                 if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
     widening, new = [c for c in accepted if c.widens], [c for c in accepted if not c.widens]
@@ -113,10 +110,7 @@ def still_asked(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCoun
 
 
 def _is_met(schema: GraphSchema, count: AskCount) -> bool:
-    """Return True if the schema's element with an ask's label admits the types that the ask is about.
-
-    A relation may fit in either direction. An attribute of the kind "text" admits values of all kinds.
-    """
+    """Return True if the schema's element with an ask's label admits the types that the ask is about."""
     element = elements.find_element(schema, count.kind, count.label)
     if isinstance(element, RelationType):
         types = (count.subject_type, count.object_type)
@@ -179,10 +173,7 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
 
 
 def _validate(outcome: SchemaOutcome) -> SchemaOutcome:
-    """Validate both schemas of an outcome and return it.
-
-    This is done after all decisions, because elements that are defined together may refer to each other.
-    """
+    """Validate both schemas of an outcome and return it."""
     for schema in (outcome.base, outcome.schema):
         elements.validate(schema)
     return outcome
@@ -204,13 +195,7 @@ def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: 
 
 
 def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate | None) -> SchemaOutcome:
-    """Carry out a decision in the base schema and in the schema in force, and note which labels it declines.
-
-    A declined label is not proposed again.
-
-    Raises:
-        DecisionError: its name is neither an element's nor a candidate's.
-    """
+    """Carry out a decision in the base schema and in the schema in force, and note which labels it declines."""
     kind = decision.kind
     known = elements.find_element(before.schema, kind, decision.name)
     if decision.verdict == "define":
@@ -239,14 +224,7 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
 
 def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
              ) -> GraphSchema:
-    """Return a schema with one decision carried out; the decision's element is added first if it is missing.
-
-    Args:
-        schema: the schema to change: the base schema or the one in force.
-        in_force: the schema in force, which has the elements that the other may lack.
-        decision: the decision; no rejection and no definition.
-        candidate: the candidate that the decision names, if any.
-    """
+    """Return a schema with one decision carried out; the decision's element is added first if it is missing."""
     kind, name = decision.kind, decision.name
     known = elements.find_element(in_force, kind, name)
     if decision.verdict == "merge":

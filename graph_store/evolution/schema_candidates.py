@@ -64,19 +64,12 @@ class _Group:
         return _Group([count for count in self.counts if _pair(count) in pairs])
 
     def pairs(self, support: int) -> list[tuple[str, str]]:
-        """Return the pairs of subject and object type that at least `support` documents show.
-
-        Each row of a table counts as a document, because the table's author chose the column's name. The label of a
-        sentence is the extractor's choice, so other documents have to confirm it.
-        """
+        """Return the pairs of subject and object type that at least `support` documents show."""
         documents = self._documents_of_pairs()
         return sorted(pair for pair, weights in documents.items() if sum(weights.values()) >= support)
 
     def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the subject types and the object types of the pairs with enough support.
-
-        If no pair has enough, they are those of the pair that most documents show.
-        """
+        """Return the subject types and the object types of the pairs with enough support."""
         documents = self._documents_of_pairs()
         observed_pairs = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
         return (tuple(sorted({subject for subject, _ in observed_pairs if subject})),
@@ -196,12 +189,7 @@ def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], Sam
 
 def _shared_labels(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
                    ) -> dict[_Label, tuple[str, bool]]:
-    """Return, for each label, the shared one of all that mean the same, and whether it states that from tail to head.
-
-    Verdicts link pairs of labels. All labels that are linked, directly or through others, mean the same. The shared
-    label is a known element's name, else the label of most asks. It does not matter which label of a pair the verdict
-    was on.
-    """
+    """Return, for each label, the shared one of all that mean the same, and whether it states that from tail to head."""
     support: Counter[_Label] = Counter((count.kind, count.label) for count in counts)
     element_key: dict[_Label, str] = {}  # the key of the element's name, for each label of a known element
     for kind, label in (*support, *((kind, verdict.label) for (kind, _), verdict in same.items())):

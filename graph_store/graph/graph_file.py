@@ -172,10 +172,7 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
 
 
 def _body(graph: NodeLink) -> Iterator[bytes]:
-    """Yield the JSON that follows the header line, node by node and edge by edge.
-
-    The whole text at once would take several times the memory of the graph.
-    """
+    """Yield the JSON that follows the header line, node by node and edge by edge."""
     yield orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1]  # without its braces
     for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
         yield b',"%s":[' % name.encode()
@@ -212,11 +209,7 @@ def load(path: Path) -> tuple[list[int], dict[str, Any]]:
 
 
 def _state(path: Path, header: bytes) -> list[int]:
-    """Return the state that is noted in the file's first line.
-
-    Raises:
-        GraphFileDamagedError: the line is damaged, or of another format.
-    """
+    """Return the state that is noted in the file's first line."""
     try:
         about = orjson.loads(header.rstrip(b"\n").removesuffix(b",") + b"}")["banyan"]
         if about["format"] == _FORMAT:

@@ -94,10 +94,7 @@ class _Key:
 
 
 def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) -> list[_Key]:
-    """Return the fields that are keys of the entities of a type; those of the most entities first.
-
-    `facts` has the distinct rows (entity, attribute, value), shape (n, 3); `kinds` the type of each one's entity.
-    """
+    """Return the fields that are keys of the entities of a type; those of the most entities first."""
     order = sort_rows(facts[:, 1], kinds, facts[:, 0])
     attributes, types, owners, values = facts[order, 1], kinds[order], facts[order, 0], facts[order, 2]
     starts = np.flatnonzero(find_firsts(attributes, types))
@@ -116,11 +113,7 @@ def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) 
 
 
 def _identifies(field: str, values: Sequence[str], names: Sequence[str]) -> bool:
-    """Return True if a field's values, which all differ, are keys: short words with digits.
-
-    Plain numbers could also be quantities. They are keys if the field's name ends with a word such as "id", or if
-    nearly all of them also occur in `names`, the names of their entities.
-    """
+    """Return True if a field's values, which all differ, are keys: short words with digits."""
     if not all(len(value) <= _LONGEST_KEY and " " not in value and any(map(str.isdigit, value)) for value in values):
         return False
     has_numbers = any(value.replace(".", "").replace(",", "").isdecimal() for value in values)
@@ -145,13 +138,7 @@ def _count_common_words(columns: GraphColumns, attribute: int, key: _Key) -> int
 
 
 def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
-    """Return True if a field refers to a key.
-
-    At least two of its values have to be values of the key. If the field's name says that it refers to others
-    ("requires"), this is enough. Otherwise nearly all values have to be; and whole numbers, which could be quantities,
-    need a further sign: the field's name ends like that of a key ("manager id"), or the field holds lists and most of
-    its entities have the key themselves. `facts` has the field's distinct rows (entity, attribute, value).
-    """
+    """Return True if a field refers to a key."""
     field = columns.texts[int(facts[0, 1])]
     field_words, references = set(label_key(field).split()), _count_references(facts, key)
     if references < _LEAST_LINKS:
@@ -167,10 +154,7 @@ def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
 
 
 def _with_links(columns: GraphColumns, target: Numbers) -> GraphColumns:
-    """Return the graph in which the values that refer to entities are triples, with their sources and times.
-
-    `target` has the row of the entity that each row of the value table refers to, or -1 for none, shape (values,).
-    """
+    """Return the graph in which the values that refer to entities are triples, with their sources and times."""
     values, times = columns.values, columns.value_times
     linked = np.flatnonzero(target >= 0)
     link_triples = (values.entity[linked], values.attribute[linked], target[linked])

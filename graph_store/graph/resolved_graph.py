@@ -214,10 +214,7 @@ def _new_texts(types: Mapping[str, str], edits: NodeEdits) -> Iterable[str]:
 
 def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],
                    place: Mapping[str, int]) -> Numbers:
-    """Return a column of one text's number for each node, in which the nodes in `texts` have these texts instead.
-
-    `place` has the row of each node; nodes that are not in it are ignored.
-    """
+    """Return a column of one text's number for each node, in which the nodes in `texts` have these texts instead."""
     numbers = numbers.copy()
     for node, text in texts.items():
         if node in place:
@@ -227,15 +224,7 @@ def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, 
 
 def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, schema: GraphSchema | None,
                      place: Mapping[str, int]) -> GraphColumns:
-    """Return the graph whose triples join nodes, with persons' corrections and without deleted triples.
-
-    Args:
-        columns: a graph whose entities are nodes already, and whose triples join the mentions' entities.
-        node_of: the row of the node of each of the mentions' entities.
-        edits: what persons changed.
-        schema: the schema that corrected triples have to fit; None allows all.
-        place: the row of the node of each entity, by its id.
-    """
+    """Return the graph whose triples join nodes, with persons' corrections and without deleted triples."""
     heads, relations, tails = node_of[columns.triples[:, 0]], columns.triples[:, 1], node_of[columns.triples[:, 2]]
     holds = np.ones(len(heads), bool)
     corrected = np.stack([heads, relations, tails], axis=1)
@@ -276,10 +265,7 @@ def _fits(columns: GraphColumns, key: tuple[str, str, str], schema: GraphSchema 
 
 
 def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, place: Mapping[str, int]) -> _Values:
-    """Return a table of nodes' values, or of their times, in which persons' corrections are made.
-
-    Rows of values that persons deleted are left out.
-    """
+    """Return a table of nodes' values, or of their times, in which persons' corrections are made."""
     values, holds = table.value.copy(), np.ones(len(table.value), bool)
     for node, corrections in edits.values.items():
         node_rows: Rows = np.flatnonzero(table.entity == place.get(node, -1))
@@ -327,10 +313,7 @@ def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
 
 def _group_words(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers,
                  ) -> Iterator[tuple[Sequence[int], list[str]]]:
-    """Yield the distinct keys of a table of times, each with the words that say when it holds.
-
-    The table is sorted by the columns in `keys`, which together are the key; `words` is its column of words' numbers.
-    """
+    """Yield the distinct keys of a table of times, each with the words that say when it holds."""
     starts = np.flatnonzero(find_firsts(*keys)).tolist()
     for start, end in pairwise([*starts, len(words)]):
         yield [int(key[start]) for key in keys], [columns.texts[number] for number in words[start:end].tolist()]

@@ -78,11 +78,7 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
 
 
 def _read(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> list[NDArray[Any]]:
-    """Return rows of the ledger as one array for each column, with numbers in place of texts.
-
-    `kinds` has one letter for each column (see `_MENTION_COLUMNS`); those marked "-" are left out. New texts get a
-    number in `known`.
-    """
+    """Return rows of the ledger as one array for each column, with numbers in place of texts."""
     read_kinds = kinds.replace("-", "")
     columns: list[list[NDArray[Any]]] = [[] for _ in read_kinds]
     remaining = iter(rows)
@@ -111,18 +107,7 @@ def _renumber(columns: Sequence[NDArray[Any]], kinds: str, number: Numbers) -> l
 
 def _find_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]],
                    ) -> tuple[list[str], Numbers, list[Numbers]]:
-    """Find the entities that rows of several tables name, and number them.
-
-    Args:
-        texts: all texts.
-        named: for each table the names and the types of its rows, as texts' numbers; the mentions are the first table.
-
-    Returns:
-        The entities' ids, sorted; their types; and for each table the entity of each of its rows.
-
-    Raises:
-        LedgerDamagedError: a table names an entity that is not among the mentions.
-    """
+    """Find the entities that rows of several tables name, and number them."""
     # One number for each pair of a name and a type.
     keys = [name.astype(np.int64) * len(texts) + kind for name, kind in named]
     pairs = np.unique(np.concatenate(keys))
@@ -141,10 +126,7 @@ def _find_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]
 
 
 def _most_used(mentions: MentionTable, entities: int) -> Numbers:
-    """Return the name that most chunks use for each entity; of equally frequent ones, the first alphabetically.
-
-    The mentions are sorted; `entities` is the number of entities.
-    """
+    """Return the name that most chunks use for each entity; of equally frequent ones, the first alphabetically."""
     starts = np.flatnonzero(find_firsts(mentions.entity, mentions.name))
     owners, names = mentions.entity[starts], mentions.name[starts]
     counts = np.diff(starts, append=len(mentions.entity))

@@ -85,10 +85,7 @@ class NameTrie:
         return self._entities.values[:0] if number is None else self._entities[number]
 
     def _longest(self, folded: Sequence[str], start: int) -> tuple[int, tuple[str, ...]]:
-        """Return the end of the longest name that begins at a word, and the entities with that name.
-
-        Without a name, the end is the start, and there are no entities.
-        """
+        """Return the end of the longest name that begins at a word, and the entities with that name."""
         best: tuple[int, tuple[str, ...]] = (start, ())
         for end in range(start + 1, len(folded) + 1):
             number = self._paths.get(" ".join(folded[start:end]))
@@ -156,10 +153,7 @@ class Browsing:
         return is_of_type
 
     def _rank_matches(self, text: bytes) -> NDArray[np.int8]:
-        """Return for each row how well its entity's names match a text, shape (n,).
-
-        0: a name equals the text, 1: one begins with it, 2: one contains it, `_NO_MATCH`: none does.
-        """
+        """Return for each row how well its entity's names match a text, shape (n,)."""
         letters, starts = self._folded.values, self._folded.starts
         if not text:  # every name begins with it
             return np.ones(len(self.ranked), np.int8)

@@ -129,10 +129,7 @@ def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.in
 
 
 def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> NewArrays:
-    """Return the arrays by which entities are found: by chunk, by name and by attribute value.
-
-    `about` has for each entity its name, its type, and its other names.
-    """
+    """Return the arrays by which entities are found: by chunk, by name and by attribute value."""
     names = [(name, *others) for name, _, *others in about]
     name_words = set[str]()
 
@@ -199,10 +196,7 @@ def _chunks(chunks: Sequence[Chunk]) -> NewArrays:
 
 
 def _document_names(titles: Mapping[str, str]) -> NewArrays:
-    """Return documents' ids and titles, and for each name the documents with that name (`text/titles.py`).
-
-    A document's names are its id and its title in plain form; `titles` has the title of each id.
-    """
+    """Return documents' ids and titles, and for each name the documents with that name (`text/titles.py`)."""
     documents_of: dict[str, list[int]] = {}
     for row, (key, title) in enumerate(titles.items()):
         for name in dict.fromkeys(normalise(plain_title(text)) for text in (key, title)):
@@ -214,14 +208,7 @@ def _document_names(titles: Mapping[str, str]) -> NewArrays:
 
 def _documents(chunks: Sequence[Chunk], owners: Sequence[int], chunk_terms: Sequence[list[str]], by_chunk: NewArrays,
                ) -> NewArrays:
-    """Return the BM25 arrays of whole documents.
-
-    Args:
-        chunks: all chunks.
-        owners: the row of each chunk's document.
-        chunk_terms: the index terms of each chunk, with its title.
-        by_chunk: the BM25 arrays of the chunks, which serve for documents, too, if each has only one chunk.
-    """
+    """Return the BM25 arrays of whole documents."""
     if len(set(owners)) == len(chunks):
         return {name.replace("chunks", "documents", 1): array for name, array in by_chunk.items()}
     document_terms: list[list[str]] = [[] for _ in set(owners)]
@@ -232,12 +219,7 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], chunk_terms: Sequ
 
 
 def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> NewArrays:
-    """Return the graph of entities and chunks for random walks, and for each entity the chunks of documents about it.
-
-    A document is about an entity if its title is the entity's name. The graph has an edge between an entity and each
-    chunk that mentions it, and another one if the title of the chunk's document names it. It has no edges for triples:
-    walks along these would bypass the passages that are ranked, and find less (benchmarks/README.md).
-    """
+    """Return the graph of entities and chunks for random walks, and for each entity the chunks of documents about it."""
     mentioned, keys = columns.Lists(made, "entities.chunks"), list(rows.entities)
     in_title, whole_title = find_titles(chunks, NameTrie(made, "names", keys.__getitem__), rows.entities)
     owners = np.repeat(np.arange(len(keys)), np.diff(mentioned.starts))
@@ -292,12 +274,7 @@ def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]
 
 def _communities(communities: Sequence[TreeCommunity], rows: _Rows, made: Mapping[str, NDArray[Any]],
                  stored: Mapping[Kind, Vectors]) -> NewArrays:
-    """Return the arrays of communities, with their chunks and their vectors.
-
-    A community's vector is the mean of the vectors of its members' triples. Without any triple, it is the mean of the
-    vectors of its keywords. No text is embedded for a community: communities change often, and an embedding model
-    truncates long texts, whereas the mean covers all triples.
-    """
+    """Return the arrays of communities, with their chunks and their vectors."""
     incident, mentioned = columns.Lists(made, "entities.triples"), columns.Lists(made, "entities.chunks")
     members = [_rows_of(rows, community.members) for community in communities]
     vectors = [_mean_direction(stored["triples"][incident.of(member_rows)],
@@ -310,10 +287,7 @@ def _communities(communities: Sequence[TreeCommunity], rows: _Rows, made: Mappin
 
 
 def _mean_direction(triples: Vectors, keywords: Vectors) -> Vectors:
-    """Return the mean of some triples' vectors, scaled to unit length, shape (d,).
-
-    Without triples, it is the mean of the keywords' vectors; without both, zeros.
-    """
+    """Return the mean of some triples' vectors, scaled to unit length, shape (d,)."""
     vectors = triples if len(triples) else keywords[keywords.any(axis=1)]
     if not len(vectors):
         return np.zeros(triples.shape[1], np.float32)

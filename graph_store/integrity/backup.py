@@ -97,18 +97,7 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
 
 
 def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
-    """Copy the current state of the ledger to an empty folder, and check the copy by reading it as `restore` does.
-
-    For this check, the embedding model embeds only the schema's labels.
-
-    Returns:
-        The copy's file, and the manifest that describes it.
-
-    Raises:
-        BackupError: the copy could not be restored.
-        LedgerDamagedError: the ledger is damaged.
-        OSError: the disk is full or not writable.
-    """
+    """Copy the current state of the ledger to an empty folder, and check the copy by reading it as `restore` does."""
     apart = Layout.of(folder, layout.name)
     apart.root.mkdir()
     copy = apart.ledger_file
@@ -132,11 +121,7 @@ def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Pro
 
 
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
-    """Check that a backup may be written to a file.
-
-    Raises:
-        BackupError: it lies in the knowledge base's folder, is no file, exists already, or its folder is missing.
-    """
+    """Check that a backup may be written to a file."""
     resolved = target.resolve()
     if resolved.is_relative_to(layout.root.resolve()):
         raise BackupError(f"{target} lies in the knowledge base's own folder, with which it would be lost: name a file "
@@ -150,11 +135,7 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
 
 
 def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
-    """Copy an SQLite ledger to a new file with SQLite's backup, and check the copy.
-
-    Raises:
-        LedgerDamagedError: the ledger is damaged.
-    """
+    """Copy an SQLite ledger to a new file with SQLite's backup, and check the copy."""
     try:
         with closing(sqlite3.connect(address_of(ledger), uri=True, isolation_level=None, timeout=30)) as source, \
                 closing(sqlite3.connect(copy, isolation_level=None)) as target:
@@ -210,13 +191,7 @@ def read_ledger(apart: Layout, embedder: Embedder) -> str:
 
 
 def _check(apart: Layout) -> str:
-    """Check that the ledger's file is sound and has no other tables; return the name of the embedding model.
-
-    Views and triggers are rejected: in a file from someone else, they would run their own SQL with our statements.
-
-    Raises:
-        UnrestorableError: the file is damaged, or is not just a ledger.
-    """
+    """Check that the ledger's file is sound and has no other tables; return the name of the embedding model."""
     try:
         with closing(sqlite3.connect(apart.ledger_file)) as raw:
             if raw.execute("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchone()[0]:

@@ -69,11 +69,7 @@ def _unusable(file: Path, why: str) -> BackupError:
 
 
 def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
-    """Read the manifest of a backup, and check its size and what it says of the ledger.
-
-    Raises:
-        BackupError: the archive has other files, or its manifest is too large, invalid, or does not fit the ledger.
-    """
+    """Read the manifest of a backup, and check its size and what it says of the ledger."""
     entries = archive.infolist()
     if sorted(entry.filename for entry in entries) != sorted((LEDGER, MANIFEST)):
         raise _unusable(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
@@ -150,11 +146,7 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
 
 
 def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
-    """Unpack the ledger of a backup to a new file, and compare its size and checksum with the manifest.
-
-    Raises:
-        BackupError: the archive is damaged, or the ledger is not the one of the manifest.
-    """
+    """Unpack the ledger of a backup to a new file, and compare its size and checksum with the manifest."""
     digest, size = hashlib.sha256(), 0
     make_private(unpacked)
     try:
@@ -191,10 +183,7 @@ def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
 
 
 def _begin_anew(unpacked: Path, layout: Layout) -> None:
-    """Set a new epoch in the unpacked ledger, so that everything derived from another ledger is outdated.
-
-    The id of the old ledger's collections on a vector server is copied to the new ledger, which then uses them again.
-    """
+    """Set a new epoch in the unpacked ledger, so that everything derived from another ledger is outdated."""
     identity = None
     with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged; that may be why a backup is restored
         if layout.exists():
@@ -208,11 +197,7 @@ def _begin_anew(unpacked: Path, layout: Layout) -> None:
 
 
 def _replace(unpacked: Path, ledger: Path) -> None:
-    """Replace the ledger by the unpacked one, in one step.
-
-    A sound ledger is overwritten by SQLite, so that processes that have it open read the new rows. A damaged or missing
-    one is replaced as a file.
-    """
+    """Replace the ledger by the unpacked one, in one step."""
     if ledger.is_file() and _head(ledger) == _head(unpacked):
         try:
             _copy_into(unpacked, ledger)

@@ -57,11 +57,7 @@ def foreign_objects(database: Database) -> list[str]:
 
 
 def _objects(database: Database) -> set[tuple[str, str, str]]:
-    """Return the tables, columns, indexes, views and triggers of a ledger as (kind, name, definition).
-
-    The definition of a column is its type, whether it must not be null, and its place in the key; others have none.
-    Databases differ in whether a column of a key is declared NOT NULL, which changes nothing.
-    """
+    """Return the tables, columns, indexes, views and triggers of a ledger as (kind, name, definition)."""
     is_own = "m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"  # not one of SQLite's internal tables
     return {(row[0], row[1], row[2]) for row in database.rows(
         "SELECT 'column', m.name || '.' || c.name, c.type || ' ' || (c.\"notnull\" AND NOT c.pk) || ' ' || c.pk "  # noqa: S608
@@ -273,10 +269,7 @@ def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
 
 
 def _list_first(lines: Iterator[str], fix: str) -> Iterator[Problem]:
-    """Yield the first problems that a check found, and then the number of further ones.
-
-    This way one kind of damage does not hide all others in the report.
-    """
+    """Yield the first problems that a check found, and then the number of further ones."""
     yield from (Problem(what=line, fix=fix) for line in islice(lines, _SHOWN))
     further = sum(1 for _ in lines)
     if further:

@@ -162,10 +162,7 @@ def _tree(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _describe_misplacement(community: TreeCommunity, above: dict[str, TreeCommunity]) -> str:
-    """Return what is wrong with a community's keywords or parent, or "".
-
-    `above` has the communities of the next level by id; it is empty for the highest level.
-    """
+    """Return what is wrong with a community's keywords or parent, or ""."""
     if not set(community.keywords) <= set(community.members):
         return "has keywords that are none of its members"
     if bool(community.parent) != bool(above):

@@ -81,11 +81,7 @@ class Database:
         return self._ledger.identity
 
     def _prepare(self) -> None:
-        """Check the ledger's format; create a new ledger's tables, or upgrade an earlier format.
-
-        Raises:
-            FormatError: the format is a later one, or the upgrade is not possible.
-        """
+        """Check the ledger's format; create a new ledger's tables, or upgrade an earlier format."""
         version = self._ledger.format()
         if version > FORMAT:
             raise FormatError(f"{self._ledger.name} has format {version}; this version of Banyan reads formats up to "
@@ -106,11 +102,7 @@ class Database:
         self._ledger.set_format(FORMAT)
 
     def _upgrade(self, version: int) -> None:
-        """Add the columns that an earlier format lacks, and store the values of `meta` under today's keys.
-
-        Raises:
-            FormatError: a missing column has no default, so that old rows cannot have a value in it.
-        """
+        """Add the columns that an earlier format lacks, and store the values of `meta` under today's keys."""
         missing = missing_columns(self._ledger.columns())
         for column in missing:
             if column.server_default is None:

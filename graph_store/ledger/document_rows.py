@@ -223,14 +223,7 @@ class Documents:
                 yield row.id, row.text
 
     def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], _Content]:
-        """Return the content of documents: that in service, or the new content that waits as a revision.
-
-        If a single one is asked for, it is cached: callers often ask for the thousands of chunks of a large document
-        one by one.
-
-        Args:
-            parents: pairs of a document's id and whether its new content is meant; the result has them as keys.
-        """
+        """Return the content of documents: that in service, or the new content that waits as a revision."""
         key = parents, ledger_state(self._db).position
         if self._last is not None and self._last[0] == key:
             return self._last[1]

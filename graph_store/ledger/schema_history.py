@@ -113,12 +113,7 @@ class SchemaHistory:
         return self._read("schema", version)
 
     def _read(self, column: str, version: int) -> GraphSchema:
-        """Return the schema in a column, "schema" or "base", of a version.
-
-        Raises:
-            StoreError: there is no such version.
-            LedgerDamagedError: the stored schema cannot be read.
-        """
+        """Return the schema in a column, "schema" or "base", of a version."""
         text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = :version",  # noqa: S608
                                version=version)
         if text is None and self.version() == 0:

@@ -140,8 +140,5 @@ def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
 
 
 def _is_column(header: str) -> bool:
-    """Return True if the header of a table's column can name an element of a schema.
-
-    Even "2024" can, which `is_readable_label` rejects in a text: the author of the table declared it as a name.
-    """
+    """Return True if the header of a table's column can name an element of a schema."""
     return len(header) <= MAX_ELEMENT_NAME and header.isprintable() and any(map(str.isalnum, header))

@@ -69,11 +69,7 @@ class SqliteLedger:
         return log.exists() and log.stat().st_size > 0  # an attempt on a full disk leaves an empty one
 
     def _prepare(self) -> None:
-        """Set SQLite's options for this connection, and read once from the file to find out whether it is a database.
-
-        Raises:
-            LedgerDamagedError: the file is not an SQLite database.
-        """
+        """Set SQLite's options for this connection, and read once from the file to find out whether it is a database."""
         try:
             if is_on_read_only_disk(self._path):
                 self._file.execute("PRAGMA user_version").fetchone()
@@ -174,11 +170,7 @@ class SqliteLedger:
 
 
 def _connect(path: Path, create: bool) -> sqlite3.Connection:
-    """Open a file, and create it if `create` is True.
-
-    Raises:
-        UnknownKnowledgeBaseError: the file is missing and `create` is False.
-    """
+    """Open a file, and create it if `create` is True."""
     if create:
         if path != _IN_MEMORY:
             make_private(path)

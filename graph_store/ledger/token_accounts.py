@@ -113,11 +113,7 @@ class Calls:
 
     @contextmanager
     def _storing(self, build: str) -> Iterator[None]:
-        """Write in one transaction within the block.
-
-        If the disk cannot be written, a question (without a build) continues with a warning: it has its answer, and
-        only asking again pays again. A build fails, because it would have to pay for everything again.
-        """
+        """Write in one transaction within the block."""
         try:
             with self._db.transaction():
                 yield

@@ -100,11 +100,7 @@ def _invert(keys_of: Mapping[str, set[str]]) -> dict[str, list[str]]:
 
 
 def _plausible_pairs(around: Surroundings, entities: Sequence[str]) -> Iterator[Pair]:
-    """Yield the pairs of entities whose names may belong to one thing; none if there are too many entities.
-
-    The names are in two scripts, begin with the same letter (as an abbreviation may), or end with the same word (as a
-    part of a name may).
-    """
+    """Yield the pairs of entities whose names may belong to one thing; none if there are too many entities."""
     if len(entities) <= _MOST_SHARED:
         names = [(entity, script_of(key), key[:1], key.rpartition(" ")[2]) for entity in entities
                  if (key := around.keys[entity])]
@@ -124,11 +120,7 @@ def _mutually_best(scores: Mapping[Pair, float]) -> list[tuple[Pair, float]]:
 
 
 def _weigh_form(around: Surroundings, pair: Pair) -> float | None:
-    """Return how much of the doubt is removed because one name looks like a short form of the other, 0 to 1.
-
-    Return 0 for names in two scripts. Return None if names in one script do not look so, or one of them is a date:
-    such a pair is left out.
-    """
+    """Return how much of the doubt is removed because one name looks like a short form of the other, 0 to 1."""
     first, second = map(around.folded_name, pair)
     scripts = {script_of(folded.key) for folded in (first, second)}
     if first.date or second.date:
@@ -183,10 +175,7 @@ def _consists_of_beginnings(letters: str, words: Sequence[str]) -> bool:
 
 
 def _meaning(trusted: TrustedVectors, rows: Mapping[str, int], pair: Pair) -> float:
-    """Return the cosine of two names, weighted by the trust in their vectors; 0 if one has no trusted vector.
-
-    `rows` maps an entity to the row of its vector.
-    """
+    """Return the cosine of two names, weighted by the trust in their vectors; 0 if one has no trusted vector."""
     if any(entity not in rows for entity in pair):
         return 0.0
     first, second = (trusted.vectors[rows[entity]] for entity in pair)

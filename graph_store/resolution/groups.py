@@ -60,10 +60,7 @@ class Groups:
         return self._group.get(entity, [entity])
 
     def _join(self, pair: Pair) -> None:
-        """Join the groups of a tied pair, unless a person split members of them or the groups are incompatible.
-
-        A person's merge joins groups that are incompatible, too.
-        """
+        """Join the groups of a tied pair, unless a person split members of them or the groups are incompatible."""
         members, other_members = self._members(pair[0]), self._members(pair[1])
         if members is other_members:
             self._joined.append((pair, self._ties[pair]))
@@ -84,10 +81,7 @@ class Groups:
                    for first in members for second in other_members)
 
     def _is_confirmed_by_group(self, entity: str, other: str, group: Sequence[str]) -> bool:
-        """Return True if `entity` is compatible with `other`, or a member that stands in for it is.
-
-        A member of its group stands in for it if a person, a model or the text says that the two are the same.
-        """
+        """Return True if `entity` is compatible with `other`, or a member that stands in for it is."""
         return any(self._is_compatible(member, other) for member in group
                    if member == entity or ((tie := self._ties.get(pair_of(member, entity))) and tie.rule in _ASSERTED))
 
@@ -123,12 +117,7 @@ class Groups:
                 yield members
 
     def _alias_rows(self, members: Sequence[str], group_ties: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
-        """Yield an alias for each member of a group but the canonical one.
-
-        All have the same type, that of one member. A document that others name by its key comes first, then the most
-        special type, then an entity with facts. Each alias has the strongest tie that leads to it from the canonical
-        entity, directly or through other members.
-        """
+        """Yield an alias for each member of a group but the canonical one."""
         canonical = min(members, key=self._rank)
         keyed = self._around.keyed_documents
         kind = self._around.type(max(members, key=lambda entity: (
@@ -146,10 +135,7 @@ class Groups:
                            evidence=evidence)
 
     def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
-        """Return the sort key that puts the canonical member first.
-
-        It is a document that others name by its key, else the entity that most chunks mention, else the shortest name.
-        """
+        """Return the sort key that puts the canonical member first."""
         name = self._around.names[entity]
         return (entity not in self._around.keyed_documents, -len(self._around.support(entity)), len(name), name,
                 entity)

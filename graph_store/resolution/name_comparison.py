@@ -146,10 +146,7 @@ def _without_accents(word: str) -> str:
 
 
 def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
-    """Count each number in a name: figures, ordinals, Roman numerals and Chinese numerals.
-
-    A single "i", "v" or "x" at the beginning of a name is a letter and no numeral.
-    """
+    """Count each number in a name: figures, ordinals, Roman numerals and Chinese numerals."""
     numbers: list[str] = []
     for index, word in enumerate(words):
         if word in word_lists.ORDINALS and not (word in word_lists.LONE_LETTERS and index == 0):
@@ -164,20 +161,14 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _spell_numerals(words: Iterable[str]) -> str:
-    """Return the sorted words, with ordinals and Roman numerals as figures.
-
-    Cardinals such as "one" are not replaced, because "one season" is not "first season".
-    """
+    """Return the sorted words, with ordinals and Roman numerals as figures."""
     if not word_lists.ORDINALS.keys().isdisjoint(words):
         words = (word_lists.ORDINALS.get(word, word) for word in words)
     return " ".join(sorted(words))
 
 
 def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]:
-    """Return a name's key without its company's legal form, and this form; "" if it has none.
-
-    `folded` are the folded words of the name, which the key joins by spaces.
-    """
+    """Return a name's key without its company's legal form, and this form; "" if it has none."""
     if key.isascii() and (not folded or folded[-1] not in word_lists.LEGAL):
         return key, ""  # true of most names: in ASCII names a legal form comes last
     words, forms = list(folded), list[str]()
@@ -198,10 +189,7 @@ def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]
 
 
 def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
-    """Return a name's words without a person's leading titles, and these titles; both joined by spaces.
-
-    At least two words are left, so "King Charles" does not match every Charles.
-    """
+    """Return a name's words without a person's leading titles, and these titles; both joined by spaces."""
     words, titles = list(folded), list[str]()
     while len(words) > _LEAST_UNTITLED and words[0] in word_lists.TITLES and words[1] not in word_lists.SMALL_WORDS:
         titles.append(words.pop(0))
@@ -246,10 +234,7 @@ def _have_opposites(first: frozenset[str], second: frozenset[str], opposites: It
 
 
 def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
-    """Return True if two names are equal but for a qualifier in parentheses, which just one of them has.
-
-    In "Solaris (1972 film)" the year tells namesakes apart, and is not part of the name.
-    """
+    """Return True if two names are equal but for a qualifier in parentheses, which just one of them has."""
     return (bool(first.qualifier) != bool(second.qualifier)
             and (first.base or first.key) == (second.base or second.key))
 
@@ -275,10 +260,7 @@ def _is_inexact_date(name: FoldedName) -> bool:
 
 
 def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names with the same folded words, which differ at most in articles, capitals, accents or punctuation.
-
-    The match is weaker where such a difference may distinguish two things.
-    """
+    """Match two names with the same folded words, which differ at most in articles, capitals, accents or punctuation."""
     if first.key != second.key:
         return None
     is_one_word = len(first.words) == 1 and first.key.isascii()  # a Chinese name of several words has no spaces
@@ -294,10 +276,7 @@ def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
 
 
 def _match_plural(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names of several words if one is the plural of the other: "core EIP" and "Core EIPs".
-
-    A capitalised last word makes the match weaker, because it may be part of a proper name.
-    """
+    """Match two names of several words if one is the plural of the other: "core EIP" and "Core EIPs"."""
     short, long = sorted((first, second), key=lambda name: len(name.key))
     if len(short.words) < _FEWEST_OF_PLURAL or long.key != f"{short.key}s" or long.name[-1] != "s":
         return None
@@ -326,10 +305,7 @@ def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
 
 
 def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool) -> NameMatch | None:
-    """Match two names if one omits a company's legal form ("Inc") or a person's title ("Dr").
-
-    If both names have a legal form, it must be the same. If both have a title, they do not match here.
-    """
+    """Match two names if one omits a company's legal form ("Inc") or a person's title ("Dr")."""
     if first.qualifier or second.qualifier:
         return None  # a parenthesis is left to `_match_qualifier`
     (base, form), (other_base, other_form) = first.company, second.company
@@ -349,10 +325,7 @@ def stand_for(first: FoldedName, second: FoldedName) -> bool:
 
 
 def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match an acronym with a name of these initials.
-
-    The match is weak for an acronym of two letters or of uncapitalised words, which would match too many names.
-    """
+    """Match an acronym with a name of these initials."""
     if not stand_for(first, second):
         return None
     long = first.name if len(first.words) > 1 else second.name
@@ -396,10 +369,7 @@ def _adds_place(short: FoldedName, name: str) -> bool:
 
 
 def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
-    """Match two names of persons with the same last word that differ in middle names or initials.
-
-    `person`: both are known to be persons'.
-    """
+    """Match two names of persons with the same last word that differ in middle names or initials."""
     if first.words[-1:] != second.words[-1:]:
         return None
     long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))

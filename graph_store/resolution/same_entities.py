@@ -104,10 +104,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
 
 
 def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie | None:
-    """Return the tie between two entities, or None if nothing ties them or something speaks against it.
-
-    `statements` are the places where texts say that the two are the same.
-    """
+    """Return the tie between two entities, or None if nothing ties them or something speaks against it."""
     first, second = pair
     have_same_type = around.same_type(first, second)  # None if a type says nothing
     if have_same_type is False:
@@ -136,11 +133,7 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
 
 
 def _stated_tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie:
-    """Return the tie between two entities that texts say to be the same.
-
-    A document's statement holds in all of that document. In other documents it holds for a full name, but a short name
-    may be another thing's there.
-    """
+    """Return the tie between two entities that texts say to be the same."""
     stating_documents = around.documents(statement.chunk for statement in statements)
     holds_everywhere = len(stating_documents) >= _STATED_TWICE or all(
         around.documents(around.support(entity)) <= stating_documents
@@ -150,10 +143,7 @@ def _stated_tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]
 
 
 def _is_short_name(around: Surroundings, entity: str, pair: Pair) -> bool:
-    """Return True if an entity's name is so short that it may be of other things, too.
-
-    In Latin script such a name is a single word. In others, it has no spaces and is the shorter one of the pair.
-    """
+    """Return True if an entity's name is so short that it may be of other things, too."""
     key = around.keys[entity]
     return " " not in key and (script_of(key) == "latin" or entity == _shorter_first(around, pair)[0])
 
@@ -186,10 +176,7 @@ def _is_known_place(around: Surroundings, pair: Pair) -> bool:
 
 
 def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[NameLink]]:
-    """Return where texts and facts state that two entities are the same, by pair of entities.
-
-    A name may be of several entities of the chunk. The statement then counts for each.
-    """
+    """Return where texts and facts state that two entities are the same, by pair of entities."""
     evidence_of: dict[Pair, list[NameLink]] = {}
     for chunk, statements in sorted(said.items()):
         entities_by_name = around.entities_by_name(chunk)
@@ -206,10 +193,7 @@ def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[NameLink]]
 
 
 def _weaken_ambiguous(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the ties; a loose tie of an ambiguous short name gets a score too low to merge.
-
-    A short name is ambiguous if loose ties lead from it to several longer names that are not the same thing.
-    """
+    """Return the ties; a loose tie of an ambiguous short name gets a score too low to merge."""
     longer_names: dict[str, set[str]] = {}
     for pair, tie in ties.items():
         if tie.loose and tie.score >= ASK:
@@ -242,12 +226,7 @@ def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements
 
 
 def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the ties; a risky one that only one document supports gets the score `_UNCONFIRMED`.
-
-    A tie is risky if it would merge two groups of entities, and other documents have facts about both. If the one
-    document is wrong, the facts of two things would be mixed up. Whole groups are compared, because the two entities
-    may be tied through a third name, too. A tie between names that match needs no confirmation.
-    """
+    """Return the ties; a risky one that only one document supports gets the score `_UNCONFIRMED`."""
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     merging = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
@@ -277,20 +256,14 @@ def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
 
 
 def _stating_documents(around: Surroundings, pair: Pair, tie: Tie) -> frozenset[str]:
-    """Return the documents that state a tie; for a reasoner's verdict, the documents that suggest it.
-
-    A document suggests that two entities are the same if it has a fact about one that contains the other's name.
-    """
+    """Return the documents that state a tie; for a reasoner's verdict, the documents that suggest it."""
     if tie.rule == "verdict":
         return around.documents_naming(*pair)
     return around.documents(evidence.chunk for evidence in tie.evidence)
 
 
 def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) -> list[tuple[Pair, float]]:
-    """Return the pairs of groups to ask a reasoner about, by their canonical entities, with the best score first.
-
-    Groups that a reasoner or a person has compared before are left out.
-    """
+    """Return the pairs of groups to ask a reasoner about, by their canonical entities, with the best score first."""
     judged = {groups.between(pair) for pair in judgements.verdicts}
     judged |= {groups.between((decision.first, decision.second)) for decision in judgements.decisions}
     best_score: dict[Pair, float] = {}

@@ -51,10 +51,7 @@ def _longest_first(names: Collection[str]) -> list[str]:
 
 
 def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
-    """Yield the pairs of known names that have a marker such as "also known as" between them.
-
-    The longest name that ends just before the marker, and the longest that begins just after it, are used.
-    """
+    """Yield the pairs of known names that have a marker such as "also known as" between them."""
     folded = text.casefold()
     markers = list(_MARKER.finditer(text)) if any(cue in folded for cue in _CUES) else []
     names = _longest_first(known) if markers else []

@@ -145,10 +145,7 @@ class Surroundings:
 
     @cachedmethod(lambda self: self._results["types_agree"], methodkey)
     def _types_agree(self, first: str, second: str) -> bool | None:
-        """Return True if two types are equal or one is an ancestor of the other; see `same_type`.
-
-        Only an open schema has types that say nothing. In any other, facts of one type need not fit another.
-        """
+        """Return True if two types are equal or one is an ancestor of the other; see `same_type`."""
         if label_key(first) == label_key(second) or first in self._chain(second) or second in self._chain(first):
             return True
         if self._schema.open and 0 in {self._depth(first), self._depth(second)}:
@@ -322,10 +319,7 @@ class Surroundings:
 
     @cachedmethod(lambda self: self._results["dates"], methodkey)
     def _dates(self, entity: str) -> dict[str, set[str]]:
-        """Return the dates of an entity's birth, death and founding, by event, from its values and triples.
-
-        Dates without a year, and dates with unknown digits ("19XX"), are left out.
-        """
+        """Return the dates of an entity's birth, death and founding, by event, from its values and triples."""
         labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]
         labelled += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(entity)
                      if head == entity]

@@ -53,13 +53,7 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
 
 
 def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, sampled: bool, repeated: bool) -> Labels:
-    """Apply K-means once or, if more than `most` clusters are wanted, again within its clusters.
-
-    The first run makes about the square root of the wanted number of clusters, which costs least in total.
-
-    Returns:
-        The cluster of each point, shape (n,), numbered without gaps.
-    """
+    """Apply K-means once or, if more than `most` clusters are wanted, again within its clusters."""
     wanted = max(2, len(points) // per_cluster)
     if wanted <= most:
         return k_means(points, wanted, repeated=repeated, sampled=sampled)

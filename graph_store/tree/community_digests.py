@@ -62,10 +62,7 @@ def _digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
 
 
 def _first_new(facts: Iterable[str], most: int, seen: set[str]) -> list[str]:
-    """Return the first `most` facts that were not seen before, and note them as seen.
-
-    Facts are compared by their words, because an attribute's value may repeat a triple.
-    """
+    """Return the first `most` facts that were not seen before, and note them as seen."""
     new_facts = list[str]()
     for fact in facts:
         key = normalise(fact.replace(":", " "))

@@ -59,11 +59,7 @@ def _deduplicate(pairs: Pairs, k: int) -> Pairs:
 
 
 def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
-    """Pair each centroid with the `most` most similar others, shape (pairs, 2).
-
-    Without `by_region` all centroids are in one region. With it, each is in the nearest of about sqrt(k) regions, and
-    is compared with the centroids in its `_NEAR_REGIONS` nearest ones.
-    """
+    """Pair each centroid with the `most` most similar others, shape (pairs, 2)."""
     k = len(centroids)
     regions = np.zeros((k, 1), np.intp)  # the nearest regions of each centroid, its own first
     if by_region:
@@ -153,22 +149,7 @@ def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weig
 
 def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: Labels, score: Scores,
                  max_members: int) -> tuple[Labels, int]:
-    """Move each entity to the community with the highest score for it, while there is room there.
-
-    If there is not room for all, the entities whose score rises most move first. An entity stays if its own community
-    has the highest score, too.
-
-    Args:
-        labels: the community of every entity.
-        sizes: the number of members of each community.
-        entities: the entity of each scored pair.
-        communities: the community of each scored pair. A missing pair with the entity's own community scores 0.
-        score: the score of each pair.
-        max_members: the number of members that a community has room for.
-
-    Returns:
-        The new labels, and how many entities moved.
-    """
+    """Move each entity to the community with the highest score for it, while there is room there."""
     is_own = labels[entities] == communities
     highest = np.full(len(labels), -np.inf, np.float32)
     np.maximum.at(highest, entities, score)
@@ -191,13 +172,7 @@ def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: 
 
 
 def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> tuple[Labels, Labels]:
-    """Pair each chosen entity with the communities that it may move to.
-
-    These are its own community, the communities adjacent to it, and the communities that the entity's links lead to.
-
-    Returns:
-        The entity and the community of each pair, sorted by community.
-    """
+    """Pair each chosen entity with the communities that it may move to."""
     k, rows = len(now.sizes), np.flatnonzero(chosen)
     each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
     one, other = np.concatenate([pairs, each_with_itself]).T

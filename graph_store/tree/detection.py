@@ -123,17 +123,7 @@ def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], setti
 
 def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
            ) -> tuple[Labels, NDArray[np.bool_], int, int]:
-    """Move the active entities, then merge communities.
-
-    Communities of active entities and communities that entities have left may merge, with any adjacent community.
-
-    Returns:
-        - The new labels.
-        - Which entities are active in the next round: entities that moved, entities whose community merged, and
-          entities linked to these. Leiden's fast local moving does the same.
-        - How many entities moved.
-        - How many pairs of communities merged.
-    """
+    """Move the active entities, then merge communities."""
     now = Perception(data, labels)
     pairs, count, moves = adjacent(data, now, by_region=_is_large(data, settings)), len(now.sizes), 0
     for sweep in range(settings.moves):
@@ -183,11 +173,7 @@ def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) 
 
 
 def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
-    """Return the features of the communities, which are the entities of the next level.
-
-    They are the centroids, the mean neighbourhoods, and the links and mentions added up. Links within a community are
-    left out.
-    """
+    """Return the features of the communities, which are the entities of the next level."""
     members = membership(labels).T.tocsr()
     links = sparse.coo_array(members @ data.links @ members.T)
     between = links.row != links.col
@@ -200,10 +186,7 @@ def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
 
 def _joint_neighbourhoods(data: EntityFeatures, members: sparse.csr_array,
                           ) -> tuple[sparse.csr_array, NDArray[np.float32]]:
-    """Return the mean neighbourhood of each community's members, and 1.0 for a community that has one, else 0.0.
-
-    Members without neighbours do not count. Columns that only one community has are left out: they tie it to no other.
-    """
+    """Return the mean neighbourhood of each community's members, and 1.0 for a community that has one, else 0.0."""
     mass = members @ data.mass
     joint = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)
                              @ (members @ data.neighbourhoods))

@@ -53,10 +53,7 @@ class EntityFeatures:
 
     @cached_property
     def _shared_mentions(self) -> tuple[sparse.csr_array, sparse.dia_array]:
-        """Mentions divided by the number of mentions in their passage, and each entity's links to itself by them.
-
-        The links of entities to themselves are on the diagonal of a matrix, for subtraction.
-        """
+        """Mentions divided by the number of mentions in their passage, and each entity's links to itself by them."""
         mentions_in_passage = np.asarray(self.mentions.sum(axis=0)).ravel()
         share = sparse.diags_array(1.0 / np.maximum(mentions_in_passage, 1.0)).astype(np.float32)
         shared = sparse.csr_array(self.mentions @ share)
@@ -179,11 +176,7 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp
 
 
 def _centre_into(target: Vectors, rows: Vectors, weight: float = 1.0) -> None:
-    """Write the rows into `target`, minus their mean and times a weight.
-
-    All sentence embeddings have a common direction, which distinguishes no communities. The rows are written in blocks,
-    because a copy of all would double the memory.
-    """
+    """Write the rows into `target`, minus their mean and times a weight."""
     if len(rows):
         mean = rows.mean(axis=0)
         for block in _blocks(len(rows)):

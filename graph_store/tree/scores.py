@@ -93,15 +93,7 @@ class Perception:
 
     def _overlap(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int,
                  table: Scores) -> Scores:
-        """Compute S_r of pairs with a block of communities (see `overlap`).
-
-        Args:
-            entities: the entity of each pair.
-            communities: the community of each pair.
-            own: True for each pair of an entity with its own community.
-            first: the number of the block's first community.
-            table: Psi summed over the members, a row for each community of the block.
-        """
+        """Compute S_r of pairs with a block of communities (see `overlap`)."""
         psi = self._psi[entities]
         counts = np.diff(psi.indptr)
         other_members = np.maximum(self.sizes[communities] - own, 1)

@@ -150,10 +150,7 @@ def _beside(graph: KnowledgeGraph, entity: str) -> set[str]:
 
 def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
              beside_new: Mapping[str, set[str]], communities: Sequence[TreeCommunity]) -> list[TreeCommunity]:
-    """Regroup new entities and the members of some communities; return the communities that result, sorted by id.
-
-    `beside_new` has for each new entity the entities that share a triple or a passage with it.
-    """
+    """Regroup new entities and the members of some communities; return the communities that result, sorted by id."""
     label_of = {entity: label for label, community in enumerate(communities) for entity in community.members
                 if entity in graph}
     ids = sorted({*label_of, *beside_new})
@@ -178,13 +175,7 @@ def _parent_of(members: Iterable[str], old_community: Mapping[str, TreeCommunity
 
 def _with_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], old_parents: Mapping[str, TreeCommunity],
                   level: int, settings: CommunitySettings) -> tuple[list[TreeCommunity], list[TreeCommunity]]:
-    """Update the parents of communities, whose ids change with their members.
-
-    Children without an old parent share a new one.
-
-    Returns:
-        The children with their parents' new ids, and the parents.
-    """
+    """Update the parents of communities, whose ids change with their members."""
     by_parent: dict[str, list[TreeCommunity]] = {}
     for child in children:
         by_parent.setdefault(child.parent, []).append(child)
@@ -196,10 +187,7 @@ def _with_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], old_
 
 def _join(graph: KnowledgeGraph, before: TreeCommunity, children: Sequence[TreeCommunity], settings: CommunitySettings,
             ) -> TreeCommunity:
-    """Return the community `before` after an update, with all members of its children.
-
-    Its earlier keywords come first if they are still members, then those of the largest children.
-    """
+    """Return the community `before` after an update, with all members of its children."""
     members = {entity for child in children for entity in child.members}
     largest = sorted(children, key=lambda c: (-len(c.members), c.id))
     candidates = dict.fromkeys((*before.keywords, *(keyword for child in largest for keyword in child.keywords)))

@@ -64,11 +64,7 @@ class TreeSynchroniser:
                 position=state.position, resolution=state.resolution, drift=drift))
 
     def _updatable_tree(self, settings: CommunitySettings) -> tuple[list[TreeCommunity], int]:
-        """Return the stored communities if they can be updated, and the drift of an updated tree.
-
-        The drift is the number of entities added or removed since all communities were found anew. The list is empty,
-        and the drift 0, if the graph is small or the drift is too high.
-        """
+        """Return the stored communities if they can be updated, and the drift of an updated tree."""
         entities = self._graph.graph.entity_ids()
         if len(entities) <= settings.update_above:
             return [], 0

@@ -74,10 +74,7 @@ class ChromaCollections(ABC):
 
     @abstractmethod
     def _ask(self, use: "Callable[[ClientAPI], _T]") -> _T:
-        """Call `use` with Chroma's client, and return its result.
-
-        If the call fails, it is repeated, so `use` must be repeatable.
-        """
+        """Call `use` with Chroma's client, and return its result."""
 
     def _change(self, use: "Callable[[ClientAPI], object]") -> None:
         """Call `use`, which changes what is stored, with Chroma's client (see `_ask`)."""

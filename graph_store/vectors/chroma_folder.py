@@ -79,11 +79,7 @@ class FolderCollections(ChromaCollections):
         return super().read(part, ask)
 
     def _ask(self, use: "Callable[[ClientAPI], _T]") -> _T:
-        """See `ChromaCollections._ask`; each retry uses a new client.
-
-        While another process writes, Chroma's catalogue and index may disagree for a moment, and an open client may
-        never see the change. After a failed write, the next call to the same client may never return.
-        """
+        """See `ChromaCollections._ask`; each retry uses a new client."""
         try:
             return retry(lambda: self._use(use))
         except NoAnswer as error:
@@ -91,21 +87,13 @@ class FolderCollections(ChromaCollections):
             raise self._unusable(f"Chroma did not answer within {_ANSWER_SECONDS:.0f} seconds") from error
 
     def _change(self, use: "Callable[[ClientAPI], object]") -> None:
-        """See `ChromaCollections._change`; the stored checksums are removed until `settle`.
-
-        If this process is killed before that, the missing checksums show that the folder may be incomplete.
-        """
+        """See `ChromaCollections._change`; the stored checksums are removed until `settle`."""
         before = index_files.forget(self.folder)
         self._checksums = before if self._checksums is None else self._checksums
         self._ask(use)
 
     def _use(self, use: "Callable[[ClientAPI], _T]") -> _T:
-        """Call `use` with the client, which is opened if necessary, and return its result.
-
-        Raises:
-            StoreError: Chroma failed; the client is closed.
-            NoAnswer: the call took too long; the client is abandoned.
-        """
+        """Call `use` with the client, which is opened if necessary, and return its result."""
         lock = self._lock  # `_within` may replace it
 
         def use_locked() -> _T:
@@ -121,11 +109,7 @@ class FolderCollections(ChromaCollections):
             raise self._unusable(error) from error
 
     def _within(self, call: "Callable[[], _T]") -> _T:
-        """Return the result of a call to Chroma; abandon the client if the call takes too long.
-
-        Raises:
-            NoAnswer: there was no result after `_ANSWER_SECONDS`.
-        """
+        """Return the result of a call to Chroma; abandon the client if the call takes too long."""
         try:
             return call_within(_ANSWER_SECONDS, call)
         except NoAnswer:

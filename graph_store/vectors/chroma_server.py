@@ -74,14 +74,7 @@ class ServerCollections(ChromaCollections):
 
 @lru_cache(maxsize=8)
 def _connect(server: ChromaServer) -> "ClientAPI":
-    """Return the client of a server, which is created once and shared in this process.
-
-    The server is asked for a sign of life first, because chromadb's client would wait for ever.
-
-    Raises:
-        StoreError: something other than a Chroma server answers, or the server denies access.
-        httpx.TransportError: nothing answers within `_CONNECT_SECONDS`.
-    """
+    """Return the client of a server, which is created once and shared in this process."""
     answer = httpx.get(f"{server.url}/api/v2/heartbeat", headers=server.headers(), timeout=_CONNECT_SECONDS)
     if answer.status_code in _REFUSED:
         raise StoreError(f"the Chroma server at {server.url} refuses us ({answer.status_code}): set "

@@ -53,10 +53,7 @@ def note(folder: Path, before: dict[str, _Entry]) -> None:
 
 
 def _blank_unused(header: Path) -> None:
-    """Fill the unused space after the last vector in an index's files with zeros.
-
-    hnswlib writes there whatever its memory contains, which may be words of documents that the process has read.
-    """
+    """Fill the unused space after the last vector in an index's files with zeros."""
     header_bytes = header.read_bytes()
     if len(header_bytes) < _HEADER.size:
         return  # a process that opens Chroma is writing an empty index
@@ -83,10 +80,7 @@ def damages(folder: Path) -> list[str]:
 
 
 def _files(folder: Path) -> list[str]:
-    """Return the index files to check, relative to the folder.
-
-    Indexes without elements are left out, because Chroma writes them anew at each opening.
-    """
+    """Return the index files to check, relative to the folder."""
     return [str(file.relative_to(folder)) for metadata in sorted(folder.glob(f"*/{_METADATA}"))
             if _NO_ELEMENTS not in _read_beginning(metadata) for file in sorted(metadata.parent.iterdir())]
 

@@ -44,11 +44,7 @@ def collections_of(layout: Layout, database: Database, fingerprint: str) -> Chro
 
 
 def _scope(layout: Layout, database: Database) -> str:
-    """Return an id that distinguishes this knowledge base from all others on a server, even those of the same name.
-
-    A copy of the knowledge base gets another id and so has separate vectors. A copy of its folder has another inode,
-    and a ledger that is restored in a database has another database identity.
-    """
+    """Return an id that distinguishes this knowledge base from all others on a server, even those of the same name."""
     if not database.notes("settings").get(IDENTITY):
         with database.transaction():
             # Look again inside the transaction, because another process may have stored an identity meanwhile.

@@ -220,10 +220,7 @@ class VectorSynchroniser:
             self.store.clear()
 
     def _compare(self, recall: Recall) -> None:
-        """Store the vectors that the graph needs and the store lacks, and drop those that the graph does not need.
-
-        `recall` returns those that are known without embedding.
-        """
+        """Store the vectors that the graph needs and the store lacks, and drop those that the graph does not need."""
         for kind, ids, texts in self._embedded():
             self.store.drop(kind, self.store.ids(kind).difference(ids))
             for page in pages_of(self.store.missing(kind, list(ids))):

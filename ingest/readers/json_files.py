@@ -44,11 +44,7 @@ def _is_table(content: object) -> bool:
 
 
 def _table(content: object, limits: Limits) -> str:
-    """Return the lines of a file that is a table.
-
-    Raises:
-        UnreadableError: it is nested too deeply, or has too many columns.
-    """
+    """Return the lines of a file that is a table."""
     try:
         check_depth(content, limits.json_depth)
     except ValueError as error:
@@ -69,11 +65,7 @@ def _fields(number: int, value: object, limits: Limits) -> list[object] | str:
 
 
 def _list_records(content: object) -> list[object]:
-    """Return the records of a file: its list, the list in `documents` or `data`, or the whole object as one record.
-
-    Raises:
-        UnreadableError: it is neither a list nor an object.
-    """
+    """Return the records of a file: its list, the list in `documents` or `data`, or the whole object as one record."""
     if isinstance(content, list):
         return content
     if isinstance(content, dict):

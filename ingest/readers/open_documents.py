@@ -68,10 +68,7 @@ class _Writer:
     """Writes the elements of a document as elements of HTML."""
 
     def __init__(self, roots: Sequence[ET.Element]) -> None:
-        """Read which styles are titles, and which lists are numbered, from the parts of the file with styles.
-
-        A style whose parent is "Title" is a title, too: programs save direct formatting as a style with a parent.
-        """
+        """Read which styles are titles, and which lists are numbered, from the parts of the file with styles."""
         styles = [element for root in roots for element in root.iter()]
         self._titles = {"Title", *(_attribute(style, "name") for style in styles if local_name(style) == "style"
                                    and _attribute(style, "parent-style-name") == "Title")}
@@ -81,14 +78,7 @@ class _Writer:
         self._last: dict[str, int] = {}  # the last number of each list, by its style and by its id
 
     def add(self, parent: ET.Element, element: ET.Element, style: str = "", level: int = 0) -> None:
-        """Add the content of an element to an element of HTML.
-
-        Args:
-            parent: the element of HTML.
-            element: the element of the document.
-            style: the style of the list that it is in; "" outside lists.
-            level: how many lists it is in.
-        """
+        """Add the content of an element to an element of HTML."""
         _append(parent, element.text)
         for child in element:
             name = local_name(child)

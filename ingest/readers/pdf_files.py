@@ -104,10 +104,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
 
 
 def _explain(things: str, broken: Mapping[int, str]) -> str:
-    """Return a note on things that could not be read on broken pages, such as "tables"; "" if there are none.
-
-    `broken` has the cause for each page, by its number.
-    """
+    """Return a note on things that could not be read on broken pages, such as "tables"; "" if there are none."""
     if not broken:
         return ""
     return f"{things} of broken pages ({_list_pages(sorted(broken))}: {next(iter(broken.values()))})"
@@ -138,10 +135,7 @@ class _Page(NamedTuple):
 
 
 def _with_single_letters(data: bytes, pages: list[_Page], broken: dict[int, str]) -> list[_Page]:
-    """Return the pages, without the second copy of letters on pages that draw letters twice in one place.
-
-    Such pages are read again by pdfplumber. `broken` gets the cause for each page that this cannot read.
-    """
+    """Return the pages, without the second copy of letters on pages that draw letters twice in one place."""
     doubled = {page.id: number for number, page in enumerate(pages) if page.id and is_doubled(page.text)}
     if not doubled:
         return pages
@@ -151,10 +145,7 @@ def _with_single_letters(data: bytes, pages: list[_Page], broken: dict[int, str]
 
 
 def _with_recognised(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
-    """Return the pages with the recognised text of those that are only pictures or have broken fonts.
-
-    Also return a message about the pages that could not be read, or "".
-    """
+    """Return the pages with the recognised text of those that are only pictures or have broken fonts."""
     broken = {number for number, page in enumerate(pages) if is_gibberish(page.text)}
     pages = [page._replace(text="") if number in broken else page for number, page in enumerate(pages)]
     # The first page number of each page object; a page without an object number is known by its own number.
@@ -182,11 +173,7 @@ def _list_pages(numbers: list[int]) -> str:
 
 
 def _with_tables(data: bytes, pages: list[_Page], title: str, broken: dict[int, str]) -> list[str]:
-    """Return the text of each page, with its tables as rows, which are found until a budget of time is used up.
-
-    `title` is the subject of tables without a heading. `broken` gets the cause for each page, by its number, whose
-    tables cannot be read.
-    """
+    """Return the text of each page, with its tables as rows, which are found until a budget of time is used up."""
     wanted: dict[int, tuple[int, str]] = {}
     budget = _TABLES_FROM
     for number, page in enumerate(pages):
@@ -205,11 +192,7 @@ def _with_tables(data: bytes, pages: list[_Page], title: str, broken: dict[int, 
 
 
 def _pages(reader: PdfReader, limits: Limits) -> list[_Page]:
-    """Read all pages. Each page object is read once, because a small file can show the same one a million times.
-
-    Raises:
-        UnreadableError: the pages have too much text.
-    """
+    """Read all pages. Each page object is read once, because a small file can show the same one a million times."""
     pages: list[_Page] = []
     pages_by_object: dict[object, _Page] = {}
     remaining = limits.file_bytes
@@ -268,11 +251,7 @@ def _comment(annotation: DictionaryObject) -> str:
 
 
 def _field(annotation: DictionaryObject) -> str:
-    """Return a filled-in text field as "name: value"; "" for other fields, empty ones and passwords.
-
-    What a field does not say itself, its ancestors in the file say. `/FT` is its kind, `/V` its value, `/Ff` has its
-    flags, and `/TU` and `/T` are its names.
-    """
+    """Return a filled-in text field as "name: value"; "" for other fields, empty ones and passwords."""
     chain = list(_ancestors(annotation))
     kind, value, flags = (next((part[key] for part in chain if key in part), None) for key in ("/FT", "/V", "/Ff"))
     name = next(filter(None, (_words(part.get("/TU") or part.get("/T")) for part in chain)), "")

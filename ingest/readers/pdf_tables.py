@@ -68,13 +68,7 @@ class PageLayout(NamedTuple):
 
 
 def _pages(data: bytes, wanted: Mapping[int, int], broken: dict[int, str]) -> Iterator[tuple[int, Page]]:
-    """Yield some pages of a PDF file with their object numbers.
-
-    Args:
-        data: the file's bytes; an encrypted file must open without a password.
-        wanted: the number of each wanted page, by its object number.
-        broken: gets the cause for each page, by its number, that pdfminer cannot find because the file is broken.
-    """
+    """Yield some pages of a PDF file with their object numbers."""
     missing = set(wanted.values())
     try:
         pdf = pdfplumber.open(BytesIO(data))
@@ -204,15 +198,7 @@ def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
 
 
 def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
-    """Return whether a page's first table continues the last table of the page before, and which rows it repeats.
-
-    It continues that table (whose parts so far are `parts`) if both have the same columns, only headers and footers of
-    pages are between them, and it has no other captions or header of its own.
-
-    Returns:
-        How many of the table's first rows repeat the captions and header of the one before; None if it is a table of
-        its own.
-    """
+    """Return whether a page's first table continues the last table of the page before, and which rows it repeats."""
     above = parts[-1].table
     has_same_columns = len(above.edges) == len(table.edges) and all(
         abs(edge - other) <= _NEAR for edge, other in zip(above.edges, table.edges, strict=True))
@@ -255,10 +241,7 @@ def _mask_numbers(line: TextLine) -> str:
 
 
 def _write_parts(parts: list[_Part], title: str) -> list[str]:
-    """Return the text of each part of a table.
-
-    All parts are written as one table, so that each row has the header, and then cut at marks between the pages.
-    """
+    """Return the text of each part of a table."""
     captions, header, rows = read_grid(parts[0].table.grid)
     for part in parts[1:]:
         rows += [TableLine(_PAGE_BREAK), *row_contents(part.table.grid[part.skipped:])]
@@ -268,10 +251,7 @@ def _write_parts(parts: list[_Part], title: str) -> list[str]:
 
 
 def _name(layout: PageLayout, table: FoundTable) -> str:
-    """Return the name of a table: the caption or heading in the line right above it, or "".
-
-    A heading is a short line in another or a larger font than most of the page, which does not end like a sentence.
-    """
+    """Return the name of a table: the caption or heading in the line right above it, or ""."""
     above = [line for line in layout.lines
              if 0 <= table.box.top - line[0].box.bottom <= _LINES_ABOVE * line[0].size
              and line[0].box.x0 < table.box.x1 and line[-1].box.x1 > table.box.x0]

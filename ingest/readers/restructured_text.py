@@ -104,10 +104,7 @@ def _field_value(body: Any) -> object:
 
 
 def _write_tree(tree: Any, title: str) -> str:
-    """Return the text of a document, whose tree is changed, by writing it as HTML and reading that.
-
-    The title is the subject of tables above the first heading.
-    """
+    """Return the text of a document, whose tree is changed, by writing it as HTML and reading that."""
     for kinds, replace in _REPLACED:
         for node in list(tree.findall(lambda node, kinds=kinds: isinstance(node, kinds))):
             place = node.parent.index(node)
@@ -189,10 +186,7 @@ def register_names(text: str) -> None:
 
 
 def _read_role(name: str, rawtext: str, text: str, *_: Any) -> tuple[list[Any], list[Any]]:
-    """Return the words of a role, as docutils calls it: (nodes, messages).
-
-    "words <target>" gives the words. A target alone gives itself, with a prefix such as "PEP ".
-    """
+    """Return the words of a role, as docutils calls it: (nodes, messages)."""
     words = nodes.unescape(text)
     shown = _TARGET.sub("", words) or words
     has_target = shown != words

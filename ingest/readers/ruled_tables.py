@@ -206,11 +206,7 @@ def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
 
 
 def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]]) -> list[list[GridCell]]:
-    """Return a grid in which the first row, or the first of two columns, is marked as headers if it stands out.
-
-    The first row stands out if no row below has any of its fonts. The first of two columns stands out if the second
-    has none of its fonts, or if most of its cells end with a colon. `fonts` has those of the words at each place.
-    """
+    """Return a grid in which the first row, or the first of two columns, is marked as headers if it stands out."""
     top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)  # captions may be above it
     top_fonts = frozenset[str]().union(*fonts[top])
     fonts_below = frozenset[str]().union(*(fonts_of_cell for row in fonts[top + 1 :] for fonts_of_cell in row))

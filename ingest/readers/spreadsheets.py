@@ -52,10 +52,7 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
 
 def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the comments on cells.
-
-    Current versions of Excel store comments as threads, and a second time in the older form, which is then skipped.
-    """
+    """Yield the comments on cells."""
     names = archive.namelist()
     threads = [name for name in names if name.startswith("xl/threadedComments/")]
     for name in sorted(threads or (name for name in names if _OLD_COMMENTS.fullmatch(name))):
@@ -86,11 +83,7 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
 
 
 def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
-    """Yield the lines of a sheet's tables; `title` is the subject of tables without a title of their own.
-
-    Raises:
-        UnreadableError: the sheet has too many columns or cells.
-    """
+    """Yield the lines of a sheet's tables; `title` is the subject of tables without a title of their own."""
     height, width = (last + 1 for last in sheet.end or (-1, -1))
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "

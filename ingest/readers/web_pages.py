@@ -116,11 +116,7 @@ def _title(soup: BeautifulSoup) -> str:
 
 
 def _remove_site_parts(soup: BeautifulSoup) -> None:
-    """Remove what belongs to the site and not to the page: menus, what is around the main part, marks of footnotes.
-
-    A menu or a surrounding with half of the page's words stays, because an end tag may be missing. Hidden spans are
-    for programs; hidden blocks open with a click, and stay.
-    """
+    """Remove what belongs to the site and not to the page: menus, what is around the main part, marks of footnotes."""
     links = (tag.parent for tag in soup.find_all("a", hreflang=True))
     translations = [parent for parent in links if isinstance(parent, Tag) and parent.name == "li"]
     hidden = [*filter(_is_footnote_mark, soup.find_all("sup")), *soup.find_all("span", style=_HIDDEN)]
@@ -170,10 +166,7 @@ def _metadata(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
 
 
 def _without_open_ends(text: str) -> str:
-    """Replace the openings of comments, sections and tags that have no end.
-
-    For each one the parser would search the whole rest of the page, which takes minutes for 200 KB of them.
-    """
+    """Replace the openings of comments, sections and tags that have no end."""
     for opening, closing in (("<!--", "-->"), ("<![", "]>"), ("<", ">")):
         last = text.rfind(closing) + 1
         text = text[:last] + text[last:].replace(opening, "&lt;" if opening == "<" else " ")
@@ -181,10 +174,7 @@ def _without_open_ends(text: str) -> str:
 
 
 def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
-    """Yield the texts of a page in order, each with whether it is preformatted; `heading` names tables.
-
-    A stack is used instead of recursion, because pages can be nested very deeply.
-    """
+    """Yield the texts of a page in order, each with whether it is preformatted; `heading` names tables."""
     # A node, whether it is preformatted, how many lists it is in, and whether it is left, as its content is done.
     stack: list[tuple[PageElement, bool, int, bool]] = [(soup, False, 0, False)]
     while stack:
@@ -266,11 +256,7 @@ def _gap(white_space: str) -> str:
 
 
 def _read_table(table: Tag, heading: str) -> str:
-    """Return the caption and the rows of a table of data, or "" for a table that serves for layout.
-
-    A table serves for layout if it has a table, a heading or a long text in a cell, or only one row or column. The text
-    of a cell that spans several places is in each of them. The heading above names a table without a caption.
-    """
+    """Return the caption and the rows of a table of data, or "" for a table that serves for layout."""
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
     grid = _grid(_rows(table))
@@ -300,11 +286,7 @@ class _Cell(NamedTuple):
 
 
 def _rows(table: Tag) -> list[list[_Cell]]:
-    """Return the cells of a table row by row.
-
-    All nodes below the table are looked at in order: on a page without end tags, the parser nests each cell in the one
-    before.
-    """
+    """Return the cells of a table row by row."""
     rows: list[list[_Cell]] = []
     for node in table.descendants:
         if isinstance(node, Tag):

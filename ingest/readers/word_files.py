@@ -107,11 +107,7 @@ def _run(text: str) -> ET.Element:
 
 
 def _linear(element: ET.Element) -> str:
-    """Return an equation, or a part of one, as text in one line, such as "(a+b)/2" or "sqrt(x)".
-
-    The names are those of Word's XML: "f" is a fraction with "num" and "den", "rad" a root with "deg", "d" a part in
-    brackets, "nary" a sum or integral; "e" is the base or content, "sup" and "sub" are above and below it.
-    """
+    """Return an equation, or a part of one, as text in one line, such as "(a+b)/2" or "sqrt(x)"."""
     name = local_name(element)
     if name == "t":
         return element.text or ""

@@ -68,11 +68,7 @@ def read_xml(data: bytes, _: Limits) -> Content:
 
 
 def _parse(text: str, outside: dict[str, str]) -> ET.Element:
-    """Parse XML; `outside` has the replacements of entities that name other files.
-
-    Raises:
-        UnreadableError: the text is not well-formed.
-    """
+    """Parse XML; `outside` has the replacements of entities that name other files."""
     parser = ET.XMLParser()  # noqa: S314  # see `archives`
     # Define the entities of HTML, because files with a document type may use them without defining them.
     parser.entity.update({name: chr(code) for name, code in html.entities.name2codepoint.items()} | outside)
@@ -85,10 +81,7 @@ def _parse(text: str, outside: dict[str, str]) -> ET.Element:
 
 
 def _blocks(element: ET.Element, level: int, above: str, *, is_root: bool = False) -> Iterator[str]:
-    """Yield the blocks of an element, whose heading is of a `level` and below the heading `above`.
-
-    The attributes of the root are not used as a heading.
-    """
+    """Yield the blocks of an element, whose heading is of a `level` and below the heading `above`."""
     name = _name(element)
     if name in _CODE:
         code = "".join(element.itertext()).strip("\n")
@@ -113,12 +106,7 @@ def _blocks(element: ET.Element, level: int, above: str, *, is_root: bool = Fals
 
 
 def _inner(elements: Sequence[ET.Element], level: int, above: str) -> Iterator[str]:
-    """Yield the blocks of some elements beside each other.
-
-    Elements of one name become the rows of a table if each of them has several fields and nothing else. Other elements
-    are lines if they have one field, or else blocks of their own. Adjacent rows of a name, and adjacent lines, make one
-    block.
-    """
+    """Yield the blocks of some elements beside each other."""
     fields = [_fields(element) for element in elements]
     not_row_names = {local_name(element) for element, own_fields in zip(elements, fields, strict=True)
                      if len(own_fields or ()) <= 1 or (not len(element) and _name(element) in _PARAGRAPHS)}
@@ -145,12 +133,7 @@ def _inner(elements: Sequence[ET.Element], level: int, above: str) -> Iterator[s
 
 
 def _fields(element: ET.Element, depth: int = _DEEPEST_FIELD) -> dict[str, str] | None:
-    """Return the fields of an element: its attributes and inner elements with their short texts.
-
-    A field of an inner element, of which `depth` levels may have fields, has the names of both. Texts of several inner
-    elements with the same name are joined. None means that the element has anything else, such as paragraphs, or
-    several inner elements with one name that have several fields each.
-    """
+    """Return the fields of an element: its attributes and inner elements with their short texts."""
     found: dict[str, list[str]] = {name: [value] for name, value in _attributes(element).items()}
     if not len(element):
         words = _words(element)

@@ -39,11 +39,7 @@ class EndpointEmbedder:
         return encode_distinct(texts, self._encode) if texts else np.zeros((0, self.dimension), np.float32)
 
     def _encode(self, texts: list[str]) -> Vectors:
-        """Return a unit vector for each text, requested in batches.
-
-        Raises:
-            EmbeddingError: a request failed, or an answer does not have a finite vector for each text.
-        """
+        """Return a unit vector for each text, requested in batches."""
         # An empty text is refused by some endpoints.
         batches = [[text or " " for text in texts[start:start + self._batch]]
                    for start in range(0, len(texts), self._batch)]

@@ -105,11 +105,7 @@ class Engine:
 
 @functools.cache
 def _load_engine() -> Engine:
-    """Load the model of the package once in a process.
-
-    Raises:
-        EmbeddingError: the package is not installed, or its weights are not the published ones.
-    """
+    """Load the model of the package once in a process."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise EmbeddingError(f"The embedding model {MULTILINGUAL_EMBEDDING_MODEL!r} is not installed: run "

@@ -132,11 +132,7 @@ class BatchEndpoint:
             raise self._no_batches() from None
 
     async def _call(self, request: Awaitable[Any]) -> dict[str, Any]:
-        """Make a call, and return the JSON object of its answer.
-
-        Raises:
-            ReasonerError: the call failed, or its answer is no JSON object.
-        """
+        """Make a call, and return the JSON object of its answer."""
         try:
             answer = await request
         except openai.OpenAIError as error:
@@ -147,11 +143,7 @@ class BatchEndpoint:
         return content
 
     def _id_in(self, answer: dict[str, Any]) -> str:
-        """Return the id in the description of a file or batch.
-
-        Raises:
-            ReasonerError: it has none.
-        """
+        """Return the id in the description of a file or batch."""
         batch_id = answer.get("id")
         if not isinstance(batch_id, str) or not batch_id:
             raise failure(ValueError("it has no id"), self._model_and_host, self._key, fix=NOT_OPENAI)

@@ -98,10 +98,7 @@ class ChatClient:
 
     async def _send_as(self, form: Form, messages: Messages, json_schema: dict[str, Any],
                        refused: set[str]) -> AIMessage:
-        """Send a request in a form, and repeat it without each parameter that the endpoint refuses.
-
-        `refused` has the parameters to leave out from the beginning; newly refused ones are added to it.
-        """
+        """Send a request in a form, and repeat it without each parameter that the endpoint refuses."""
         while True:
             parameters, sent = self._leave_out(form, messages, refused)
             try:
@@ -143,10 +140,7 @@ class ChatClient:
 
     def _in_form(self, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
                  ) -> tuple[Runnable[Any, AIMessage], dict[str, Any]]:
-        """Return the model to call and the arguments to call it with for a form of request.
-
-        OpenAI's models get everything as arguments of the call, since LangChain would copy a model to bind them.
-        """
+        """Return the model to call and the arguments to call it with for a form of request."""
         chat, sent, name = self._chat, {"extra_body": parameters}, json_schema["title"]
         schema = {part: value for part, value in json_schema.items() if part != "title"}
         is_openai = _is_openai(chat)

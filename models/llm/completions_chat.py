@@ -60,11 +60,7 @@ class CompletionsChat(BaseChatModel):
 
     async def _agenerate(self, messages: list[BaseMessage], stop: list[str] | None = None,
                          run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any) -> ChatResult:
-        """Return a reply, received as a stream if somebody listens to its text.
-
-        If the stream fails, the reply is requested again as a whole. An endpoint that refuses streams is not asked for
-        one again.
-        """
+        """Return a reply, received as a stream if somebody listens to its text."""
         del run_manager, stop
         body = self.request(messages, **kwargs)
         on_text = text_listener()
@@ -194,10 +190,7 @@ async def _read_response(response: Any, on_text: OnText, seconds: float) -> Any:
 
 
 async def _chunks(response: Any) -> AsyncIterator[dict[str, Any]]:
-    """Yield the chunks of a stream as JSON objects.
-
-    The openai package would convert each to typed objects, which takes longer than all the rest of a call.
-    """
+    """Yield the chunks of a stream as JSON objects."""
     lines = response.iter_lines()
     async for line in lines:
         field, _, data = line.partition(":")

@@ -117,10 +117,7 @@ def _document_name(request: ExtractionRequest) -> str:
 
 
 def _context_line(request: ExtractionRequest, name_before: str) -> str:
-    """Return the line above a request's lines: `[DOCUMENT > HEADING (ABOUT): OPENING]`, or `[> HEADING: OPENING]`.
-
-    The second form is for a request of the same document as the one before it.
-    """
+    """Return the line above a request's lines: `[DOCUMENT > HEADING (ABOUT): OPENING]`, or `[> HEADING: OPENING]`."""
     is_new = _document_name(request) != name_before
     above = [_document_name(request) if is_new else "", request.heading]
     named = " > ".join(" ".join(part.split()) for part in above if part) or "-"
@@ -196,10 +193,7 @@ class _Conversion:
         self._attributes = list(self._fact_rows(reply.attributes, self._terms.attributes))
 
     def extractions(self) -> list[Extraction]:
-        """Return the extraction of each request.
-
-        An entity goes to the requests whose facts have it or whose text names it, and otherwise to the first one.
-        """
+        """Return the extraction of each request."""
         triples: list[list[ExtractedTriple]] = [[] for _ in self._texts]
         attributes: list[list[ExtractedAttribute]] = [[] for _ in self._texts]
         entities: list[list[ExtractedEntity]] = [[] for _ in self._texts]
@@ -223,11 +217,7 @@ class _Conversion:
                 for index, names in enumerate(names_in_facts)]
 
     def _fact_rows(self, rows: Iterable[Sequence[str]], known: Mapping[str, str]) -> Iterator[_FactRow]:
-        """Yield the rows of facts that have a head and a label; `known` are the schema's labels for these facts.
-
-        They are [line, head, label, tail, ...], where the first cell may add a condition to the line's number, or
-        [head, label, tail, words, condition], the last two of which may be missing.
-        """
+        """Yield the rows of facts that have a head and a label; `known` are the schema's labels for these facts."""
         for row in rows:
             citation = self._read_citation(row, known) if len(row) > _LEAST_CELLS else None
             if citation is not None:
@@ -240,11 +230,7 @@ class _Conversion:
                 yield _FactRow(request_index, head, label, [tail for tail in tails if tail.strip()], words, condition)
 
     def _read_citation(self, row: Sequence[str], known: Mapping[str, str]) -> tuple[NumberedLine | None, str] | None:
-        """Return the line and the condition that a row's first cell cites, or None if the cell is a name.
-
-        A name may look like a citation ("3 Idiots", "1984"). It is a name if a label follows in the second cell, where
-        a citation has the head and its label in the third cell.
-        """
+        """Return the line and the condition that a row's first cell cites, or None if the cell is a name."""
         citation = self._lines.find_cited(row[0])
         if citation is None:
             return None
@@ -275,11 +261,7 @@ class _Conversion:
             self._instructions[index], *(self._texts[other] for other in self._requests_of_same_document(index))))
 
     def _located_tails(self, row: _FactRow) -> Iterator[tuple[int, str, str]]:
-        """Yield the tails of a row, each as (index of its request, tail, words that state it).
-
-        A row of a long list cites one line, but its items may stand in further parts of the document. A tail is
-        therefore assigned to the request that has it, and quotes the line that has it.
-        """
+        """Yield the tails of a row, each as (index of its request, tail, words that state it)."""
         row_index = self._request_of(row)
         for tail in row.tails:
             wanted = _normalise_words(tail)
@@ -309,11 +291,7 @@ class _Conversion:
                 confidence=self._confidence(row.label, self._terms.attributes, "attribute"))
 
     def _entities(self) -> Iterator[ExtractedEntity]:
-        """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone.
-
-        Of two cells, the first one is the name if it is no type and the second one is in no fact, provided that the
-        second one is a type or the first one is in a fact.
-        """
+        """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""
         names_in_facts = {name for row in self._triples for name in (row.head, *row.tails)}
         names_in_facts |= {row.head for row in self._attributes}
         types = self._terms.types
@@ -329,10 +307,7 @@ class _Conversion:
                                       confidence=self._confidence(type_label, types, "type"))
 
     def _confidence(self, label: str, known: Mapping[str, str], kind: str) -> float:
-        """Return the confidence in a label: the one proposed for it, or `UNPROPOSED` if it was not proposed.
-
-        It is 1 for a label of the schema, for any label if the schema is open, and for an empty one.
-        """
+        """Return the confidence in a label: the one proposed for it, or `UNPROPOSED` if it was not proposed."""
         key = normalise(label)
         if self._open or key in known or not key:
             return 1.0

@@ -59,11 +59,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 async def _bound_response(response: httpx2.Response, most: int = MAX_BODY) -> None:
-    """Make sure that at most `most` bytes of a response are read.
-
-    Raises:
-        _Refused: it is compressed, so that a small response could fill the memory.
-    """
+    """Make sure that at most `most` bytes of a response are read."""
     if response.headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
         await response.aclose()
         raise _Refused("its response is compressed, which was not asked for")

@@ -120,11 +120,7 @@ class _Proposal:
                                                    **_label_fields(name, label))
 
     def schema(self, description: str) -> GraphSchema:
-        """Return the schema.
-
-        Raises:
-            ValueError: nothing was added, or what was added makes no schema.
-        """
+        """Return the schema."""
         if not any(self._added.values()):
             raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
         return GraphSchema(name=self._known.name, description=description.strip(),
@@ -149,10 +145,7 @@ class _Proposal:
 
 
 def _candidate_text(candidate: Candidate) -> str:
-    """Return a candidate for the prompt: its kind, name and types.
-
-    It has no words of a document, which could influence the model's answers on all labels.
-    """
+    """Return a candidate for the prompt: its kind, name and types."""
     subjects, objects = ("|".join(types) or ANY for types in (candidate.subject_types, candidate.object_types))
     types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
     return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}"

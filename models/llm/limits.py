@@ -95,10 +95,7 @@ class EndpointLimits:
             yield record_use
 
     def _take_turn(self, tokens: int) -> float:
-        """Return the seconds until the rates allow another call; 0 means that it may begin now, and is counted.
-
-        A call may have any number of tokens: those after it wait the longer.
-        """
+        """Return the seconds until the rates allow another call; 0 means that it may begin now, and is counted."""
         with self._lock:
             now = time.monotonic()
             wait = max(self._next_request, self._next_tokens) - now

@@ -55,11 +55,7 @@ class ModelCalls:
 
     async def _ask_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
                            batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
-        """Return the answers to all items of all batches, in order.
-
-        A batch that is too long, or that a content filter stops, is split in halves, so that only the items at fault
-        get no answer. `otherwise` returns the answer to a single item that the filter stops.
-        """
+        """Return the answers to all items of all batches, in order."""
         async def ask(batch: Sequence[_I]) -> list[_T]:
             """Return the answers to a batch, in two calls if it cannot be asked as a whole."""
             try:

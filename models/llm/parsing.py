@@ -83,12 +83,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
-    """Find the JSON objects in a text.
-
-    Returns:
-        The readable objects, each with its start, and the start of the first unreadable one (the text's length if
-        there is none).
-    """
+    """Find the JSON objects in a text."""
     objects, first_broken, broken = list[tuple[dict[str, Any], int]](), len(text), 0
     start, characters_left = text.find("{"), _MOST_READ_AGAIN
     while start >= 0 and broken < _MOST_BROKEN_OBJECTS and characters_left > 0:
@@ -115,10 +110,7 @@ def _read_nearly(text: str) -> dict[str, Any] | None:
 
 
 def _read_literal(text: str) -> object:
-    """Return the value of a Python literal, or None.
-
-    It is None also if Python would write the value differently, as for two strings in a row, which may be a slip.
-    """
+    """Return the value of a Python literal, or None."""
     try:
         with ignoring(SyntaxWarning):
             value: object = ast.literal_eval(text)

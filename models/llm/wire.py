@@ -48,14 +48,7 @@ class Shape(Generic[T]):
 
 
 def _shape(name: str, model: type[_M], read: Callable[[_M], T], bounded: Mapping[str, Any] | None = None) -> Shape[T]:
-    """Return the shape of a model's answer.
-
-    Args:
-        name: what the answer is called.
-        model: the form of its JSON.
-        read: converts an answer of that form, or raises ValueError.
-        bounded: the JSON schemas of fields that depend on the call.
-    """
+    """Return the shape of a model's answer."""
     schema = _strict_schema(model)
     return Shape({"title": name, **schema, "properties": {**schema["properties"], **(bounded or {})}},
                  lambda data: read(model.model_validate(data)))
@@ -133,11 +126,7 @@ class _Verdicts(_Wire):
 
 
 def _in_order(field: str, items: Iterable[_N], count: int) -> list[_N]:
-    """Return items in the order of their numbers, from 1.
-
-    Raises:
-        ValueError: one is missing.
-    """
+    """Return items in the order of their numbers, from 1."""
     by_number = {item.id: item for item in items}
     missing = [str(number) for number in range(1, count + 1) if number not in by_number]
     if missing:
@@ -163,11 +152,7 @@ class _Judgement(_Wire):
         return given
 
     def convert(self, *, looks_up: bool) -> Judgement:
-        """Return the answer if there is one, else the lookups if `looks_up` allows them, else that it is unanswerable.
-
-        Raises:
-            ValueError: the reply says that it answers but has no claims, has only invalid lookups, or has neither.
-        """
+        """Return the answer if there is one, else the lookups if `looks_up` allows them, else that it is unanswerable."""
         if self.model_fields_set.isdisjoint({"answerable", "claims", "lookups"}):
             raise ValueError("answerable: missing")
         if self.answerable and self.claims:
@@ -187,11 +172,7 @@ _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
 
 
 def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
-    """Return the valid lookups, each once, and for each of the others its tool and why it is not made.
-
-    Raises:
-        ValidationError: none is valid.
-    """
+    """Return the valid lookups, each once, and for each of the others its tool and why it is not made."""
     lookups, errors, refused = list[Lookup](), list[ValidationError](), list[tuple[str, str]]()
     for fields in given[:MOST_LOOKUPS]:
         try:

@@ -117,10 +117,7 @@ def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> ND
 
 
 def _words(text: str, start: int, tags: Sequence[str]) -> list[Word]:
-    """Return the words that tags of the characters from `start` on delimit, without white space at their ends.
-
-    The tags are PER-B and the like for the first character of a word, PER-I for the others.
-    """
+    """Return the words that tags of the characters from `start` on delimit, without white space at their ends."""
     word_starts = [index for index, tag in enumerate(tags) if index == 0 or not tag.endswith("-I")]
     words = []
     for begin, end in pairwise([*word_starts, len(tags)]):

@@ -146,10 +146,7 @@ def _run(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> lis
 
 
 def _use_processor() -> None:
-    """Make thinc compute on the processor in this context, as it does by default.
-
-    To find that default it would look through all installed packages for each context.
-    """
+    """Make thinc compute on the processor in this context, as it does by default."""
     from thinc.backends import context_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
 
     if context_ops.get() is None:
@@ -164,10 +161,7 @@ def _processor() -> "Ops":
 
 
 def _tokens(pipeline: "Language", text: str, *, one: bool = False) -> "Doc":
-    """Tokenize a text, which is a single sentence with `one`, and mark the starts of its sentences.
-
-    The parser respects these marks.
-    """
+    """Tokenize a text, which is a single sentence with `one`, and mark the starts of its sentences."""
     without_long_runs = _LONG_RUN.sub(lambda run: " " * len(run.group()), text)
     doc = pipeline.make_doc(without_long_runs)
     starts = iter([0] if one else [start for start, _ in split_sentences(text)])

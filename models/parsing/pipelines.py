@@ -89,11 +89,7 @@ def load_pipeline(name: str, *, alone: bool = False) -> "Language":
 
 @contextmanager
 def _without_torch() -> Iterator[None]:
-    """Hide torch within the block, unless it was imported before.
-
-    spaCy imports torch if it is installed, for layers that the bundled pipeline does not have. That takes longer than
-    the rest of a question.
-    """
+    """Hide torch within the block, unless it was imported before."""
     if "torch" in sys.modules:
         yield
         return

@@ -67,13 +67,7 @@ class CrossEncoderReranker:
 
 
 def _check_scores_pairs(name: str, folder: Path) -> None:
-    """Make sure that a model was trained to score pairs.
-
-    To an encoder of single texts the library would add a last layer ("head") of random weights.
-
-    Raises:
-        RerankerError: the model has no head trained to score pairs, or no readable config.json.
-    """
+    """Make sure that a model was trained to score pairs."""
     try:
         config = json.loads((folder / _CONFIG).read_text("utf-8"))
         architectures = [str(architecture) for architecture in config.get("architectures") or ()]

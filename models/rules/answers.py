@@ -75,11 +75,7 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
 
 
 def _draft_rows(items: Sequence[Passage]) -> QuotedDraft:
-    """Return a claim for each row, and a short answer from the rows' cells.
-
-    A row with a single cell is a computed result such as a count. If there are such rows, they alone are the short
-    answer; otherwise it lists the last cell of each row. A row without cells is only quoted.
-    """
+    """Return a claim for each row, and a short answer from the rows' cells."""
     rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
     computed = [item for _, item in rows if len(item.cells) == 1]
     answering = computed or [item for _, item in rows]
@@ -89,10 +85,7 @@ def _draft_rows(items: Sequence[Passage]) -> QuotedDraft:
 
 
 def _quote(question: Question, unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:
-    """Return a claim that quotes a unit, with the sentences around it if `whole`.
-
-    The claim's text is the quote. For a row of a table it is the requested cell, or the whole row in readable form.
-    """
+    """Return a claim that quotes a unit, with the sentences around it if `whole`."""
     quoted = finder.passages[unit.passage - 1].text[slice(*unit.quote)] if whole else unit.text
     if unit.row:
         return _claim(unit, asked_cell(question, unit.row) or readable_row(unit.row), quoted)
@@ -122,10 +115,7 @@ def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, int]]:
 
 
 def _readable(place: Place) -> str:
-    """Return the source's words for a fact.
-
-    If the source is a row of a table, which states other facts as well, return the fact's own wording instead.
-    """
+    """Return the source's words for a fact."""
     is_table_row = place.text.lstrip().startswith("|")
     fact = place.member if is_table_row else place.text
     return " ".join(fact.split()).rstrip(".。")

@@ -82,11 +82,7 @@ def split_clauses(cells: Sequence[Cell], subject: Cell | None, kind: str) -> Ite
 
 
 def _take_date(clause: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
-    """Return the dates of a clause, and the rest of the clause without opening words such as 后来 ("later").
-
-    "后来于2021年加入东海银行" gives 2021年 and "加入东海银行". A date stays in the rest as well if it is the end of a
-    period (after 至 or 到), or if there are several, because only the form of the fact shows what each dates.
-    """
+    """Return the dates of a clause, and the rest of the clause without opening words such as 后来 ("later")."""
     # `marked_text` has one character for each cell, so its positions are those of the cells.
     date_phrases = list(_DATED.finditer(marked_text(clause)))
     dates = [clause[match.start() + match[0].index(_DATE)] for match in date_phrases]
@@ -100,11 +96,7 @@ def _take_date(clause: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
 
 
 def _subject(clause: list[Cell], topic: list[Cell], subject: Cell | None, kind: str) -> tuple[list[Cell], list[Cell]]:
-    """Return what a clause is about, and the rest of the clause.
-
-    A pronoun at its beginning refers to the text's `subject` if that is of a fitting kind, and otherwise to nothing
-    known. A name at its beginning is what it is about. Without either, it continues the `topic` of the last clause.
-    """
+    """Return what a clause is about, and the rest of the clause."""
     pronoun = _PRONOUNS.match(marked_text(clause))
     named = _NAMED_AFTER_NOUN.match(marked_text(clause))
     if pronoun is not None:

@@ -156,10 +156,7 @@ def _add_noun(noun: "Token", found: dict[str, list["Token"]]) -> None:
 
 
 def _find_described(noun: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
-    """Return who or what a noun describes, and add the phrases of the verb that links the two to `found`.
-
-    In "Ada Blum became head of Acme in 2004", "head" describes "Blum", and "in 2004" is added.
-    """
+    """Return who or what a noun describes, and add the phrases of the verb that links the two to `found`."""
     head = noun.head
     if noun.dep_ == "conj" and head.pos_ in {"NOUN", "PROPN"}:  # "a physicist and winner of ..."
         return _find_described(head, found)
@@ -209,11 +206,7 @@ def _find_holder(noun: "Token") -> "Token | None":
 
 
 def _find_appointee(verb: "Token", found: dict[str, list["Token"]]) -> list["Token"]:
-    """Return who has the post that follows "as", and add the verb's phrases to `found`.
-
-    This is the object of "appointed her as head", and otherwise the subject: "Blum joined Acme as head". The object,
-    Acme, is then added as "at".
-    """
+    """Return who has the post that follows "as", and add the verb's phrases to `found`."""
     _add_prepositions(verb, found)
     objects = [child for child in verb.children if child.dep_ == "dobj"]
     if verb.lemma_ in _VERBS_WITH_APPOINTEE and not _is_passive(verb):
@@ -223,11 +216,7 @@ def _find_appointee(verb: "Token", found: dict[str, list["Token"]]) -> list["Tok
 
 
 def _add_prepositions(token: "Token", found: dict[str, list["Token"]], but: str = "") -> None:
-    """Add the objects of a token's prepositions to `found`, by preposition, except those of the preposition `but`.
-
-    The parser hangs a second preposition on the object of the first one, so those of dates are added as well:
-    "from 1907 to 1919", "on 3 May in Oslo".
-    """
+    """Add the objects of a token's prepositions to `found`, by preposition, except those of the preposition `but`."""
     for child in token.children:
         is_preposition = child.dep_ == "prep" or (child.dep_ == "dative" and child.pos_ == "ADP")
         if is_preposition and child.lower_ != but:
@@ -245,11 +234,7 @@ def _objects(preposition: "Token") -> list["Token"]:
 
 
 def _subject(verb: "Token") -> list["Token"]:
-    """Return the grammatical subject of a verb, or nothing.
-
-    A participle or a joined verb without a subject of its own takes the noun that it describes, or the subject of the
-    verb that it depends on.
-    """
+    """Return the grammatical subject of a verb, or nothing."""
     subjects = [child for child in verb.children if child.dep_ in {"nsubj", "nsubjpass"}]
     if not subjects and verb.lemma_ == "be" and verb.dep_ == "ROOT":
         subjects = [child for child in verb.children if child.dep_ == "attr"]  # "In charge of sales is Ada Blum"
@@ -289,12 +274,7 @@ def _antecedent(token: "Token") -> "Token":
 
 
 def _find_noun_of_clause(clause: "Token", first: "Token") -> "Token":
-    """Return the noun that a relative or participle clause describes.
-
-    By the parse this is the word before the clause. If that word is a name and no comma separates them, the clause
-    describes the common noun before the name, since a name needs no restriction: in "a hotel in Oslo, Norway that
-    opened in 1911" it is the hotel. `clause` is the verb of the clause, `first` its first word.
-    """
+    """Return the noun that a relative or participle clause describes."""
     parsed_noun = clause.head
     follows_comma = first.i == 0 or (first.nbor(-1).is_punct and first.lemma_ not in _LOCATING_PARTICIPLES)
     if first.tag_ == "WP" or follows_comma:

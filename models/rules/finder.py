@@ -164,10 +164,7 @@ class Finder:
         return sorted(chosen.values(), key=found.index)
 
     def _complements(self, first: Sequence[Found], found: Sequence[Found]) -> list[Found]:
-        """Return the unit that best complements the first quote (`first` has at most one), or nothing.
-
-        It contains a name of the first unit, and covers most of those words of the question that the first one lacks.
-        """
+        """Return the unit that best complements the first quote (`first` has at most one), or nothing."""
         if not first or not first[0].says:
             return []
         names = [name for name in names_in(first[0].unit.text) if len(name) > _TOO_SHORT_NAME or not name.isascii()]
@@ -183,16 +180,7 @@ class Finder:
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
     def _cover(self, question: Question) -> tuple[Scores, Scores, Scores, Scores]:
-        """Return how well each unit covers the words of the question.
-
-        A word counts in full in the unit itself, less in the heading above it and in the sentences next to it. Words
-        that occur in few units weigh more.
-
-        Returns:
-            Float arrays. Three of shape (units,): the covered share of the sentence that asks, the certainty of its
-            least certain word without names and the requested noun, and the covered share of the whole question. One
-            of shape (units, words): what each word contributes through the unit and the sentences next to it.
-        """
+        """Return how well each unit covers the words of the question."""
         asked, stems = _asked_words(question, question.text)
         if not asked:
             zeros = np.zeros(len(self.units))
@@ -224,11 +212,7 @@ class Finder:
                 np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * share)
 
     def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
-        """Return the spans of each unit, including capitalised words of unknown kind.
-
-        Those are added only for languages with a recogniser (`cue_language` returns ""), and not at the start of a
-        sentence, where every word has a capital.
-        """
+        """Return the spans of each unit, including capitalised words of unknown kind."""
         texts, languages = [unit.text for unit in units], [self._language(unit.passage) for unit in units]
         recognised = find_spans(texts, self.parser, languages=languages)
         found = list[list[Span]]()
@@ -285,11 +269,7 @@ def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
 
 
 def _dates_or_numbers(text: str, question: Question) -> list[Span]:
-    """Return the dates and the numbers of a sentence, including numbers written as words.
-
-    Left out are numbers in a date or in the mark of a list, and for a question for a year dates such as "3 May", which
-    have no year. A telephone number is asked for by its name.
-    """
+    """Return the dates and the numbers of a sentence, including numbers written as words."""
     if ASKS_PHONE.search(question.asking):
         return [Span(*match.span(), "number") for match in _PHONE.finditer(text)]
     asks_year = "year" in question.focus
@@ -303,11 +283,7 @@ def _dates_or_numbers(text: str, question: Question) -> list[Span]:
 
 def _certainties(question: Question, asked: Sequence[str], stems: Sequence[str],
                  texts: Mapping[str, Set[str]]) -> Scores:
-    """Return the certainty that each text says each word, as an array of shape (texts, words).
-
-    It is 1 if the text has the word's stem. Otherwise it is in English the best cosine of the word with a word of the
-    text, and 0 in other languages. `texts` has the stems of each text.
-    """
+    """Return the certainty that each text says each word, as an array of shape (texts, words)."""
     exact: Scores = np.array([[float(word in text_words) for word in stems] for text_words in texts.values()]
                              ).reshape(len(texts), len(stems))
     return np.maximum(exact, likeness(asked, [*texts]).astype(np.float64)) if question.language == "en" else exact

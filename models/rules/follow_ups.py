@@ -72,11 +72,7 @@ def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
 
 
 def _antecedent(messages: Sequence[tuple[str, str]], *, personal: bool, place: bool) -> str:
-    """Return the name that a pronoun refers to, or "".
-
-    This is usually the last name in the user's last question. It is the first new name in the reply if that question
-    has no name, or if it asked for what the pronoun stands for: a person (`personal`: he, she) or a `place` (there).
-    """
+    """Return the name that a pronoun refers to, or ""."""
     reply_names: list[str] = []
     for role, text in reversed(messages):
         names = names_in(text)

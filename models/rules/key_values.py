@@ -60,11 +60,7 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
 
 def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: str, subject: str,
           names: Callable[[str], bool], document: str) -> Iterator[Row]:
-    """Yield the lines of a block as rows of what they describe: the nearest heading that is a name, or the document.
-
-    A line whose key is the number of a thing ("EIP-20: Token") lists that thing, and belongs to the document's subject.
-    Lines that describe nothing known are omitted.
-    """
+    """Yield the lines of a block as rows of what they describe: the nearest heading that is a name, or the document."""
     owner = next((name for name in reversed(above) if _may_be_subject(name) and names(
         title if name == subject else name)), "")
     if not owner and len(set(above)) <= _MOST_HEADINGS_OF_FORM and _is_form([pair for _, _, pair in block]):
@@ -80,10 +76,7 @@ def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: s
 
 
 def _is_form(lines: Sequence[Cell]) -> bool:
-    """Return True if lines are the fields of a document: enough lines with distinct keys, at most half of them links.
-
-    Three lines are enough, or two if their values are not text but numbers, dates or ratings ("***").
-    """
+    """Return True if lines are the fields of a document: enough lines with distinct keys, at most half of them links."""
     keys = {line.header.casefold() for line in lines}
     links = sum(_LINK.match(line.value) is not None for line in lines)
     has_no_text = all(kind_of(line.value) != "text" or not any(map(str.isalnum, line.value)) for line in lines)

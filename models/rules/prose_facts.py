@@ -168,11 +168,7 @@ def _head_tail_pairs(sentence: "ProseSentence", token: "Token", by_role: Roles, 
 
 
 def _pattern_words(token: "Token") -> Iterator[str]:
-    """Yield the words by which patterns refer to a token, such as "take_over" and "@person".
-
-    These are its lemma with the particle of a verb, a compound's two lemmas ("board_member"), the kind of thing that a
-    noun refers to, and the names for its place in the sentence that the module describes.
-    """
+    """Yield the words by which patterns refer to a token, such as "take_over" and "@person"."""
     if token.pos_ not in {"VERB", "AUX", "NOUN", "PROPN", "ADJ"}:
         return
     particle = next((f"_{one.lower_}" for one in token.children if one.dep_ == "prt" or one.lower_ == "away"), "")
@@ -203,10 +199,7 @@ def _pattern_words(token: "Token") -> Iterator[str]:
 
 
 def _has_noun(by_role: Roles, condition: _RoleNouns | None, *, default: bool = False) -> bool:
-    """Return True if one of a condition's roles has one of its nouns, and `default` if there is no condition.
-
-    The noun "*" stands for any word, and "@thing" for any common noun.
-    """
+    """Return True if one of a condition's roles has one of its nouns, and `default` if there is no condition."""
     if condition is None:
         return default
     condition_roles, nouns = condition

@@ -149,10 +149,7 @@ class ProseSentence:
         return ""
 
     def _fill_from(self, predicate: "Token", token: "Token", end: PatternEnd, *, own: bool) -> Mention | None:
-        """Return the words, the value or the name at a token if they are of an end's kinds, or None.
-
-        With `own`, the token is the predicate itself, as a role or occupation.
-        """
+        """Return the words, the value or the name at a token if they are of an end's kinds, or None."""
         if _TEXT_KINDS & set(end.kinds):
             words_, is_plural = self._phrase(token, own=own), token.tag_ == "NNS"
             names_subject = token.dep_ in {"nsubj", "nsubjpass"} and self._mention(token) is not None
@@ -168,10 +165,7 @@ class ProseSentence:
         return self._name(predicate, token, end.kinds)
 
     def _name(self, predicate: "Token", token: "Token", kinds: Sequence[str]) -> Mention | None:
-        """Return the name at a token with a kind among `kinds`, or an idea or office in words; None if neither fits.
-
-        The kind of a name is told by a noun beside it or by the predicate, and otherwise by `_kind_in`.
-        """
+        """Return the name at a token with a kind among `kinds`, or an idea or office in words; None if neither fits."""
         mention = self._mention(token)
         if words_ := self._unnamed_phrase(predicate, token, kinds):
             return Mention(0, 0, "thing", words_)
@@ -268,11 +262,7 @@ class ProseSentence:
         return next((mention for mention in self._mentions if mention.start <= token.idx < mention.end), None)
 
     def _referent(self, pronoun: "Token") -> Mention | None:
-        """Return the name that a pronoun refers to, or None if that is not certain.
-
-        "He" and "she" refer to the only person before them in the sentence, or to the text's subject if there is none.
-        "It" refers to the body of `_own_subject`, or to the text's subject if no name stands before it.
-        """
+        """Return the name that a pronoun refers to, or None if that is not certain."""
         gender = PRONOUNS[pronoun.lower_]
         persons_before = {mention.name: mention for mention in self._mentions
                           if mention.kind == "person" and mention.end <= pronoun.idx}
@@ -291,11 +281,7 @@ class ProseSentence:
         return self._subject if fits else None
 
     def _own_subject(self, pronoun: "Token") -> Mention | None:
-        """Return the organization in the same sentence that "its" or "it" refers to, or None.
-
-        It is the subject of the clause around "its" ("With its bank in Oslo, Acme sells"), and of the clause that
-        reports what "it" does ("Acme says that it sells").
-        """
+        """Return the organization in the same sentence that "its" or "it" refers to, or None."""
         parent = pronoun.head
         if parent.dep_ == "conj" and parent.head.i < pronoun.i:  # "Acme and its bank"
             subjects = [parent.head]
@@ -314,11 +300,7 @@ class ProseSentence:
             start <= mention.start <= end or mention.start <= token.idx < mention.end)), None)
 
     def _phrase(self, token: "Token", *, own: bool) -> str:
-        """Return the words of a noun's phrase without its article and its clauses.
-
-        It is "" if the phrase is vague ("several things"), too long, or not a complete description. With `own`, the
-        phrase is a role or occupation, and the names of others are left out: "head of sales" of a company.
-        """
+        """Return the words of a noun's phrase without its article and its clauses."""
         is_noun = token.pos_ in {"NOUN", "PROPN"} or token.dep_ == "pcomp"
         if not is_noun or token.lower_ in PRONOUNS or not token.text[0].isalpha():
             return ""
@@ -351,20 +333,14 @@ class ProseSentence:
         return child.dep_ in _OMITTED_CLAUSES or (is_late_adjective and self.doc[child.left_edge.i - 1].text == ",")
 
     def _thing_phrase(self, token: "Token") -> str:
-        """Return the words of an idea or substance: a singular noun without an article, not too short; or "".
-
-        A rare word counts even with an article, and then alone.
-        """
+        """Return the words of an idea or substance: a singular noun without an article, not too short; or ""."""
         has_determiner = any(child.dep_ in {"det", "poss", "conj"} for child in token.children)
         rare_word = token.text if is_rare(token.text) else ""
         words_ = rare_word if has_determiner else self._phrase(token, own=True)
         return words_ if token.tag_ == "NN" and len(words_) > _SHORT_PHRASE else ""
 
     def _describes(self, child: "Token", token: "Token") -> bool:
-        """Return True if a child of a role's noun belongs to the role, as "of sales" does in "head of sales".
-
-        Names of others ("of Acme"), articles and words such as "former" do not belong to it.
-        """
+        """Return True if a child of a role's noun belongs to the role, as "of sales" does in "head of sales"."""
         if child.dep_ == "prep":
             objects = [one for one in child.children if one.dep_ == "pobj"]
             is_of_body = token.text.isupper() and any(one.tag_ in {"NNP", "NNPS"} for one in objects)  # CTO of Acme
@@ -375,10 +351,7 @@ class ProseSentence:
 
 
 def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - a decision list
-    """Return the kind of a name at an end of a pattern that takes certain kinds, or "" if the name does not fit.
-
-    Where the recogniser's kind is a guess, the pattern decides: who was born is a person, and who employs is a body.
-    """
+    """Return the kind of a name at an end of a pattern that takes certain kinds, or "" if the name does not fit."""
     name, kind = mention.name, mention.kind
     has_space, is_acronym = " " in name, name.isupper() and name.isalpha()
     last_word = name.rpartition(" ")[2].lower()
@@ -414,14 +387,7 @@ def _kind_in(mention: Mention, kinds: Sequence[str]) -> str:  # noqa: PLR0911 - 
 
 
 def _correct_kind(kind: str, kinds: Sequence[str], *, has_space: bool) -> str:
-    """Return the expected kind that recognisers often confuse with the `kind` of a name, or "".
-
-    Args:
-        kind: what the recogniser says.
-        kinds: the kinds that the relation expects, the preferred one first. "firm" stands for organizations where no
-            person can be, as with what is founded, merges, or is a subsidiary.
-        has_space: whether the name has several words.
-    """
+    """Return the expected kind that recognisers often confuse with the `kind` of a name, or ""."""
     if "firm" in kinds and has_space and kind == "person":
         return "organization"  # "Blum Glass is a subsidiary of ..."
     # Where persons can be, a name of several words that looks like a person's may be one.

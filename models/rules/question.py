@@ -191,10 +191,7 @@ def tells_time(text: str) -> bool:
 
 
 def _english(text: str) -> tuple[Expected, str]:
-    """Return the kind of the answer to an English question, and the requested noun or "".
-
-    The first question word decides ("when", "how many"). After "which" and "what" it is the noun that follows.
-    """
+    """Return the kind of the answer to an English question, and the requested noun or ""."""
     if _POLAR_OPENING.match(text) and not _REQUEST.match(text):
         return "polar", ""
     found = [(match.start(), expected) for pattern, expected in _ENGLISH if (match := pattern.search(text))]

@@ -78,11 +78,7 @@ class RulesReader:
 
     def _extract_one(self, request: ExtractionRequest, title: str, language: str, found: Sequence[Span],
                      schema: GraphSchema) -> Extraction:
-        """Return the entities and facts of one chunk.
-
-        An entity is admitted if its name is certain, or if it is an end of a fact. `title` is the subject of the
-        document's title, or "". In a `language` whose names are found by cues, all names `found` are certain.
-        """
+        """Return the entities and facts of one chunk."""
         prepared, text = _prepare(schema), request.text
         title_spans = self._short_spans(title, language)
         follows_key = request.document.endswith(f": {title}")
@@ -125,10 +121,7 @@ class RulesReader:
 
     def _state_facts(self, prepared: "_Prepared", text: str, names: "_Names", *,
                      read_by_tree: bool) -> Iterator[Stated]:
-        """Yield the facts of a text's sentences, by forms and, with `read_by_tree`, also by the parse of English.
-
-        The parse skips questions, code and Chinese.
-        """
+        """Yield the facts of a text's sentences, by forms and, with `read_by_tree`, also by the parse of English."""
         sentences, subject = split_sentences(text), names.subject()
         yield from prepared.forms.find(text, names.mentions, sentences, subject)
         if read_by_tree:
@@ -169,11 +162,7 @@ class _Prepared:
             for kind, names in _TYPES_OF_KINDS.items()}
 
     def type_of(self, names: "_Names", name: str, *, certain: bool) -> str:
-        """Return the type of a name by the words around it, else by its kind; "" if the schema has none.
-
-        A name of unknown kind is no entity, so its type is "". It gets the schema's most general type if it is
-        `certain`, or if the document is about it.
-        """
+        """Return the type of a name by the words around it, else by its kind; "" if the schema has none."""
         default = self.fallback if certain or names.is_title(name) else ""
         return self._infer_type(names, name) or self._type_of_kind.get(names.kind(name), default)
 
@@ -190,30 +179,20 @@ class _Prepared:
         return self._nouns.type_of_name(name) if is_named_by_type else ""
 
     def types_of_ends(self, label: str, head_type: str, tail_type: str) -> tuple[str, str]:
-        """Return the types of a fact's ends, replaced by more specific ones if its relation demands these.
-
-        The kind of a name gives only a general type (Organization). If the relation takes a Company, the name is one.
-        """
+        """Return the types of a fact's ends, replaced by more specific ones if its relation demands these."""
         relation = self.schema.relation_type(label)
         if relation is None:
             return head_type, tail_type
         return self._specific_type(head_type, relation.domain), self._specific_type(tail_type, relation.range)
 
     def _specific_type(self, general: str, allowed: tuple[str, ...]) -> str:
-        """Return the first allowed type that is a subtype of a general type.
-
-        The general type is returned if it is allowed itself, or if no allowed type is its subtype.
-        """
+        """Return the first allowed type that is a subtype of a general type."""
         if self.schema.is_a(general, allowed):
             return general
         return next((name for name in allowed if general in self.schema.ancestors(name)), general)
 
     def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
-        """Set the type of a name to that of the kind that a fact demands.
-
-        A name keeps its type if its own words give it one ("Oslo University"), or if the type is more specific than
-        those that kinds have.
-        """
+        """Set the type of a name to that of the kind that a fact demands."""
         type_of_fact = self.fallback if kind == "thing" else self._type_of_kind.get(kind, "")
         if not type_of_fact:
             return
@@ -233,10 +212,7 @@ class _Names:
 
     def __init__(self, text: str, found: Sequence[Span], title: str, title_spans: Sequence[Span], *,
                  keyed: bool) -> None:
-        """Store the names and values `found` in the text, and those in the title.
-
-        With `keyed`, the title follows the document's key ("RFC-20: Oslo Pumps"): it is the document's name.
-        """
+        """Store the names and values `found` in the text, and those in the title."""
         self.text = text
         title_is_a_name = [(span.start, span.end) for span in title_spans if span.kind not in VALUES] == [
             (0, len(title))]
@@ -260,10 +236,7 @@ class _Names:
                 self.spans.setdefault(full_names[name_of(text, span)], []).append(span)
 
     def kind(self, name: str) -> str:
-        """Return the most common kind of a name's places.
-
-        If no place tells one, it is the kind of the title for the title's name, and otherwise "name" for unknown.
-        """
+        """Return the most common kind of a name's places."""
         title_kind = self._title_kind if self.is_title(name) else ""
         if title_kind == "work":
             return "work"
@@ -294,11 +267,7 @@ def _body_in_title(title: str, title_spans: Sequence[Span]) -> str:
 
 
 def _full_name(name: str, kinds: Mapping[str, str], title: str) -> str:
-    """Return the full form of a person's name, or the name itself if none is certain.
-
-    The full form begins or ends with the name. It is the title if that looks like a name, and otherwise the only such
-    name of a person in the chunk. `kinds` has all names of the chunk.
-    """
+    """Return the full form of a person's name, or the name itself if none is certain."""
     if kinds[name] not in {"person", "name"}:
         return name
     words = name.split()
@@ -321,10 +290,7 @@ def _is_short_form(words: Sequence[str], longer: Sequence[str]) -> bool:
 
 
 def _subject_of_title(title: str, document: str) -> str:
-    """Return a document's title without a final part in brackets, or "" if it names no subject.
-
-    File names, general words ("Overview") and long titles name none.
-    """
+    """Return a document's title without a final part in brackets, or "" if it names no subject."""
     head = title.strip()
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
@@ -334,10 +300,7 @@ def _subject_of_title(title: str, document: str) -> str:
 
 
 def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
-    """Return the names that are certain: the words around one of their places confirm them, or they are repeated.
-
-    The others are omitted, since a doubtful name would become an entity of a wrong type in the graph.
-    """
+    """Return the names that are certain: the words around one of their places confirm them, or they are repeated."""
     place_ends = {span.end for spans in names.values() for span in spans if span.kind == "location"}
 
     def is_repeated(name: str, spans: Sequence[Span]) -> bool:
@@ -349,10 +312,7 @@ def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
 
 
 def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
-    """Return True if the words around a name confirm its kind, such as a preposition before a place.
-
-    `place_ends` is where the places in the text end: what follows one in a list is a place, too.
-    """
+    """Return True if the words around a name confirm its kind, such as a preposition before a place."""
     name = text[span.start : span.end]
     if is_han(name[0]) or is_han(name[-1]):
         return span.kind != "name"

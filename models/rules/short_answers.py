@@ -132,12 +132,7 @@ def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> 
 
 
 def _distinct_values(question: Question, best: Found) -> list[str]:
-    """Return the distinct values of the expected kind in a sentence; names joined by 'and' are one value.
-
-    If the sentence begins with a name and the requested noun ("Acme, a company in Oslo"), the name is the only value.
-    If the question begins with a preposition ("on which river"), values after that preposition are preferred. In
-    Chinese those in the clause that answers are preferred.
-    """
+    """Return the distinct values of the expected kind in a sentence; names joined by 'and' are one value."""
     text, value_places = best.unit.text, list[tuple[int, int]]()
     asks_for_name = question.expected not in VALUES
     apposition = rf", (?:an?|the) [^,.;]{{0,80}}\b{re.escape(question.focus)}\b"  # ", a company" for "company"
@@ -158,10 +153,7 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
 
 
 def _in_asked_clause(question: Question, text: str, values: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return those values (start, end) that are in the clause of a Chinese sentence that covers most of the question.
-
-    Dates that only bound a period are left out if there are others. Without any value in that clause all are returned.
-    """
+    """Return those values (start, end) that are in the clause of a Chinese sentence that covers most of the question."""
     # Later words weigh more: the predicate stands at the end of a question, and says more than its subject.
     weights = {word: position for position, word in enumerate(question.words_of(question.asking), 1)
                if word not in _words_of_names(question)}
@@ -176,10 +168,7 @@ def _in_asked_clause(question: Question, text: str, values: list[tuple[int, int]
 
 
 def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the (start, end) of the clauses of a Chinese sentence.
-
-    A part between commas that is only a value, such as a date, belongs to the clause after it.
-    """
+    """Return the (start, end) of the clauses of a Chinese sentence."""
     clauses: list[tuple[int, int]] = []
     value_start = -1  # of a value that waits for its clause; -1 if there is none
     for match in re.finditer(r"[^\s，,；;。：:][^，,；;。：:]*", text):
@@ -195,12 +184,7 @@ def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, in
 
 
 def _is_about(question: Question, unit: Unit, passages: Sequence[Passage]) -> bool:
-    """Return True if a sentence is about what the question asks.
-
-    It must have the question's figures, limiting words and names, and no negation that the question lacks. No other
-    word of the question may occur only as an owner: "the mill's owner lives in Ulm" does not answer "Where is the
-    mill?".
-    """
+    """Return True if a sentence is about what the question asks."""
     text = f"{unit.heading} {unit.text}"
     negated = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
     if negated.search(unit.text) and not negated.search(question.text):
@@ -219,10 +203,7 @@ def _is_about(question: Question, unit: Unit, passages: Sequence[Passage]) -> bo
 
 
 def _opens_with_name(unit: Unit) -> bool:
-    """Return True if a sentence begins with a name ("Harding died"), and thus is not about the heading's subject.
-
-    Any word has a capital there; one that the passage has within a sentence, too, is a name.
-    """
+    """Return True if a sentence begins with a name ("Harding died"), and thus is not about the heading's subject."""
     opening = next(iter(names_in(unit.text)), "")
     return unit.text.startswith(opening or " ") and re.search(
         rf"[\w,;’'] {re.escape(opening)}\b", unit.source) is not None and not has_name(unit.heading, opening)
@@ -247,10 +228,7 @@ def _names_all(question: Question, text: str, passages: Sequence[Passage]) -> bo
 
 
 def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
-    """Return the names of a question that so many documents contain that sentences may leave them out.
-
-    A name with a figure is never one, nor a name in the titles of some documents: the others are not about it.
-    """
+    """Return the names of a question that so many documents contain that sentences may leave them out."""
     titles = {passage.document: passage.title for passage in passages}
     texts: dict[str, str] = {}
     for passage in passages:
@@ -278,11 +256,7 @@ def _words_of_names(question: Question) -> set[str]:
 
 
 def _may_belong_to_names(question: Question, unit: Unit, at: int, length: int) -> bool:
-    """Return False if a Chinese sentence has the question's names only after the clause of a value.
-
-    The value, the `length` characters from `at`, then belongs to another subject: the year in "工厂2001年投产，东海银行
-    出资" ("the factory opened in 2001, the bank paid for it") is not that of the bank.
-    """
+    """Return False if a Chinese sentence has the question's names only after the clause of a value."""
     names = [name for name in question.names if name in unit.text]
     if question.language != "zh" or not names:
         return True
@@ -292,11 +266,7 @@ def _may_belong_to_names(question: Question, unit: Unit, at: int, length: int) -
 
 
 def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
-    """Return the subject of a definition as the answer, or None.
-
-    "A bear is the mascot of the club" answers "Which animal was chosen as the club's mascot?". The sentence has all
-    words of the question but the requested noun and the verb, and its subject has none of them.
-    """
+    """Return the subject of a definition as the answer, or None."""
     match, focus_words = _DEFINITION.match(unit.text), frozenset(question.words_of(question.focus))
     if match is None or not focus_words or not _is_about(question, unit, ()):
         return None
@@ -310,10 +280,7 @@ def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
 
 def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages: Sequence[Passage],
                cell: Cell | None = None) -> tuple[str, Unit] | None:
-    """Return the requested cell of the row `unit`, or None if another row of its table among `found` answers as well.
-
-    By default, the requested cell is chosen by its header or kind.
-    """
+    """Return the requested cell of the row `unit`, or None if another row of its table among `found` answers as well."""
     row = unit.row
     if row is None or (row.cells[0].header == DOCUMENT and cell is None):
         return None
@@ -362,11 +329,7 @@ def asked_cell(question: Question, row: Row) -> str:
 
 
 def _asked_cell(question: Question, row: Row) -> Cell | None:
-    """Return the cell that a question asks for, or None if several or none could be meant.
-
-    Cells whose header the question mentions go before those whose header fits the expected kind. A cell whose value
-    the question itself contains is not what it asks for.
-    """
+    """Return the cell that a question asks for, or None if several or none could be meant."""
     asked, header_of_kind = frozenset(question.words_of(question.text)), _HEADERS.get(question.expected)
     named, of_kind = list[Cell](), list[Cell]()
     for cell in row.cells:

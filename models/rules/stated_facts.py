@@ -144,10 +144,7 @@ class FactForms:
 
     def _facts_of_clauses(self, cells: Sequence[Cell], subject: Mention | None, start: int,
                           end: int) -> Iterator[Stated]:
-        """Yield the facts of a Chinese sentence's clauses; `subject` is the text's, which pronouns refer to.
-
-        The only date of a clause is the time of its fact, unless it is the fact's tail or the form says otherwise.
-        """
+        """Yield the facts of a Chinese sentence's clauses; `subject` is the text's, which pronouns refer to."""
         kind = subject.kind if subject else ""
         referent = (CHARACTERS[kind], subject.name) if subject and kind in CHARACTERS else None
         for clause in split_clauses(cells, referent, kind):
@@ -166,10 +163,7 @@ class FactForms:
 
 def _end_names(clause: Sequence[Cell], match: re.Match[str], end: str,
           kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the names at the "head" or "tail" of a fact, each with the kind that the form gives it, or "" for none.
-
-    An end that is no name in the form (`kinds` lacks it), or the name of an award, is yielded as one text.
-    """
+    """Yield the names at the "head" or "tail" of a fact, each with the kind that the form gives it, or "" for none."""
     end_cells = clause[slice(*match.span(end))]
     if kinds.get(end, "award") == "award":
         yield "".join(words for _, words in end_cells), kinds.get(end, "")
@@ -181,10 +175,7 @@ def _end_names(clause: Sequence[Cell], match: re.Match[str], end: str,
 
 
 def _compile(form: str, *, aside: bool) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return the regular expression of a clause's form, and the first kind of each end that is a name or a value.
-
-    An optional date and adverbs are inserted after the first name. Unless `aside`, lists may replace names.
-    """
+    """Return the regular expression of a clause's form, and the first kind of each end that is a name or a value."""
     kinds = {match["end"]: match["kinds"].split("|")[0] for match in _PLACEHOLDER.finditer(form) if match["end"]}
     first_name = _PLACEHOLDER.search(form)
     cut = first_name.end() if first_name else 0
@@ -215,10 +206,7 @@ def _name_form(match: re.Match[str]) -> str:
 
 
 def _mark_untagged(cells: list[Cell]) -> list[Cell]:
-    """Mark the names in a Chinese sentence that no tagger finds, by the words around them; drop titles after persons.
-
-    `cells` are changed and returned.
-    """
+    """Mark the names in a Chinese sentence that no tagger finds, by the words around them; drop titles after persons."""
     # Replacements shift what follows, so the last match of a form is replaced first.
     for kind, form in _UNTAGGED_NAMES:
         for match in reversed([*form.finditer(marked_text(cells))]):
@@ -231,10 +219,7 @@ def _mark_untagged(cells: list[Cell]) -> list[Cell]:
 
 def _mark_mentions(text: str, start: int, end: int, mentions: Sequence[Mention],
                    subject: Mention | None = None) -> list[Cell]:
-    """Return the cells of `text[start:end]`: one for each mention, and one for each other character.
-
-    With a `subject`, "Its" at the beginning is replaced by the subject with a genitive; see `_SUBJECT_OPENING`.
-    """
+    """Return the cells of `text[start:end]`: one for each mention, and one for each other character."""
     cells = list[Cell]()
     at = start
     opening = _SUBJECT_OPENING.match(text, start, end)

@@ -58,10 +58,7 @@ def find_extreme(question: Question, units: Sequence[Unit], passages: Sequence[P
 
 
 def _is_whole(units: Iterable[Unit], passages: Sequence[Passage]) -> bool:
-    """Return True if the passages with a table's rows follow each other in one document, from its first row on.
-
-    If the first passage begins with a row, rows before it are missing, unless it begins the document or a section.
-    """
+    """Return True if the passages with a table's rows follow each other in one document, from its first row on."""
     first_rows: dict[int, Unit] = {}  # by the number of the passage
     for unit in units:
         first_rows[unit.passage] = min(first_rows.get(unit.passage, unit), unit, key=lambda one: one.start)
@@ -80,13 +77,7 @@ def _is_whole(units: Iterable[Unit], passages: Sequence[Passage]) -> bool:
 
 
 def _rows_to_compare(question: Question, rows: Mapping[_Cells, Unit], table_name: str) -> Mapping[_Cells, Unit]:
-    """Return the rows of a table to compare, or none if the question is not about the table.
-
-    For a comparison ("A or B") they are the rows that the question names. For a superlative such as "the dearest red
-    boat" they are the rows that the question describes under every header under which it describes any row. If it
-    describes none, they are all rows, provided that it has a word of the table's heading or first header
-    (`table_name`).
-    """
+    """Return the rows of a table to compare, or none if the question is not about the table."""
     if _COMPARISON.search(question.text):
         return {row: unit for row, unit in rows.items() if has_name(question.text, row[0].value)}
     asked = frozenset(content_words(question.text))
@@ -104,11 +95,7 @@ def _rows_to_compare(question: Question, rows: Mapping[_Cells, Unit], table_name
 
 def _extreme_row(question: Question, degree: re.Match[str], rows: Mapping[_Cells, Unit],
                  ) -> tuple[str, str, Sequence[Unit]] | None:
-    """Return the answer of `find_extreme` for some rows, or None if fewer than two have a value to compare.
-
-    The values are the numbers in the column that the `degree` names, such as "heaviest", and for "oldest" and similar
-    words the dates.
-    """
+    """Return the answer of `find_extreme` for some rows, or None if fewer than two have a value to compare."""
     word = degree["word"] or degree["bare"]
     parse_value: _Value = _number_in
     header, smallest_first = _column(question, degree, rows), _ASKS_SMALLEST.match(word) is not None
@@ -128,11 +115,7 @@ def _extreme_row(question: Question, degree: re.Match[str], rows: Mapping[_Cells
 
 
 def _column(question: Question, degree: re.Match[str], rows: Mapping[_Cells, Unit]) -> str:
-    """Return the header of the column of numbers that the question compares by, or "".
-
-    It has a word of the degree ("heaviest load": a column "Load"). After a bare "most" or "least" it may also have
-    another word of the question.
-    """
+    """Return the header of the column of numbers that the question compares by, or ""."""
     degree_words = " ".join(filter(None, (degree["word"], degree["what"], degree["noun"])))
     wanted = content_words(f"{degree_words} {question.text}" if degree["bare"] else degree_words)
     headers = _headers(rows, _number_in)

@@ -126,10 +126,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
 
 
 def _described_document(row: Row, title: str, document: str) -> Row:
-    """Return the row with its document as the subject if it describes the title of a document with a key.
-
-    In the document "RFC-20: Oslo Pumps" a row about "Oslo Pumps" is about the document. Other rows are unchanged.
-    """
+    """Return the row with its document as the subject if it describes the title of a document with a key."""
     describes_title = row.cells[0].value == title and document.endswith(f": {title}")
     return row._replace(cells=(Cell(DOCUMENT, document), *row.cells[1:])) if describes_title else row
 
@@ -145,11 +142,7 @@ def _title_of_document(document: str, title: str) -> str:
 
 
 def _distinguishing_columns(rows: Iterable[Row]) -> dict[Cell, str]:
-    """Return for each subject with several rows the first column whose cells differ in all of them, or "".
-
-    A value in these rows holds only together with this column: if the rows of "SLOAD" differ by "type", its "gas: 2140"
-    holds with "type: cold". The keys are the cells that name the subjects.
-    """
+    """Return for each subject with several rows the first column whose cells differ in all of them, or ""."""
     rows_by_subject: dict[Cell, list[dict[str, str]]] = {}
     for row in rows:
         rows_by_subject.setdefault(row.cells[0], []).append({cell.header: cell.value for cell in row.cells[1:]})
@@ -163,10 +156,7 @@ def _distinguishing_columns(rows: Iterable[Row]) -> dict[Cell, str]:
 
 
 def _condition(row: Row, header: str, time: str, distinguishing: str) -> str:
-    """Return when and with what the value under a `header` holds, such as "2020; type: cold".
-
-    `distinguishing` is the column by which the rows of one subject differ, or "".
-    """
+    """Return when and with what the value under a `header` holds, such as "2020; type: cold"."""
     if header == distinguishing:
         return time
     qualifiers = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == distinguishing)
@@ -175,10 +165,7 @@ def _condition(row: Row, header: str, time: str, distinguishing: str) -> str:
 
 
 def _event_of_row(row: Row) -> str:
-    """Return the only other cell of a row with a time, as a qualifier of that time ("Shift: night").
-
-    It is "" if the row has several other cells, or if the only one is no text.
-    """
+    """Return the only other cell of a row with a time, as a qualifier of that time ("Shift: night")."""
     others = [cell for cell in row.cells[1:] if not _is_time(cell.header)]
     if len(others) != 1 or kind_of(others[0].value) != "text":
         return ""
@@ -187,11 +174,7 @@ def _event_of_row(row: Row) -> str:
 
 
 def _time_of(row: Row) -> str:
-    """Return when the facts of a row hold, in the words of its columns of times, or "" if they state no time.
-
-    It is the value of a single column ("2020"). A column of a bound, or several columns, are given with their headers
-    ("from: 2019" and "until: 2020").
-    """
+    """Return when the facts of a row hold, in the words of its columns of times, or "" if they state no time."""
     time_cells = [cell for cell in row.cells[1:] if _is_time(cell.header)]
     needs_no_header = len(time_cells) == 1 and not _BOUND_HEADER.search(time_cells[0].header)
     if needs_no_header:
@@ -253,11 +236,7 @@ class _SchemaHeaders:
         return reduce(Extraction.combine, facts, Extraction())
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> tuple[str, bool]:
-        """Return the type of the rows' subjects, and whether it is known.
-
-        It is given by the header of their first column, else by the headings above, nearest first. Otherwise it is not
-        known, and the schema's most general type is returned, or the header if the schema is open or has none.
-        """
+        """Return the type of the rows' subjects, and whether it is known."""
         # A heading names the things below it in the plural: the rows below "Specification" are no documents.
         plurals = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
         is_ambiguous = label_key(header).split(" ", 1)[0] in _AMBIGUOUS_HEADERS
@@ -267,12 +246,7 @@ class _SchemaHeaders:
         return known or default, bool(known) and known != default  # the most general type says nothing
 
     def relation(self, header: str, row_type: str) -> _Column | None:
-        """Return the column of entities that a header means, or None if its cells are values.
-
-        A relation that leads from the cell to the row must end at the row's type. "Capital" in a row of France means
-        that the cell is the capital of France; but the "Director" of a play does not work for the play, and the
-        "Department" of a person is no part of the person.
-        """
+        """Return the column of entities that a header means, or None if its cells are values."""
         label, backward = self._relations.get(label_key(header), ("", False))
         known = self._schema.relation_type(label) if backward else None
         if label and (known is None or row_type in known.range):
@@ -302,11 +276,7 @@ def _headers_of(schema: GraphSchema) -> _SchemaHeaders:
 
 
 def _header_from_cue(cue: str, relation: str) -> dict[str, tuple[str, bool]]:
-    """Return the header that a relation's cue implies, with the relation and whether it leads from the cell to the row.
-
-    The cue "'s author" or "author of" implies the header "Author", and "written by" itself is one. Other cues imply
-    none. A cue that begins with "<" is read from tail to head.
-    """
+    """Return the header that a relation's cue implies, with the relation and whether it leads from the cell to the row."""
     backward, cue = cue.startswith("<"), cue.removeprefix("<")
     for start, end in (("'s ", ""), ("的", ""), ("", " of")):
         if len(cue) > len(start + end) and cue.startswith(start) and cue.endswith(end):

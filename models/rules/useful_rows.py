@@ -64,11 +64,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _stating_cells(row: Row) -> Iterator[Cell]:
-    """Yield the cells that have a header and state something, with their values without markup.
-
-    Left out are numbers that only count the rows, cells that repeat their header, and after the first column constants
-    of programs and cells under a single letter.
-    """
+    """Yield the cells that have a header and state something, with their values without markup."""
     for column, cell in enumerate(row.cells):
         value, header = _MARKUP.sub("", cell.value).strip(), cell.header.lower()
         if wrapped := _PLACEHOLDER_OR_CODE.fullmatch(value):
@@ -84,11 +80,7 @@ def _stating_cells(row: Row) -> Iterator[Cell]:
 
 
 def _is_bare(cell: Cell) -> bool:
-    """Return True if a cell names a row only together with its header.
-
-    This holds for numbers, dates and amounts ("1.a", "256 bits"), single letters, and common nouns under a header such
-    as "Field".
-    """
+    """Return True if a cell names a row only together with its header."""
     value = cell.value
     is_label = len(value) == 1 or not _LABEL_HEADERS.isdisjoint(cell.header.lower().split())
     is_figure = (_NUMBER_OR_MARKS.match(value) or _DATE_OR_PERIOD.match(value) or _RANGE.fullmatch(value)
@@ -97,10 +89,7 @@ def _is_bare(cell: Cell) -> bool:
 
 
 def _name_with_header(cell: Cell) -> str:
-    """Return a name for a row from its number and header: "Question 1.a" for 1.a under "Question Number".
-
-    Under a header that does not end in such a word it is "Header: 1.a".
-    """
+    """Return a name for a row from its number and header: "Question 1.a" for 1.a under "Question Number"."""
     noun = _NUMBER_HEADER.sub("", cell.header)
     return f"{noun} {cell.value}" if noun != cell.header else f"{cell.header}: {cell.value}"
 

@@ -101,10 +101,7 @@ def parse_schema(text: str, where: str) -> GraphSchema:
 
 
 def _name_field(data: Any, path: Sequence[str | int]) -> str:
-    """Return a field's path as text, such as "relation_types.'works_for'.domain".
-
-    Elements of a list are given by their names instead of their numbers, because they are easier to find.
-    """
+    """Return a field's path as text, such as "relation_types.'works_for'.domain"."""
     steps = list[str]()
     for step in path:
         if isinstance(step, int):
@@ -118,12 +115,7 @@ def _name_field(data: Any, path: Sequence[str | int]) -> str:
 
 
 def _json(text: str, where: str) -> Any:
-    """Return the value of a JSON text.
-
-    Raises:
-        SchemaError: the text is not JSON.
-        RepeatedKeyError, SizeError: an object has a key twice, or the value is nested too deeply.
-    """
+    """Return the value of a JSON text."""
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         check_keys([key for key, _ in pairs])
         return dict(pairs)
@@ -141,12 +133,7 @@ def _json(text: str, where: str) -> Any:
 
 
 def _yaml(text: str, where: str) -> Any:
-    """Return the value of a YAML text.
-
-    Raises:
-        SchemaError: the text is not YAML, or empty.
-        RepeatedKeyError, SizeError: a mapping has a key twice, or the value is too large or nested too deeply.
-    """
+    """Return the value of a YAML text."""
     try:
         data = load_yaml(text)
     except yaml.MarkedYAMLError as error:
@@ -311,10 +298,7 @@ _Dumper.add_representer(str, _Dumper.represent_str)
 
 
 def _dump_json(value: Any, depth: int = 0) -> str:
-    """Return a value as JSON with one schema element on each line; elements that are too long take several lines.
-
-    `depth` is the value's indentation: 0 for the schema, one `_INDENT` for its lists, and more for elements.
-    """
+    """Return a value as JSON with one schema element on each line; elements that are too long take several lines."""
     flat = json.dumps(value, ensure_ascii=False)
     fits_on_line = depth > _INDENT and depth + len(flat) < _WIDTH
     if not value or not isinstance(value, dict | list) or fits_on_line:

@@ -91,10 +91,7 @@ def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBase
 
 
 def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:
-    """Return a knowledge base with its counts, or with the reason why it cannot be opened.
-
-    `building` is the id of its build that has not ended; None if there is none.
-    """
+    """Return a knowledge base with its counts, or with the reason why it cannot be opened."""
     resources = service.resources
     try:
         # The counts are read without opening the knowledge base. To open every one would take seconds, and could
@@ -248,11 +245,7 @@ def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
 
 
 def _check_idle(kb: str, service: Service) -> None:
-    """Check that no build of a knowledge base is queued, running or waiting.
-
-    Raises:
-        StateError: a build has not ended.
-    """
+    """Check that no build of a knowledge base is queued, running or waiting."""
     if kb in service.builds.building():
         raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
 

@@ -30,11 +30,7 @@ _MOST = 2**53
 
 
 def _check_visible(build: BuildId, service: Serving, bases: Seeing) -> str:
-    """Return a build's id after checking that the client's key covers the build's knowledge base.
-
-    Raises:
-        NotFoundError: the key does not cover it, or there is no such build; both read the same.
-    """
+    """Return a build's id after checking that the client's key covers the build's knowledge base."""
     if not bases.covers(service.builds.jobs.one(build).build.kb):
         raise no_build(build)
     return build

@@ -44,13 +44,7 @@ _MAX_BATCH = 100
 
 
 def _as_messages(given: object) -> object:
-    """Convert messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text].
-
-    What is no list is returned as it is, for pydantic to refuse.
-
-    Raises:
-        ValueError: the list contains something that is no message.
-    """
+    """Convert messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text]."""
     try:
         return convert_to_messages(given) if isinstance(given, list) else given
     except (NotImplementedError, KeyError, TypeError, AttributeError) as error:
@@ -89,11 +83,7 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
                 "metadata of the documents to answer from, as {key: value or pattern}"))]
 
     async def _answer(self, given: Conversation, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
-        """Yield the pieces of the answer to the conversation's last message, then an empty chunk with all else.
-
-        The last chunk has the citations and the other fields of the answer in `additional_kwargs`. Steps, claims and
-        withdrawals are sent as custom events of LangChain.
-        """
+        """Yield the pieces of the answer to the conversation's last message, then an empty chunk with all else."""
         settings = config["configurable"]
         earlier, question = question_in(
             given.messages, mode=settings.get("mode") or "reject", thread=settings.get("thread_id") or None,
@@ -115,10 +105,7 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
 
 @asynccontextmanager
 async def _enter_outside_chat_run(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
-    """Enter the context of a run so that LangChain does not take it for a part of the chat's own run.
-
-    As a part of it, every node of the run would put its whole state into the chat's event stream.
-    """
+    """Enter the context of a run so that LangChain does not take it for a part of the chat's own run."""
     async with AsyncExitStack() as stack:
         outer = var_child_runnable_config.set(None)  # LangChain finds the enclosing run in this variable
         try:
@@ -173,10 +160,7 @@ def _wrap_handler(handle: Callable[..., Awaitable[Response]]) -> Callable[[Reque
 
 
 async def _with_error_messages(events: AsyncIterable[Any], request: Request) -> AsyncIterator[Any]:
-    """Yield the events of a stream, with an error's own message instead of LangServe's "Internal Server Error".
-
-    LangServe sends its error event, which is dropped here, and then raises the error.
-    """
+    """Yield the events of a stream, with an error's own message instead of LangServe's "Internal Server Error"."""
     try:
         async for item in events:
             if item.get("event") != "error":

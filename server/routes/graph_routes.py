@@ -183,11 +183,7 @@ def show_entity(base: Base, entity: NodeId, at: At = "") -> EntityAnswer:
 
 
 def _require_node(view: GraphView, entity: str) -> Node:
-    """Return an entity by its id.
-
-    Raises:
-        NotFoundError: there is no such entity.
-    """
+    """Return an entity by its id."""
     node = view.node(entity)
     if node is None:
         raise NotFoundError(f"there is no entity {entity!r}")
@@ -195,11 +191,7 @@ def _require_node(view: GraphView, entity: str) -> Node:
 
 
 def _require_community(kb: KnowledgeBase, community: str) -> TreeCommunity:
-    """Return a community by its id.
-
-    Raises:
-        NotFoundError: there is no such community.
-    """
+    """Return a community by its id."""
     found = kb.communities.get(community)
     if found is None:
         raise NotFoundError(f"there is no community {community!r}")

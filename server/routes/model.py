@@ -23,11 +23,7 @@ _MOST = 500
 
 
 def _check_address(text: str) -> str:
-    """Return the address of a model's endpoint in its normal form; empty stays empty.
-
-    Raises:
-        ValueError: it is not the address of an HTTP server.
-    """
+    """Return the address of a model's endpoint in its normal form; empty stays empty."""
     address = check_endpoint(text)
     parts = urlsplit(address)
     if address and (parts.scheme not in {"http", "https"} or not parts.hostname):
@@ -98,11 +94,7 @@ def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
 
 
 def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
-    """Return the current settings with the chosen model instead.
-
-    If the choice has no key, the current key is used, but only for the address it was set for: a key is never sent to
-    another address.
-    """
+    """Return the current settings with the chosen model instead."""
     settings, new_key = service.resources.settings, choice.key.get_secret_value()
     models_of_steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
     options = {"llm_reasoning_effort": "", "llm_extra_body": {}}  # what was set suits only the previous model

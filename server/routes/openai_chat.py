@@ -108,11 +108,7 @@ def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[
 
 
 def _require_base(model: str, service: Service, bases: Bases) -> str:
-    """Return a model's name after checking that it is a knowledge base that the client's key covers.
-
-    Raises:
-        UnknownKnowledgeBaseError: it is not; the message lists the knowledge bases that the key covers.
-    """
+    """Return a model's name after checking that it is a knowledge base that the client's key covers."""
     names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
     if model not in names:
         raise UnknownKnowledgeBaseError(model, service.resources.settings.home, seen=names)
@@ -149,13 +145,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
 
 
 def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the conversation before the question, and the question, which is the last message.
-
-    The messages of the system and the developer become instructions for wording the answer.
-
-    Raises:
-        QuestionError: the last message is not the user's, or the question is not allowed.
-    """
+    """Return the conversation before the question, and the question, which is the last message."""
     *before, last = asked.messages
     types: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
     earlier = [types[message.role](message.text) for message in before if message.role in types]
@@ -167,14 +157,7 @@ def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionR
 
 async def _pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service, client: str,
                   ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
-    """Yield the answer in pieces of text, each paired with a dict.
-
-    The last piece is the list of sources, and its dict has all fields of the answer. All other dicts are empty. A step
-    without text yields an empty piece, so the caller can check that the client is still connected.
-
-    Raises:
-        UnavailableError: the answering ended without an answer, because the server stopped.
-    """
+    """Yield the answer in pieces of text, each paired with a dict."""
     async with service.questions.answering(client, kb, question, earlier) as events:
         async for item in events:
             if item.event == "answer":
@@ -192,11 +175,7 @@ def _sources(citations: Sequence[dict[str, Any]]) -> str:
 
 
 def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], request: Request) -> list[dict[str, Any]]:
-    """Return an annotation of OpenAI's API for each mark `[n]` in an answer, whose link opens the quote in the page.
-
-    Marks are behind the claims, and before the sources that are listed at the end. A mark without a citation of that
-    number gets no annotation, nor does one in withdrawn text.
-    """
+    """Return an annotation of OpenAI's API for each mark `[n]` in an answer, whose link opens the quote in the page."""
     by_id = {cited["id"]: cited for cited in citations}
     start = max(text.rfind(WITHDRAWN), 0)  # what precedes the last withdrawal is withdrawn
     sources_start = len(text) - len(_sources(citations))
@@ -246,9 +225,6 @@ def _json_event(value: dict[str, Any]) -> ServerSentEvent:
 
 
 def _usage(asked: CompletionRequest, text: str) -> dict[str, int]:
-    """Return an estimate of the tokens in the conversation and the answer, with the keys of OpenAI's API.
-
-    It is not what the model behind Banyan used: the knowledge base's status reports that.
-    """
+    """Return an estimate of the tokens in the conversation and the answer, with the keys of OpenAI's API."""
     prompt, completion = sum(estimate_tokens(message.text) for message in asked.messages), estimate_tokens(text)
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

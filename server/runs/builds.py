@@ -183,10 +183,7 @@ class Builds:
         task.add_done_callback(self._tasks.discard)
 
     async def _save_when_done(self, running: _Running) -> None:
-        """Wait until a build's work has ended, then save its state, unless it is handed over to other processes.
-
-        While the database does not answer, saving is tried again and again.
-        """
+        """Wait until a build's work has ended, then save its state, unless it is handed over to other processes."""
         await asyncio.wait([running.work])
         job = running.job.having(state="cancelled") if running.work.cancelled() else running.work.result()
         while not running.is_handed_over:
@@ -200,11 +197,7 @@ class Builds:
         self._wake_up.set()
 
     async def _work(self, running: _Running) -> Job:
-        """Run a job's graph, and return the job with its new state.
-
-        If another process is writing to the knowledge base, wait for it up to `_WRITER_WAIT` seconds. If the database
-        fails, queue the job again, but at most `MOST_TAKEN_UP` times. After any other error, the job has failed.
-        """
+        """Run a job's graph, and return the job with its new state."""
         until = time.monotonic() + _WRITER_WAIT
         while True:
             try:
@@ -235,13 +228,7 @@ class Builds:
         return job.having(state="failed", error=BuildError(type=detail.type, message=message))
 
     async def _run_graph(self, running: _Running) -> Job:
-        """Run the construction graph until it ends or asks a person, and return the job with its new state.
-
-        If a person has answered, the graph first runs again up to the question, and then goes on with the answer.
-
-        Raises:
-            WriterBusyError: another process is writing to the knowledge base.
-        """
+        """Run the construction graph until it ends or asks a person, and return the job with its new state."""
         job, build, folder = running.job, running.job.build, ""
         config: Any = {"configurable": {"thread_id": build.id, "resumes": job.run}}
         async with AsyncExitStack() as stack:
@@ -270,13 +257,7 @@ class Builds:
 
 
 def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
-    """Return a job as it is after its graph has run: done, or waiting for a person's review.
-
-    Args:
-        job: the job as it was before.
-        state: the graph's state, which has an interrupt if the graph waits for a person.
-        folder: the folder of the uploaded files, which is removed from their paths in the report.
-    """
+    """Return a job as it is after its graph has run: done, or waiting for a person's review."""
     failed = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in state.values["files_failed"]]
     lines_by_key = {"files_failed": failed, "files_partly_read": state.values["files_partly_read"],
                     "files_moved": state.values["files_moved"]}

@@ -191,11 +191,7 @@ class Jobs:
         return news
 
     def _requeue(self, connection: Connection, job: Job, state: str) -> None:
-        """Queue a job again whose process has ended.
-
-        If the job was to be cancelled, it is cancelled instead. If it was queued again `MOST_TAKEN_UP` times already,
-        it fails, because it may itself be what makes processes end.
-        """
+        """Queue a job again whose process has ended."""
         _LOG.warning("build %s of %r is taken up: the process that ran it has ended", job.build.id, job.build.kb)
         job = job.model_copy(update={"taken_up": job.taken_up + 1}).having(state="queued")
         if state == "cancelling":
@@ -287,14 +283,7 @@ def _read_one(connection: Connection, build: str) -> Job:
 
 def _write(connection: Connection, job: Job, process: str = "", *, condition: ColumnElement[bool] | None = None,
            ) -> None:
-    """Save a job; if it is neither queued nor running any more, also delete its files, which it has read.
-
-    Args:
-        connection: the transaction to use.
-        job: the job.
-        process: the process that runs it; empty means none.
-        condition: save nothing if the job's row does not fit this condition; None means save always.
-    """
+    """Save a job; if it is neither queued nor running any more, also delete its files, which it has read."""
     where = [JOBS.c.id == job.build.id, *([] if condition is None else [condition])]
     saved = connection.execute(update(JOBS).where(*where).values(**_columns(job, process)))
     if saved.rowcount and job.build.state not in AT_WORK:

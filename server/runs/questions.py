@@ -121,10 +121,7 @@ class Questions:
         return settings.ask_seconds or (_LLM_SECONDS if settings.uses_llm else _RULES_SECONDS)
 
     def _share(self, client: str) -> AbstractAsyncContextManager[None]:
-        """Return a limiter of how many slots a client may use at once; it is entered before waiting for a slot.
-
-        Without keys, everyone on this machine is one client, `LOCAL`, which may use all slots.
-        """
+        """Return a limiter of how many slots a client may use at once; it is entered before waiting for a slot."""
         if client == LOCAL:
             return nullcontext()
         return self._shares.setdefault(client, anyio.CapacityLimiter(self._most_per_client))

@@ -89,10 +89,7 @@ class Tokens:
         return self._grant(claims)
 
     async def _verify(self, token: str) -> Claims:
-        """Return a token's claims after checking that one of the issuer's keys has signed it.
-
-        If no key has the id that the token names, the issuer may have a new key, so the keys are read again.
-        """
+        """Return a token's claims after checking that one of the issuer's keys has signed it."""
         keys = await self._current_keys()
         try:
             return decode(token, keys, registry=self._registry).claims
@@ -107,14 +104,7 @@ class Tokens:
         return await self._read_newer_keys(self._keys)
 
     async def _read_newer_keys(self, known: KeySet | None) -> KeySet:
-        """Read the issuer's keys again, and return them; `known` are the keys that were not good enough.
-
-        They are not read again if another task has done so while this one waited, or if they were read less than
-        `BETWEEN` seconds ago.
-
-        Raises:
-            IssuerError: there are no keys, or only keys older than `KEPT` seconds, because reading them failed.
-        """
+        """Read the issuer's keys again, and return them; `known` are the keys that were not good enough."""
         async with self._lock:
             if self._keys is known and time.monotonic() >= self._tried_at + BETWEEN:
                 await self._read_keys()
@@ -136,11 +126,7 @@ class Tokens:
             self._tried_at = time.monotonic()
 
     def _grant(self, claims: Claims) -> Client:
-        """Return the client that a token's claims describe: its name, scopes and knowledge bases.
-
-        Raises:
-            TokenError: the token's subject cannot be part of a client's name.
-        """
+        """Return the client that a token's claims describe: its name, scopes and knowledge bases."""
         settings, subject = self._settings, claims["sub"]
         if not isinstance(subject, str) or not 0 < len(subject) <= _MOST_SUBJECT or clean_text(subject) != subject:
             raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode")
@@ -158,14 +144,7 @@ class Tokens:
 
 
 def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:
-    """Return the values of a token's claim; empty if the token does not have the claim.
-
-    A claim is either a list of texts, or one text with spaces between its values.
-
-    Args:
-        claims: the claims of a token.
-        name: the claim's name, or a path of nested claims with dots between: `realm_access.roles`.
-    """
+    """Return the values of a token's claim; empty if the token does not have the claim."""
     claim: Any = claims
     for part in [name] if name in claims else name.split("."):
         claim = claim.get(part) if isinstance(claim, dict) else None
@@ -174,11 +153,7 @@ def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:
 
 
 def _keys_of(issuer: str) -> KeySet:
-    """Read the published keys of an issuer, whose address is in its discovery document.
-
-    Raises:
-        httpx.HTTPError, ValueError, JoseError: they cannot be read.
-    """
+    """Read the published keys of an issuer, whose address is in its discovery document."""
     # The path is appended to the issuer's address without a second slash (OpenID Connect Discovery 1.0, section 4).
     document = read_json(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if document.get("issuer") != issuer:

@@ -157,14 +157,7 @@ class Gate:
         await response(scope, receive, send)
 
     def _check_address(self, scope: Scope) -> None:
-        """Check a request's address, host, origin and content type.
-
-        Raises:
-            RefusedError: the address has a NUL character, which files and databases do not support; or the server does
-                not accept the host name.
-            ForbiddenError: the request may change something, and comes from a page of another origin.
-            NotJsonError: bodies must be declared as JSON, and this one is not.
-        """
+        """Check a request's address, host, origin and content type."""
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
             raise RefusedError("there is a NUL character in the path or the query: remove it")
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
@@ -182,16 +175,7 @@ class Gate:
             raise NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
     async def _identify_client(self, scope: Scope) -> tuple[str, float]:
-        """Identify a request's client, and write its name, scopes and knowledge bases to the request's state.
-
-        Returns:
-            The name under which the client's requests are counted, and how many it may send per minute. A client
-            without a key is counted by its network address.
-
-        Raises:
-            UnauthorizedError: the path needs a key, and the request has none that is valid.
-            UnavailableError: the client's token cannot be checked now.
-        """
+        """Identify a request's client, and write its name, scopes and knowledge bases to the request's state."""
         most: float = self._settings.requests_per_minute
         state = scope["state"]
         address = str(scope["client"][0]) if scope.get("client") else ""
@@ -225,11 +209,7 @@ class Gate:
         return f"client {client.name} {most}", most  # with its limit, so a changed one takes effect at once
 
     async def _check_rate(self, client: str, per_minute: float) -> None:
-        """Count a request of a client.
-
-        Raises:
-            TooManyRequestsError: the client has used up its requests for now.
-        """
+        """Count a request of a client."""
         rate = self._rates.setdefault(client, AsyncLimiter(per_minute, _MINUTE))
         if not rate.has_capacity():
             raise TooManyRequestsError(f"more than {per_minute:g} requests a minute: wait",
@@ -237,11 +217,7 @@ class Gate:
         await rate.acquire()
 
     def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
-        """Return a `receive` that raises an error once the body is larger than allowed.
-
-        Raises:
-            TooLargeError: the declared length of the body is already too large.
-        """
+        """Return a `receive` that raises an error once the body is larger than allowed."""
         # Requests for LangGraph's routes (`_json_only`) may be as large as uploads: a build there has its documents in
         # the body.
         is_upload = self._json_only or _UPLOAD.fullmatch(scope["path"]) is not None

@@ -99,10 +99,7 @@ def same_origin(headers: "Collection[tuple[bytes, bytes]]", host: str) -> bool:
 
 
 def _host_and_port(origin: str) -> str | None:
-    """Return host and port of an origin such as `https://example.org:8000`.
-
-    Return None if the origin has no host, like the "null" of a sandboxed page.
-    """
+    """Return host and port of an origin such as `https://example.org:8000`."""
     try:
         return urlsplit(origin).netloc.casefold() or None
     except ValueError:

@@ -221,11 +221,7 @@ class Keys:
             _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
 
     def _store(self, name: str, key: Key | None) -> None:
-        """Store a client's key in the file in place of its earlier one; None removes it.
-
-        The file is replaced as a whole. If the disk has no room for a second file, a key can still be revoked: the
-        shorter content is written over the old.
-        """
+        """Store a client's key in the file in place of its earlier one; None removes it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
             others = [known for known in self.all() if known.name != name]

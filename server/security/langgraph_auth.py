@@ -112,14 +112,7 @@ def _command(value: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _check_waiting(thread: UUID | None, owner: str) -> None:
-    """Check that a thread waits for a person, before a run resumes it.
-
-    If it did not wait, LangGraph would ignore the person's answer, and report that the run succeeded. A thread that
-    does not exist or belongs to another client is not checked here: LangGraph itself says that there is none.
-
-    Raises:
-        Auth.exceptions.HTTPException: 409 if the thread does not wait.
-    """
+    """Check that a thread waits for a person, before a run resumes it."""
     state: Any = {}
     if thread is not None:
         async with get_client() as client:  # within this process, so it needs no key
@@ -136,11 +129,7 @@ async def _check_waiting(thread: UUID | None, owner: str) -> None:
 
 
 def _check_allowance(client: str) -> None:
-    """Check that a client's allowance is not used up.
-
-    Raises:
-        Auth.exceptions.HTTPException: 429 if it is used up; the message says until when.
-    """
+    """Check that a client's allowance is not used up."""
     allowance = default_resources().allowance_of(client)
     if allowance is None:
         return
@@ -153,13 +142,7 @@ def _check_allowance(client: str) -> None:
 
 
 def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
-    """Check that a key that covers only some knowledge bases may make a request.
-
-    It may run graphs on these knowledge bases, resume runs, work with its own threads, and read assistants.
-
-    Raises:
-        Auth.exceptions.HTTPException: 403 for any other request, 404 if a run names another knowledge base.
-    """
+    """Check that a key that covers only some knowledge bases may make a request."""
     if action == "create_run":
         kwargs = value.get("kwargs") or {}
         if _command(value).keys() - {"resume"}:
@@ -183,11 +166,7 @@ def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str
 
 
 def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[str]:
-    """Return the scopes of which a request needs at least one.
-
-    To change a thread's state or metadata (`update`) needs `write`, because it decides where and with which graph the
-    thread's next run continues.
-    """
+    """Return the scopes of which a request needs at least one."""
     if action == "create_run":
         if str(value.get("assistant_id")) in _RETRIEVAL_ASSISTANTS:
             return {"ask"}

@@ -98,10 +98,7 @@ class Conditions:
         return True
 
     def _add(self, mention: Mentioned, field: str, *field_mentions: Mentioned) -> None:
-        """Add a value, entity, date or number as a condition on a field; if it is negated, the field must not have it.
-
-        The negation may be before it, or before `field_mentions`, where the question names the field.
-        """
+        """Add a value, entity, date or number as a condition on a field; if it is negated, the field must not have it."""
         sign = mention.name if mention.kind in {"date", "number"} else ""
         if not sign:
             for part in (mention, *field_mentions):
@@ -126,10 +123,7 @@ class Conditions:
         return True
 
     def _place_value(self, mention: Mentioned) -> bool:
-        """Add a value as a condition on its field; return False if it belongs to a field that is not named.
-
-        A quotation, or a value after "mentions", may be in any field, so it belongs to the nearest one that is named.
-        """
+        """Add a value as a condition on its field; return False if it belongs to a field that is not named."""
         mentions, name = self._mentions, mention.name
         text_before = mentions.text_before(mention)[-_CONTAINS_REACH:]
         if mention.kind == "quoted" or table_words.CONTAINS.search(text_before):
@@ -146,10 +140,7 @@ class Conditions:
         return True
 
     def _place_entities(self) -> bool:
-        """Use the entities that the question names as heads or conditions; return False if there are two heads.
-
-        Entities that the question compares ("which is older, A or B") are the heads of the rows together.
-        """
+        """Use the entities that the question names as heads or conditions; return False if there are two heads."""
         mentions, entities = self._mentions, self._mentions.of_kinds("entity")
         text = mentions.text
         is_comparison = len(entities) > 1 and table_words.OR.search(text) and table_words.DEGREE.search(text)
@@ -168,11 +159,7 @@ class Conditions:
         return -1 if row is None else row
 
     def _place_entity(self, mention: Mentioned) -> bool:
-        """Use an entity of the question as the head of the rows, or as a condition; return False for a second head.
-
-        An entity that has none of the relations that the question names is what the documents are about. It limits
-        nothing.
-        """
+        """Use an entity of the question as the head of the rows, or as a condition; return False for a second head."""
         nearest = self._nearest_relation(mention)
         name = nearest.name if nearest is not None else self._only_relation(self._row(mention))
         relation_mentions = [nearest] if nearest is not None else []
@@ -201,10 +188,7 @@ class Conditions:
             self._mentions.text[mention.end:field.start])
 
     def _nearest_relation(self, mention: Mentioned) -> Mentioned | None:
-        """Return the nearest free field of which the entity is a head or a tail; None if there is none.
-
-        If there is none, a field whose text is searched for the entity will do: "whose title mentions A".
-        """
+        """Return the nearest free field of which the entity is a head or a tail; None if there is none."""
         fields, row = self._mentions.free_fields(), self._row(mention)
         fitting = [field for field in fields
                    if row in (column := self._index.column(field.name)).heads or row in column.tails()]

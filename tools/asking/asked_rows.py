@@ -63,10 +63,7 @@ def _list_items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lo
 
 def _list_others_compared(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
                           question: str) -> Iterator[Passage]:
-    """Yield the rows of the compared things that did not win, because the answer rests on all of them.
-
-    They have no cells, so that the answer does not name them.
-    """
+    """Yield the rows of the compared things that did not win, because the answer rests on all of them."""
     shown_heads = {row.head for row in table.rows}
     all_compared = read_table(index, schema, lookup.model_copy(update={"do": "list"}), table.term)
     for row in all_compared.rows[:MOST_SHOWN]:
@@ -110,12 +107,7 @@ def _label(schema: GraphSchema, name: str, question: str) -> str:
 
 def _build_row(row: FactRow, further_fields: str, lookup: TripleLookup, label: str,
                further_places: Sequence[Place] = ()) -> Passage:
-    """Return one row as an item; its last cell is the short answer.
-
-    The short answer is the end of the row that the question does not name. If that is the head, the tail follows it
-    where the question leaves it open ("Ana Ruiz – age: 41"), and then `further_fields`: what else the question asks
-    about the head, in words, which `further_places` support. `label` is the relation in the question's language.
-    """
+    """Return one row as an item; its last cell is the short answer."""
     has_single_head = bool(lookup.head) and "|" not in lookup.head
     asked_end = row.tail if has_single_head and not lookup.tail else row.head
     has_single_tail = bool(lookup.tail) and "|" not in lookup.tail and lookup.tail[0] not in "<>!"

@@ -67,10 +67,7 @@ class _Asked:
         return lookup if not unaccounted or self._are_in_headings(unaccounted, lookup) else None
 
     def _fits_asked_noun(self, lookup: TripleLookup) -> bool:
-        """Return False if the question asks for one kind of thing and the head's relation leads to another.
-
-        "On which river does Graz lie?" asks for rivers, so the country that Graz lies in is no answer.
-        """
+        """Return False if the question asks for one kind of thing and the head's relation leads to another."""
         has_single_head = bool(lookup.head) and "|" not in lookup.head
         nouns = self._mentions.subjects() if has_single_head and not lookup.by else set()
         if not nouns:
@@ -176,11 +173,7 @@ class _Asked:
         return self._conditions.lookup(dated[0].name, by=_unit(period), limit=limit)
 
     def _read_alternatives(self, text: str, limit: int) -> TripleLookup | None:
-        """Read a question that counts or compares the rows of several values.
-
-        "Did 2020 or 2021 have more" compares them, and "how many in 2020 and how many in 2021" counts twice. The values
-        are alternatives in one condition, so the lookup counts the rows of each: by year if they are dates.
-        """
+        """Read a question that counts or compares the rows of several values."""
         field = self._conditions.alternatives()
         counts_twice = len(table_words.COUNT.findall(text)) > 1
         if not field or not (counts_twice or table_words.MOST.search(text) or table_words.FEWEST.search(text)):
@@ -196,10 +189,7 @@ class _Asked:
         return None
 
     def _read_calculation(self, text: str, free_fields: Sequence[Mentioned], limit: int) -> TripleLookup | None:
-        """Read a question for an extreme, a sum or a mean: "the oldest", "which is heavier", "the average age".
-
-        The calculation is over the first named field that has dates ("oldest") or numbers (all others).
-        """
+        """Read a question for an extreme, a sum or a mean: "the oldest", "which is heavier", "the average age"."""
         for do, form in table_words.CALCULATED.items():
             if match := form.search(text):
                 is_fitting = self._conditions.is_dated if do in {"first", "last"} else self._conditions.is_numeric
@@ -220,10 +210,7 @@ class _Asked:
         return [Mentioned(0, 0, "field", names[0])] if len(names) == 1 else []
 
     def _read_most(self, text: str, free_fields: Sequence[Mentioned], limit: int) -> TripleLookup | None:
-        """Read a question for the names with most rows: "which has the most prizes", "the most frequent authors".
-
-        The rows are grouped by the end that the question asks for, and the largest group is the answer.
-        """
+        """Read a question for the names with most rows: "which has the most prizes", "the most frequent authors"."""
         most = table_words.MOST.search(text)
         countable = [field for field in free_fields if not self._conditions.is_numeric(field.name)]
         if most is None or not countable or self._conditions.head:
@@ -233,11 +220,7 @@ class _Asked:
         return self._conditions.lookup(field.name, by=self._asked_end(text, field, most), limit=limit or 1)
 
     def _asked_end(self, text: str, field: Mentioned, most: re.Match[str]) -> str:
-        """Return which end of a field's rows the question asks for: "head" or "tail".
-
-        "Which book has the most authors?" asks for a head. "Which author is in most lists?" asks for a tail, and so
-        does "who" if the field leads to people.
-        """
+        """Return which end of a field's rows the question asks for: "head" or "tail"."""
         last_entity = int(self._index.column(field.name).label_entities.max(initial=-1))  # -1: no tail is an entity
         if table_words.WHO.match(text.strip()) and last_entity >= 0:
             entity_type = self._index.browsing.types[int(self._index.browsing.type_of[last_entity])]
@@ -247,10 +230,7 @@ class _Asked:
         return "tail" if is_passive or is_after_which else "head"
 
     def _read_count_or_list(self, text: str, free_fields: Sequence[Mentioned]) -> TripleLookup | None:
-        """Read a question that counts or lists the rows that meet its conditions: "how many", "which", "list all".
-
-        None for a question without conditions, a comparison, or a question for one field of a thing that it names.
-        """
+        """Read a question that counts or lists the rows that meet its conditions: "how many", "which", "list all"."""
         conditions = self._conditions
         do: Calculation = "count" if table_words.COUNT.search(text) else "list"
         if do == "list" and not table_words.LISTED.search(text):
@@ -272,10 +252,7 @@ class _Asked:
         return conditions.lookup("", do=do, show=tuple(show))
 
     def _asks_for_field_of_named(self, free_fields: Sequence[Mentioned]) -> bool:
-        """Return True if the question asks for a field of a thing that it names: "where was Blum born".
-
-        Such a question does not list or count the rows that meet its conditions.
-        """
+        """Return True if the question asks for a field of a thing that it names: "where was Blum born"."""
         conditions = self._conditions
         if conditions.head:
             return any(field.name != conditions.relation for field in free_fields)

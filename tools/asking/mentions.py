@@ -112,11 +112,7 @@ class Mentions:
             yield Mentioned(match.start(), match.end(), "quoted", "", match[1])
 
     def _find_values(self) -> Iterator[Mentioned]:
-        """Yield the values of attributes that the question mentions.
-
-        If several attributes have the value, it belongs to one that the question names, else to the one with most such
-        values. A value that is also the name of an entity is a mention of the entity.
-        """
+        """Yield the values of attributes that the question mentions."""
         question_words = set(content_words(self.text))
         for occurrence in self._index.values.find(self.text):
             value = self.text[occurrence.start:occurrence.end]
@@ -169,10 +165,7 @@ class Mentions:
     # Fields.
 
     def _find_fields(self) -> list[Mentioned]:
-        """Return the fields that the question names.
-
-        Of overlapping readings, the one with most words is chosen, then the one that is written like the field's label.
-        """
+        """Return the fields that the question names."""
         tokens = [(match.start(), match.end(), stem(normalise(match[0])))
                   for match in table_words.WORD.finditer(self.text)]
         excluded = table_words.NO_FIELD | ENGLISH_STOP | self.prefixes
@@ -194,12 +187,7 @@ class Mentions:
 
     def _find_label(self, label: str, term: Term, label_rank: int, tokens: Sequence[tuple[int, int, str]],
                 ) -> Iterator[tuple[tuple[int, ...], Mentioned]]:
-        """Yield each place where the question has a label, as (rank, mention); the reading with the lowest rank wins.
-
-        The parts of a rank put first, in this order: more words, the label's own wording, fewer words left out, the
-        term's first labels, and terms with more rows. `label` has the form of `label_key`, and is number `label_rank`
-        of the term's; `tokens` are the question's words as (start, end, stem).
-        """
+        """Yield each place where the question has a label, as (rank, mention); the reading with the lowest rank wins."""
         if not label.isascii():
             start = self.text.find(label)
             if start >= 0:
@@ -284,10 +272,7 @@ def _without_overlaps(mentions: Sequence[Mentioned]) -> list[Mentioned]:
 
 @cached_if_short(_CACHED_LABELS)
 def _label_stems(label: str) -> list[list[str]]:
-    """Return the stems of a label's words, and a shorter list without words such as "date" if it has some.
-
-    A question about "birth" thus finds the field "birth date".
-    """
+    """Return the stems of a label's words, and a shorter list without words such as "date" if it has some."""
     words = label.split()
     stems = [stem(word) for word in words if word not in table_words.PREPOSITIONS] or words
     shorter = [one for one in stems if one not in table_words.ENDINGS]

@@ -103,11 +103,7 @@ def _share(lexical: LexicalIndex, question: str, scores: Scores, name_idf: float
 
 
 def _name_scores(index: RetrievalIndex, query: Query) -> tuple[Scores, float]:
-    """Return what the names in a question add to the chunks' BM25, shape (chunks,), and the sum of their idf.
-
-    A chunk that mentions an entity of the name has it once; one whose document's title is the name is about it, and has
-    the most that any number of times could bring.
-    """
+    """Return what the names in a question add to the chunks' BM25, shape (chunks,), and the sum of their idf."""
     scores, idf_sum = np.zeros(len(index.chunks), np.float32), 0.0
     for named in query.embedded.names:
         rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]

@@ -116,10 +116,7 @@ def _beside(index: RetrievalIndex, entities: Seeds, chunks: Seeds) -> Seeds:
 
 
 def _spread(index: RetrievalIndex, restart: Seeds, switches: Switches) -> tuple[Scores, Scores]:
-    """Return the weights of entities and of chunks to which a walk from some seeds leads.
-
-    With spreading off, there is no walk: each entity's weight is divided among the chunks that mention it.
-    """
+    """Return the weights of entities and of chunks to which a walk from some seeds leads."""
     entity_count = len(index.entity_row)
     if switches.spreading:
         weights = index.spreading.around(restart).spread(restart)

@@ -71,11 +71,7 @@ class _NestedQuestionParser:
         return [*asked, *self._outer_first(len(asked))]
 
     def _outer_first(self, known: int) -> list[str]:
-        """Split the rest if the question word is inside a description: the surrounding question comes first.
-
-        "Acme is led by a man who was born where?" becomes "Acme is led by which man?" and "{answer 1} was born where?".
-        `known` is the number of the steps before.
-        """
+        """Split the rest if the question word is inside a description: the surrounding question comes first."""
         parts: list[str] = []
         start, lead = 0, ""  # the first token that no part has yet, and what the next part begins with
         first_asking = min(self._asking, default=0)
@@ -119,13 +115,7 @@ class _NestedQuestionParser:
         return "".join(parts).strip(" ,.;?")
 
     def _step(self, noun: "Token") -> _Step | None:
-        """Return the step for a noun: "Who is the founder of Acme?" for "When did the founder of Acme die?".
-
-        Return None in these cases:
-        - The question itself asks for the noun: "Which founder of Acme ...".
-        - It states the noun: "Ada Blum is the founder of Acme, and where was she born?".
-        - No name, number or earlier answer describes the noun: "a person who plays chess".
-        """
+        """Return the step for a noun: "Who is the founder of Acme?" for "When did the founder of Acme die?"."""
         clause = _description(noun)
         start, end = noun.left_edge.i, max(map(_end, filter(None, (noun, clause))))
         if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):

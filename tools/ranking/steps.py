@@ -52,11 +52,7 @@ def unfold(question: str, limit: int, parser: Parser) -> list[str]:
 
 
 def _is_misread(steps: Sequence[str], names_in: NamesIn) -> bool:
-    """Return True if a step without a reference has no known name, while a later one has.
-
-    "Where was the composer of film Billy Elliot born?" then reads as "Who is the composer of film?" and "Where was
-    Billy Elliot born?".
-    """
+    """Return True if a step without a reference has no known name, while a later one has."""
     has_name = [bool(names_in(strip_placeholders(step))) for step in steps]
     return any(not has_name[index] and not references(step) and any(has_name[index:])
                for index, step in enumerate(steps))

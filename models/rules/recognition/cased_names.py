@@ -35,11 +35,7 @@ def find_cased_names(text: str, language: str, title: str) -> list[Span]:
 
 
 def _runs(words: _Words, text: str, language: str, cues: Cues) -> Iterator[tuple[int, int]]:
-    """Yield the runs of capitalised words of a sentence, with links such as 'de la' inside.
-
-    Each is (first, stop): the index of its first word, and the index after its last word. The word that opens the
-    sentence has a capital for that reason. Alone it is a run only if it is a cue such as "Monte".
-    """
+    """Yield the runs of capitalised words of a sentence, with links such as 'de la' inside."""
     def is_capitalised(word: str) -> bool:
         return word[0].isupper() and word.casefold() not in function_words(language)
 
@@ -64,11 +60,7 @@ def _runs(words: _Words, text: str, language: str, cues: Cues) -> Iterator[tuple
 
 
 def _name_with_kind(words: _Words, first: int, stop: int, text: str, language: str, cues: Cues) -> Span | None:
-    """Return the name in a run of capitalised words with its kind, or None if the run is no name.
-
-    A title before the name is left out. A noun before it ("río") belongs to the name and gives its kind, but the noun
-    for a town does not belong to it.
-    """
+    """Return the name in a run of capitalised words with its kind, or None if the run is no name."""
     while stop - first > 1 and cues.kind_of(words[first][0]) in {"person", "town"}:
         first += 1
     begin, end = words[first].start(), words[stop - 1].end()

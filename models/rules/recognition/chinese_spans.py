@@ -103,10 +103,7 @@ def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
 
 
 def _name_end(words: Sequence[Word], at: int) -> int:
-    """Return the index after the last word of the name that begins at a word, or after the word itself.
-
-    Persons are joined across '·', bodies up to an ending such as 公司 ("company"), and places with the place in them.
-    """
+    """Return the index after the last word of the name that begins at a word, or after the word itself."""
     end = at + 1
     if words[at].tag == "PER":  # "珀西·勒巴朗" "·" "斯宾塞", whatever its tag
         while end < len(words) and words[end].start == words[end - 1].end and (

@@ -76,10 +76,7 @@ class TypeNouns:
         return next(filter(None, self._types_by_words(text, span)), "")
 
     def _types_by_words(self, text: str, span: "Span") -> Iterator[str]:
-        """Yield the types, most certain first, that a definition, the name's own words and the noun before it give.
-
-        A "" among them means that the words give no type.
-        """
+        """Yield the types, most certain first, that a definition, the name's own words and the noun before it give."""
         name = text[span.start : span.end]
         if has_han(name):
             yield self._type_of_han_name(name) if span.kind not in {"person", "work"} else ""

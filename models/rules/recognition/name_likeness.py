@@ -70,10 +70,7 @@ def _is_spelled_like_name(word: str) -> bool:
 
 @lru_cache(8192)
 def _closeness(word: str, kind: str) -> tuple[float, bool]:
-    """Return how much closer a word is to names of a kind than to things, and whether it is rare.
-
-    A word is rare if the bundled model's vocabulary has it only in pieces.
-    """
+    """Return how much closer a word is to names of a kind than to things, and whether it is rare."""
     is_in_pieces = len(bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids) > 1
     return float(word_vectors([word.lower()])[0] @ _names_minus_things(kind)), is_in_pieces
 

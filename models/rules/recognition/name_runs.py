@@ -61,10 +61,7 @@ class NameRuns:
                 yield parts[0].start(), parts[-1].end()
 
     def _has_position_capital(self, at: int) -> bool:
-        """Return True if a word may have its capital only because it opens a sentence.
-
-        This is not so for words of the title, words such as "OpenChain", and names that are an item or a line alone.
-        """
+        """Return True if a word may have its capital only because it opens a sentence."""
         word = _WORD.match(self._text, at)
         opens_sentence = at == 0 or _SENTENCE_START.search(self._text[max(0, at - 4) : at]) is not None
         if not opens_sentence or (word and word[0] in self._title_words):
@@ -88,10 +85,7 @@ class NameRuns:
         return self._extend_before_of(name_start) if of else name_start, name_end
 
     def _extend_left(self, run_start: int, start: int) -> int:
-        """Return where a name begins that includes `start`, with the words from `run_start` on that may belong to it.
-
-        A role, a possessive and the first word of a sentence do not belong to it.
-        """
+        """Return where a name begins that includes `start`, with the words from `run_start` on that may belong to it."""
         for word in reversed(list(_WORD.finditer(self._text, run_start, start))):
             is_role = word[0].lower().rstrip(".") in ROLES and word[0] != "General"  # GNU General Public License
             is_barred = word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES
@@ -102,10 +96,7 @@ class NameRuns:
         return start
 
     def _extend_right(self, end: int, stop: int) -> int:
-        """Return where a name ends that includes the words before `end`, with those up to `stop` that may belong to it.
-
-        A word with "'s" is its last word; the mark is cut off later.
-        """
+        """Return where a name ends that includes the words before `end`, with those up to `stop` that may belong to it."""
         for word in _WORD.finditer(self._text, end, stop):
             if word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES or not word[0][0].isalnum():
                 return end
@@ -115,11 +106,7 @@ class NameRuns:
         return end
 
     def _extend_before_of(self, start: int) -> int:
-        """Return the start of "Diocese" for the "La Ceiba" of "Diocese of La Ceiba", where `start` is that of "La".
-
-        Without such a capitalised noun before "of" it is `start`. Several words before "of" count only if the last one
-        is a noun for a type.
-        """
+        """Return the start of "Diocese" for the "La Ceiba" of "Diocese of La Ceiba", where `start` is that of "La"."""
         before = max(0, start - len(" of the "))
         of_match = next((m for m in _OF.finditer(self._text, before, start) if m.end() == start), None)
         run = self._run_of.get(of_match.start() - 1) if of_match else None

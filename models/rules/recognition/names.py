@@ -55,10 +55,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def _capital_runs(text: str, functions: frozenset[str]) -> Iterator[Place]:
-    """Yield the (start, end) of runs of capitalised words, which may contain 'of', 'de' and similar words.
-
-    `functions` are the function words of the text's language, which belong to no name.
-    """
+    """Yield the (start, end) of runs of capitalised words, which may contain 'of', 'de' and similar words."""
     run: list[re.Match[str]] = []
     links: list[re.Match[str]] = []  # link words after the run, which belong to it if a capitalised word follows
     for match in _WORD.finditer(text):

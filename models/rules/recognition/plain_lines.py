@@ -47,10 +47,7 @@ def _plain_lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_no_sentence(line: str, *, alone: bool) -> bool:
-    """Return True for a heading, a table row, a line of code, a greeting, a closing or a navigation bar.
-
-    `alone` says whether the line is a paragraph of its own, as a heading without marks is.
-    """
+    """Return True for a heading, a table row, a line of code, a greeting, a closing or a navigation bar."""
     if (_TABLE_ROW.match(line) or _UNNAMED_CELLS.match(line) or _HEADING.match(line) or _GREETING.match(line)
             or len(_BAR_SEPARATOR.findall(line)) > 1):
         return True

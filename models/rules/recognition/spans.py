@@ -87,10 +87,7 @@ def _find_by_cues(text: str, title: str, language: str) -> list[Span]:
 
 
 def _find_by_recogniser(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:
-    """Return the spans of a text in English, in Chinese, or in another language with a recogniser.
-
-    `doc` is the recogniser's result; None if all sentences are Chinese. `han` are the Chinese sentences.
-    """
+    """Return the spans of a text in English, in Chinese, or in another language with a recogniser."""
     masked = masked_parts(text)
     spelled: list[Span] = []
     if doc is not None:

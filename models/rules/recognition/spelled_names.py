@@ -130,11 +130,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
 
 
 def _may_be_of_kind(text: str, span: Span) -> bool:
-    """Return True if a name can be of the kind that the recogniser gives it.
-
-    It can not if it is a code, an acronym or the word for a thing, if it is called a person but has an article before
-    it, and if it is called a work but no word around it is one for works. After a role ("Mayor") any name is believed.
-    """
+    """Return True if a name can be of the kind that the recogniser gives it."""
     words_before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].split()
     word_before, name = words_before[-1].lower() if words_before else "", text[span.start : span.end]
     if span.kind == "work":
@@ -158,18 +154,12 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
 
 
 def _is_known_acronym(name: str, kind: str) -> bool:
-    """Return True for acronyms of countries and of well-known organizations.
-
-    Other acronyms are not trusted, since a recogniser takes CPU for an organization.
-    """
+    """Return True for acronyms of countries and of well-known organizations."""
     return name in _COUNTRY_ACRONYMS if kind == "location" else kind == "organization" and is_known(name)
 
 
 def _kinds_of_acronyms(text: str, spans: Sequence[Span]) -> dict[str, str]:
-    """Return the kinds of acronyms in brackets, which are those of the full names before them.
-
-    "Oslo Pump Alliance (OPA)" gives OPA the kind of the alliance.
-    """
+    """Return the kinds of acronyms in brackets, which are those of the full names before them."""
     return {name_of(text, short): full.kind for full, short in pairwise(spans)
             if full.kind not in {"name", "person", "location"}
             and _ACRONYM.fullmatch(text, short.start, short.end)
@@ -206,11 +196,7 @@ def _has_honorific(text: str, start: int, end: int) -> bool:
 
 
 def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
-    """Yield the places in a text where its title is a name.
-
-    The title is a name where it is written with capitals, and where it is defined: "An aircraft carrier is a warship".
-    Its kind is that of an entity which makes up at least half of it, as "Norway" does not in "Education in Norway".
-    """
+    """Yield the places in a text where its title is a name."""
     if not title:
         return
     for match in re.finditer(rf"(?<!\w)(?<!\w-){re.escape(title)}(?!\w)", text, re.IGNORECASE):
@@ -228,10 +214,7 @@ def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[
 
 
 def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
-    """Yield titles in quotation marks: all words but "of" and the like have capitals, and no sentence ends in them.
-
-    Terms that are defined (the "Fund"), acronyms, and parts of a recognised name are no titles.
-    """
+    """Yield titles in quotation marks: all words but "of" and the like have capitals, and no sentence ends in them."""
     span_at = {at: span for span in recognised for at in range(span.start, span.end)}
     for match in _QUOTED.finditer(text):
         parts = _WORD.findall(match[1])
@@ -265,11 +248,7 @@ def _with_article(text: str, span: Span) -> Span:
 
 
 def _trim(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
-    """Return the start and end of a name without articles, possessives and marks at its ends.
-
-    None means that nothing is left, or that the name contains markup or a blank line. A name ends at a bracket that
-    is not closed, and unless it is a work at a comma or dash.
-    """
+    """Return the start and end of a name without articles, possessives and marks at its ends."""
     name = text[start:end]
     for opening, closing in ("()", "[]", "“”"):
         if name.count(opening) != name.count(closing):
@@ -296,10 +275,7 @@ def _trim(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
 
 
 def _cut_at_start(name: str, kind: str) -> int:
-    """Return the length of what does not belong to a name at its start: an article, a preposition or a role.
-
-    It is 0 if there is none, and for a single word.
-    """
+    """Return the length of what does not belong to a name at its start: an article, a preposition or a role."""
     may_have_article = kind != "work" or name.startswith(("the ", "a "))  # the article of a work has a capital
     article = _ARTICLE.match(name) if may_have_article else None
     if article:
@@ -351,11 +327,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
 
 
 def _is_common_word(text: str, span: Span) -> bool:
-    """Return True for a single word that is probably a common word, which a recogniser took for a name.
-
-    It follows an article, or it occurs only once and follows no role ("Mayor"). Words with an inner capital, and kinds
-    that recognisers rarely mistake, are believed.
-    """
+    """Return True for a single word that is probably a common word, which a recogniser took for a name."""
     name = text[span.start : span.end]
     before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].rstrip(" \t\"“'(*-•")
     if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_SINGLE_WORD_KINDS:
@@ -366,11 +338,7 @@ def _is_common_word(text: str, span: Span) -> bool:
 
 
 def _unify_kinds(text: str, spans: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
-    """Give all places of a name the same kind.
-
-    A surname of a person in the text is a person. Other names have the kind that words in the text give them
-    (`kinds_by_words`), or else their most common one.
-    """
+    """Give all places of a name the same kind."""
     counts: dict[str, Counter[str]] = {}
     for span in spans:
         counts.setdefault(name_of(text, span), Counter())[span.kind] += 1

@@ -42,10 +42,7 @@ def find_uncased_names(text: str, language: str, title: str) -> list[Span]:
 
 
 def _words_after(words: _Words, at: int, most: int, text: str, common: Callable[[str], bool]) -> list[re.Match[str]]:
-    """Return the words after the word at index `at` that may belong to one name.
-
-    They end at the first word that is `common`, at a mark other than the full stop of a title, and after `most` words.
-    """
+    """Return the words after the word at index `at` that may belong to one name."""
     name_words = list[re.Match[str]]()
     for before, word in pairwise(words[at : at + most + 1]):
         if text[before.end() : word.start()] not in {" ", ". ", "."} or common(word[0]):
@@ -55,10 +52,7 @@ def _words_after(words: _Words, at: int, most: int, text: str, common: Callable[
 
 
 def _names_by_following_nouns(words: _Words, text: str, cues: Cues, functions: frozenset[str]) -> Iterator[Span]:
-    """Yield the names of a sentence in a language whose nouns follow the name: "रामनगर शहर", "Ramnagar town".
-
-    Titles stand before a person. A surname ends a person's name, and some titles follow one.
-    """
+    """Yield the names of a sentence in a language whose nouns follow the name: "रामनगर शहर", "Ramnagar town"."""
     def is_common(word: str) -> bool:
         return word in functions or cues.has("common", word) or bool(cues.kind_of(_without_case(word, cues)))
 
@@ -83,11 +77,7 @@ def _without_case(word: str, cues: Cues) -> str:
 
 
 def _arabic_names(words: _Words, text: str, cues: Cues, functions: frozenset[str]) -> Iterator[Span]:
-    """Yield Arabic names, which follow their nouns ("نهر السلسال").
-
-    A person's name has three words with a link such as بن in the middle, and otherwise two, unless the second word
-    may be a verb. Other names have one word, or two if the second one has the article.
-    """
+    """Yield Arabic names, which follow their nouns ("نهر السلسال")."""
     for at, match in enumerate(words):
         kind = cues.kind_of(match[0])
         name_words = _words_after(words, at, 3, text, functions.__contains__) if kind else []
@@ -109,10 +99,7 @@ def _arabic_names(words: _Words, text: str, cues: Cues, functions: frozenset[str
 
 
 def _japanese_names(text: str, cues: Cues) -> Iterator[Span]:
-    """Yield Japanese names: persons after a role or before a title, and compounds that end in a noun.
-
-    Foreign persons are found by the dots between the parts of their names.
-    """
+    """Yield Japanese names: persons after a role or before a title, and compounds that end in a noun."""
     persons, compounds = _japanese_forms()
     for form in persons:
         yield from (Span(*match.span("name"), "person") for match in form.finditer(text)
