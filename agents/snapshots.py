@@ -215,7 +215,7 @@ class Snapshots:
             yield newest
 
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
-        """Return the open snapshot of a knowledge base and scope, leased until `leases` closes; None if none is open."""
+        """Return the open snapshot of a knowledge base and scope, leased until `leases` closes, or None."""
         with self._lock:
             snapshot = self._open.pop(key, None)
             if snapshot is not None:

@@ -268,7 +268,7 @@ class KnowledgeBase:
             self._changes_published = self.database.changes()
 
     def _sync_as_writer(self) -> None:
-        """Continue from the state that other writers left: they may have written since this was opened, or been killed."""
+        """Continue from the state that other writers left since this was opened."""
         if not ledger_state(self.database).epoch:
             begin_epoch(self.database)
         self._changes_published = self.database.changes()  # an epoch without content is nothing to publish

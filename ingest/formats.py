@@ -18,7 +18,7 @@ def _read_text(data: bytes, _: Limits) -> Content:
 
 
 def _read_notebook(data: bytes, limits: Limits) -> Content:
-    """Read a Jupyter notebook: Markdown cells as they are, and other cells as fenced code, without the code's output."""
+    """Read a Jupyter notebook: Markdown cells as they are, and other cells as fenced code, without output."""
     try:
         cells = json.loads(decode(data))["cells"]
         outputs = sum(len(cell.get("outputs", ())) for cell in cells)

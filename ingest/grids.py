@@ -89,7 +89,7 @@ def _subject(grid: Sequence[GridRow], captions: Sequence[str], title: str) -> st
 
 
 def _is_form(grid: Sequence[GridRow]) -> bool:
-    """Return True if a table is a form: half of its rows, and at least two, have cells that span some of the columns."""
+    """Return True if a table is a form: half of its rows, and at least two, have cells that span columns."""
     has_merged_cells = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
     return sum(has_merged_cells) >= max(2, len(grid) / 2)
 

@@ -127,7 +127,7 @@ def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
 
 
 def _serve(limits: Limits) -> None:
-    """Read the files whose paths come on the standard input, and write their contents to the standard output as JSON."""
+    """Read the files whose paths come on the standard input, and write their contents to the output as JSON."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the run ends this process
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -176,7 +176,7 @@ def _is_single(block: TableBlock) -> bool:
 
 
 def _split_titles(block: TableBlock) -> tuple[list[SheetRow], list[SheetRow]]:
-    """Split the head of a block into titles, which are rows with a single text above the first wider row, and the rest."""
+    """Split the head of a block into titles (rows of one text above the first wider row) and the rest."""
     first_wide = next((at for at, row in enumerate(block.head) if len(set(row.cells) - {""}) > 1), 0)
     return block.head[:first_wide], block.head[first_wide:]
 

@@ -180,7 +180,7 @@ def measure(normal: str) -> tuple[str, float] | None:
 
 
 def _unit(rest: str, currency: str | None) -> str | None:
-    """Return the canonical unit in the text after a number, "" for a bare number, or None if that text is not a unit."""
+    """Return the canonical unit in the text after a number, "" for a bare number, or None if it is not a unit."""
     written = rest.strip(" -")
     unit = _UNITS.get(written, written)
     has_figures = any(character.isdigit() for character in unit) and unit not in _SPELLINGS

@@ -104,7 +104,7 @@ def headings(text: str) -> Iterator[Heading]:
 
 
 def _fence_after(fence: str, mark: re.Match[str]) -> str:
-    """Return the marks ("```") of the code block that is open after a heading or a line with such marks; "" if none is."""
+    """Return the marks ("```") of the code block that is open after a heading or fence; "" if none is."""
     if not fence:
         return mark["fence"] or ""
     return "" if mark["fence"] and mark["fence"].startswith(fence) else fence

@@ -80,7 +80,7 @@ def fitting_labels(column: FieldColumn, condition: Condition,
 
 
 def _match_names(column: FieldColumn, value: str, other_names: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
-    """Return which labels match a value, shape (labels,); `other_names` are those of the entities that the labels name."""
+    """Return which labels match a value, shape (labels,); `other_names` are those of the labels' entities."""
     value_range = _SPAN.fullmatch(value)
     if value_range is not None:
         return (_match_compared(column, Condition("", ">=", (value_range[1],)))

@@ -110,7 +110,7 @@ class Walkable:
         return weights
 
     def _stationary(self, restart: Weights) -> Weights:
-        """Return the stationary weights of a walk that restarts with given weights, each of shape (nodes of the part,)."""
+        """Return the stationary weights of a walk that restarts with given weights, each shape (nodes,)."""
         damping, restarted = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
         previous, weights, factor = np.zeros_like(restart), restart, 1.0
         for step in range(_step_count(DAMPING)):

@@ -236,7 +236,7 @@ class _Table:
 
     def _find_extreme(self, do: Calculation, rows: Rows, left_out: Counter[str],
                       most: int = 1) -> tuple[Rows, float | None, str]:
-        """Return the rows with the smallest, largest, first or last values, the most extreme first, the value and unit."""
+        """Return the rows with the smallest, largest, first or last values, most extreme first, the value and unit."""
         dates = [self.column.dates[label] for label in self.column.labels[rows].tolist()]
         if do in {"first", "last"} and self.column.holds_dates:
             extreme_dates = sorted({date for date in dates if date}, reverse=do == "last")[:most]
@@ -302,7 +302,7 @@ class _Table:
         return [f"{keys[position][:length]}{suffix}" for position in dated], keyed_rows[dated]
 
     def _read_field_keys(self, name: str, rows: Rows, left_out: Counter[str], *, dates: bool) -> tuple[list[str], Rows]:
-        """Return the values that each row's head (or tail, for "tail.FIELD") has of a field, and the row of each value."""
+        """Return the values that each row's head (or tail, for "tail.FIELD") has of a field, each with its row."""
         side, _, field = name.rpartition(".")
         entities = (self.column.tails() if side == "tail" else self.column.heads)[rows]
         column = self._field(field or name)

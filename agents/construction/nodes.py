@@ -347,7 +347,7 @@ def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> No
 
 
 def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, inferred: bool) -> None:
-    """Put the schema that the input names in force, or the default seed; check it if the knowledge base has a schema."""
+    """Put the schema that the input names in force, or the default seed; check it if the base has a schema."""
     if kb.schemas.version() == 0:
         if inferred:
             return  # `fit_schema` sets it, once the documents are stored.

@@ -167,7 +167,7 @@ def _as_shown(text: str) -> str:
 
 
 def _title_and_heading(item: Passage, start: int) -> str:
-    """Return the document's title and the nearest heading above the words that begin at `start`, as "title › heading"."""
+    """Return the document's title and the nearest heading above `start`, as "title › heading"."""
     headings = _HEADING.findall(item.text, 0, max(0, start - item.start)) or item.heading.split(" > ")
     names = map(_as_shown, (item.title or item.document, headings[-1].strip(" #")))
     return " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))

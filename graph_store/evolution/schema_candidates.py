@@ -189,7 +189,7 @@ def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], Sam
 
 def _shared_labels(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
                    ) -> dict[_Label, tuple[str, bool]]:
-    """Return, for each label, the shared one of all that mean the same, and whether it states that from tail to head."""
+    """Return, for each label, the shared one of all that mean the same, and whether it reads from tail to head."""
     support: Counter[_Label] = Counter((count.kind, count.label) for count in counts)
     element_key: dict[_Label, str] = {}  # the key of the element's name, for each label of a known element
     for kind, label in (*support, *((kind, verdict.label) for (kind, _), verdict in same.items())):

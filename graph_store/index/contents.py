@@ -219,7 +219,7 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], chunk_terms: Sequ
 
 
 def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> NewArrays:
-    """Return the graph of entities and chunks for random walks, and for each entity the chunks of documents about it."""
+    """Return the graph for random walks, and for each entity the chunks of documents about it."""
     mentioned, keys = columns.Lists(made, "entities.chunks"), list(rows.entities)
     in_title, whole_title = find_titles(chunks, NameTrie(made, "names", keys.__getitem__), rows.entities)
     owners = np.repeat(np.arange(len(keys)), np.diff(mentioned.starts))

@@ -69,7 +69,7 @@ class SqliteLedger:
         return log.exists() and log.stat().st_size > 0  # an attempt on a full disk leaves an empty one
 
     def _prepare(self) -> None:
-        """Set SQLite's options for this connection, and read once from the file to find out whether it is a database."""
+        """Set SQLite's options for this connection, and read once to see that the file is a database."""
         try:
             if is_on_read_only_disk(self._path):
                 self._file.execute("PRAGMA user_version").fetchone()

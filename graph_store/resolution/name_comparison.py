@@ -260,7 +260,7 @@ def _is_inexact_date(name: FoldedName) -> bool:
 
 
 def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names with the same folded words, which differ at most in articles, capitals, accents or punctuation."""
+    """Match two names with the same folded words, whatever their articles, capitals, accents or punctuation."""
     if first.key != second.key:
         return None
     is_one_word = len(first.words) == 1 and first.key.isascii()  # a Chinese name of several words has no spaces

@@ -38,7 +38,7 @@ def _header(mail: Message) -> dict[str, str]:
 
 
 def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
-    """Yield the texts of a part of a mail, and of the parts in it; `omitted` gets the names or types of unread parts."""
+    """Yield the texts of a part of a mail, and of the parts in it; `omitted` gets those of unread parts."""
     kind = part.get_content_type()
     if kind == "message/rfc822" and part.is_multipart() and depth:
         for inner in _parts(part):

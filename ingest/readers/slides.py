@@ -53,7 +53,7 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
 
 
 def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
-    """Yield the texts of a shape and of the shapes grouped in it; `omitted` counts those that cannot be read, by kind."""
+    """Yield the texts of a shape and of the shapes grouped in it; `omitted` counts unreadable ones by kind."""
     if shape.has_text_frame:
         yield shape.text_frame.text
     elif getattr(shape, "has_table", False):

@@ -152,7 +152,7 @@ class _Judgement(_Wire):
         return given
 
     def convert(self, *, looks_up: bool) -> Judgement:
-        """Return the answer if there is one, else the lookups if `looks_up` allows them, else that it is unanswerable."""
+        """Return the answer if there is one, else the lookups if `looks_up` allows them, else unanswerable."""
         if self.model_fields_set.isdisjoint({"answerable", "claims", "lookups"}):
             raise ValueError("answerable: missing")
         if self.answerable and self.claims:

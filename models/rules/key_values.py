@@ -76,7 +76,7 @@ def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: s
 
 
 def _is_form(lines: Sequence[Cell]) -> bool:
-    """Return True if lines are the fields of a document: enough lines with distinct keys, at most half of them links."""
+    """Return True if lines are the fields of a document: enough lines with distinct keys, at most half links."""
     keys = {line.header.casefold() for line in lines}
     links = sum(_LINK.match(line.value) is not None for line in lines)
     has_no_text = all(kind_of(line.value) != "text" or not any(map(str.isalnum, line.value)) for line in lines)

@@ -96,7 +96,7 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
 
 
 def _is_uninformative(cell: Cell, document: str) -> bool:
-    """Return True for a field of no interest: layout, a repeated title, an id made of it, a file property, long text."""
+    """Return True for a field of no interest: layout, a repeated title, an id made of it, a property, long text."""
     key = label_key(cell.header).replace(" ", "_")
     repeats_title = key in {"title", "标题"} and document.startswith(cell.value)
     is_in_name = _NON_LETTERS.sub("", cell.value.casefold()) in _NON_LETTERS.sub("", document.casefold())

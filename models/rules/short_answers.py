@@ -153,7 +153,7 @@ def _distinct_values(question: Question, best: Found) -> list[str]:
 
 
 def _in_asked_clause(question: Question, text: str, values: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return those values (start, end) that are in the clause of a Chinese sentence that covers most of the question."""
+    """Return those values (start, end) that are in the clause of a Chinese sentence that covers the question best."""
     # Later words weigh more: the predicate stands at the end of a question, and says more than its subject.
     weights = {word: position for position, word in enumerate(question.words_of(question.asking), 1)
                if word not in _words_of_names(question)}
@@ -280,7 +280,7 @@ def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
 
 def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages: Sequence[Passage],
                cell: Cell | None = None) -> tuple[str, Unit] | None:
-    """Return the requested cell of the row `unit`, or None if another row of its table among `found` answers as well."""
+    """Return the requested cell of the row `unit`, or None if another found row of its table answers too."""
     row = unit.row
     if row is None or (row.cells[0].header == DOCUMENT and cell is None):
         return None

@@ -206,7 +206,7 @@ def _name_form(match: re.Match[str]) -> str:
 
 
 def _mark_untagged(cells: list[Cell]) -> list[Cell]:
-    """Mark the names in a Chinese sentence that no tagger finds, by the words around them; drop titles after persons."""
+    """Mark the names in a Chinese sentence that no tagger finds, by the words around them; drop persons' titles."""
     # Replacements shift what follows, so the last match of a form is replaced first.
     for kind, form in _UNTAGGED_NAMES:
         for match in reversed([*form.finditer(marked_text(cells))]):

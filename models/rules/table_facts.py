@@ -276,7 +276,7 @@ def _headers_of(schema: GraphSchema) -> _SchemaHeaders:
 
 
 def _header_from_cue(cue: str, relation: str) -> dict[str, tuple[str, bool]]:
-    """Return the header that a relation's cue implies, with the relation and whether it leads from the cell to the row."""
+    """Return the header that a relation's cue implies, with the relation and whether it leads to the row."""
     backward, cue = cue.startswith("<"), cue.removeprefix("<")
     for start, end in (("'s ", ""), ("的", ""), ("", " of")):
         if len(cue) > len(start + end) and cue.startswith(start) and cue.endswith(end):

@@ -98,7 +98,7 @@ class Conditions:
         return True
 
     def _add(self, mention: Mentioned, field: str, *field_mentions: Mentioned) -> None:
-        """Add a value, entity, date or number as a condition on a field; if it is negated, the field must not have it."""
+        """Add a value, entity, date or number as a condition on a field; a negated one excludes."""
         sign = mention.name if mention.kind in {"date", "number"} else ""
         if not sign:
             for part in (mention, *field_mentions):

@@ -187,7 +187,7 @@ class Mentions:
 
     def _find_label(self, label: str, term: Term, label_rank: int, tokens: Sequence[tuple[int, int, str]],
                 ) -> Iterator[tuple[tuple[int, ...], Mentioned]]:
-        """Yield each place where the question has a label, as (rank, mention); the reading with the lowest rank wins."""
+        """Yield each place where the question has a label, as (rank, mention); the lowest rank wins."""
         if not label.isascii():
             start = self.text.find(label)
             if start >= 0:

@@ -85,7 +85,7 @@ class NameRuns:
         return self._extend_before_of(name_start) if of else name_start, name_end
 
     def _extend_left(self, run_start: int, start: int) -> int:
-        """Return where a name begins that includes `start`, with the words from `run_start` on that may belong to it."""
+        """Return where a name begins that includes `start`, with words from `run_start` on that may belong to it."""
         for word in reversed(list(_WORD.finditer(self._text, run_start, start))):
             is_role = word[0].lower().rstrip(".") in ROLES and word[0] != "General"  # GNU General Public License
             is_barred = word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES
@@ -96,7 +96,7 @@ class NameRuns:
         return start
 
     def _extend_right(self, end: int, stop: int) -> int:
-        """Return where a name ends that includes the words before `end`, with those up to `stop` that may belong to it."""
+        """Return where a name ends that has the words before `end` and those up to `stop` that may belong to it."""
         for word in _WORD.finditer(self._text, end, stop):
             if word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES or not word[0][0].isalnum():
                 return end
