@@ -203,8 +203,6 @@ class Settings(BaseSettings):
     context_tokens: int = Field(4000, ge=100, description="budget of the evidence in one prompt; the first look and "
                                                           "each round of lookups add about a quarter; without a "
                                                           "model the first look has all of it")
-    context_passages: int = Field(20, ge=1, description="passages that naive RAG reads in `banyan bench`")
-    top_k: int = Field(100, ge=1, description="chunks that `banyan eval retrieval` and `banyan bench` rank")
     reranker: str = Field("", description="sentence-transformers CrossEncoder, name or folder; empty: none")
     reranker_base_url: EndpointUrl | None = Field(None, description="endpoint with a `/rerank` path that has this "
                                                   "model; none: it is on this machine")

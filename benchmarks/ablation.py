@@ -4,10 +4,10 @@
 
 It asks our own questions: those of `benchmarks/questions` about MuSiQue's passages (`--kb`, imported with
 their recorded triples), and those of folders, each built as a base of its name. The parts are those of the arms of
-`banyan bench`. For each part off it prints the share of questions whose first look differs from that with everything
-on, the share whose lookups show other items, and the recall of gold documents in both together. The lookups are the
-same for every part: the question as passages and as a theme, the entities that it names, a chain from the first one,
-and the relations that it asks for.
+`benchmarks/papers`. For each part off it prints the share of questions whose first look differs from that with
+everything on, the share whose lookups show other items, and the recall of gold documents in both together. The lookups
+are the same for every part: the question as passages and as a theme, the entities that it names, a chain from the
+first one, and the relations that it asks for.
 """
 
 import argparse
@@ -17,8 +17,8 @@ from pathlib import Path
 
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.state import AskContext
+from banyan.benchmarks.papers.arm_answers import ARMS, by_document, chunks_of
 from banyan.config import Settings
-from banyan.evaluation.bench.arm_answers import ARMS, by_document, chunks_of
 from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
 from banyan.schemas.lookups import CommunityLookup, EntityLookup, Lookup, PassageLookup, PathLookup, TripleLookup
 from banyan.schemas.retrieval import Passage

@@ -1,8 +1,11 @@
-"""`banyan bench` with other systems as arms: programs in separate environments, with the same endpoint and embeddings.
+"""The papers' benchmarks (`benchmarks/papers`) with other systems as arms: programs in separate environments.
+
+They get the same endpoint and embeddings.
 
 `python benchmarks/peer_arms.py musique --data FOLDER -o REPORT --peer "lightrag=/envs/lightrag/bin/python
-benchmarks/peers/ask_lightrag.py"`; the other options are those of `banyan bench`. A report that `banyan bench` wrote in
-the folder with the same options gets further rows, and nothing in it is measured again.
+benchmarks/peers/ask_lightrag.py"`; the other options are those of `python -m benchmarks.papers
+measure`. A report that it wrote in the folder with the same options gets further rows, and nothing in it is measured
+again.
 
 A program gets one argument, a JSON file with `documents` ({id, title, text}), `base_url`, `model`, `dimension` of the
 embeddings, `folder` for its data, `top_k`, and `instruction`, which it adds to each question. It builds unless its
@@ -25,15 +28,15 @@ from pathlib import Path
 from typing import Any, get_args
 
 from banyan.agents.resources import Resources
-from banyan.cli.commands.bench import finish, judge_of, measure, settings_for
+from banyan.benchmarks.papers.__main__ import finish, judge_of, measure
+from banyan.benchmarks.papers.arm_answers import DEFAULT_ARMS, chosen_arms
+from banyan.benchmarks.papers.dataset_files import BenchQuestion, Dataset, DatasetName
+from banyan.benchmarks.papers.published_datasets import load_dataset
+from banyan.benchmarks.papers.results import ArmOutcome, Base, Results
+from banyan.benchmarks.papers.running import BenchError, Plan, Progressed, Watch, corpus_hash
 from banyan.cli.console import explain_errors
-from banyan.evaluation.bench.arm_answers import DEFAULT_ARMS, chosen_arms
-from banyan.evaluation.bench.dataset_files import BenchQuestion, Dataset, DatasetName
-from banyan.evaluation.bench.published_datasets import load_dataset
-from banyan.evaluation.bench.results import ArmOutcome, Base, Results
-from banyan.evaluation.bench.running import BenchError, Plan, Progressed, corpus_hash
+from banyan.config import Settings
 from banyan.evaluation.datasets import DatasetError
-from banyan.evaluation.recall import Watch
 from banyan.prompts import Language, language_of
 from banyan.runtime.budgets import Budget
 from banyan.schemas.retrieval import Mode
@@ -60,10 +63,10 @@ class Peer:
     command: tuple[str, ...]
     about: str
 
-    def ask(self, resources: Resources, dataset: Dataset, mode: Mode, results: Results, done: Progressed, *,
+    def ask(self, resources: Resources, dataset: Dataset, plan: Plan, results: Results, done: Progressed, *,
             budget: Budget | None = None, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> None:
         """Answer the questions that have no outcome yet; see `ask_peer`."""
-        ask_peer(self, resources, dataset, mode, results, done, budget=budget, watch=watch)
+        ask_peer(self, resources, dataset, plan, results, done, budget=budget, watch=watch)
 
 
 def peers_of(given: Sequence[str]) -> list[Peer]:
@@ -83,7 +86,7 @@ def peers_of(given: Sequence[str]) -> list[Peer]:
     return peers
 
 
-def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, results: Results, done: Progressed, *,
+def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, plan: Plan, results: Results, done: Progressed, *,
              budget: Budget | None = None, watch: Watch = lambda _: nullcontext(lambda *_: None)) -> None:
     """Ask a peer the questions that it has not answered yet.
 
@@ -91,7 +94,7 @@ def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, res
         peer: the program.
         resources: the endpoint, the embeddings and the home folder, which contains the peer's data.
         dataset: documents and questions.
-        mode: whether it may answer from its own knowledge.
+        plan: how many passages it may read, and whether it may answer from its own knowledge.
         results: the store of its answers.
         done: receives failures and the build.
         budget: the budget; None means no limit.
@@ -112,7 +115,7 @@ def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, res
         endpoint = PeerEndpoint(resources.settings, resources.embedder, calls, budget)
         with endpoint.serve() as url:
             job = folder / "job.json"
-            fields = _job(resources, dataset, language_of(left[0].question), mode, folder, url)
+            fields = _job(resources, dataset, plan, language_of(left[0].question), folder, url)
             job.write_text(json.dumps(fields, ensure_ascii=False), "utf-8")
             _converse(peer, job, endpoint, left, results, done, lambda number: progress(number, len(left)),
                       len(dataset.documents))
@@ -120,13 +123,13 @@ def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, mode: Mode, res
         budget.check()
 
 
-def _job(resources: Resources, dataset: Dataset, language: Language, mode: Mode, folder: Path,
-         url: str) -> dict[str, object]:
+def _job(resources: Resources, dataset: Dataset, plan: Plan, language: Language, folder: Path, url: str,
+         ) -> dict[str, object]:
     settings = resources.settings
     return {"documents": [document.model_dump(include={"id", "title", "text"}) for document in dataset.documents],
             "base_url": url, "model": settings.llm_model, "dimension": resources.embedder.dimension,
-            "folder": str(folder), "top_k": settings.context_passages or settings.top_k,
-            "instruction": f"{_SHORT[language]} {(_REJECT if mode == 'reject' else _OPEN)[language]}"}
+            "folder": str(folder), "top_k": plan.passages,
+            "instruction": f"{_SHORT[language]} {(_REJECT if plan.mode == 'reject' else _OPEN)[language]}"}
 
 
 def _converse(peer: Peer, job: Path, endpoint: PeerEndpoint, questions: Sequence[BenchQuestion], results: Results,
@@ -214,11 +217,12 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int)
     asked = parser.parse_args()
     with explain_errors():
-        dataset, settings = load_dataset(asked.dataset, asked.data, asked.limit), settings_for(asked.top_k)
+        dataset, settings = load_dataset(asked.dataset, asked.data, asked.limit), Settings()
         if not settings.llm_base_url:
             raise DatasetError("peers need a model to answer: set BANYAN_LLM_BASE_URL")
         plan = Plan(arms=chosen_arms(asked.arms, with_llm=True), mode=asked.mode, schema=asked.schema,
-                    judge=judge_of(asked.judge, settings), max_tokens=asked.max_tokens, peers=peers_of(asked.peer))
+                    judge=judge_of(asked.judge, settings), max_tokens=asked.max_tokens, passages=asked.top_k,
+                    peers=peers_of(asked.peer))
         with Resources(settings) as resources:
             report = measure(resources, dataset, plan, asked.output)
     finish(report, asked.output, as_json=False)

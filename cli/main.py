@@ -66,10 +66,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "key": ("banyan key alice --scope read --scope ask", "banyan key intern --scope ask --kb papers --per-minute 60",
             "banyan key alice --revoke", "banyan key"),
     "mcp": ("banyan mcp --kb papers --read-only",),
-    "bench": ("banyan bench musique --data ~/musique -o ~/musique-report --dry-run",
-              "banyan bench hotpotqa --data ~/hotpotqa --limit 100 --arms full,naive-dense -o ~/report"),
-    "anonymise": ("banyan anonymise novel.txt -o ~/anonymous --key ~/novel.key.json",
-                  "banyan anonymise ~/anonymous/novel.txt --revert --key ~/novel.key.json -o ~/again"),
     "eval": ("banyan eval retrieval --kb papers --questions questions.jsonl --format generic",),
     "eval retrieval": ("banyan eval retrieval --kb papers --questions questions.jsonl --format generic --k 2,5",),
     "eval extraction": ("banyan eval extraction --ontology ontology.json --gold gold.jsonl",),
@@ -114,9 +110,6 @@ _COMMANDS = {
             "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
     "key": ("client_commands", _OTHERS, "Create, list or revoke API keys of the server."),
     "import": ("build", _OTHERS, "Import triples that an LLM extracted earlier, with their passages; no LLM is asked."),
-    "bench": ("bench", _OTHERS, "Measure a published dataset with several arms, and write the papers' tables."),
-    "anonymise": ("bench", _OTHERS,
-                  "Replace persons and places in texts by ids such as [PERSON#1], in AnonyRAG's form, and back."),
     "eval": ("evaluation", _OTHERS, "Measure a knowledge base, or the extraction of facts."),
 }
 """The module, the panel and the short help of each command, in the order of a user's first steps. They are listed

@@ -1,6 +1,5 @@
 """Question files of the usual benchmarks as one type."""
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
@@ -10,10 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.errors import BanyanError
 from ..schemas.formats.small_files import json_records, validate_record
-from ..schemas.retrieval import escape_references, reference
 
 _Item = TypeVar("_Item")
-_HASH = re.compile(r"#([0-9]{1,3})(?![0-9])")
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 
 
@@ -29,24 +26,17 @@ class GoldPassage(Frozen):
     text: str = ""
 
 
-class GoldStep(Frozen):
-    """A step of the dataset's decomposition; it may refer to earlier answers (`schemas/retrieval.py`)."""
-
-    question: str
-    answer: str
-
-
 class DatasetQuestion(Frozen):
     """A question with its gold passages and accepted answers.
 
-    `steps` is the dataset's decomposition, and `type` its type of question, if it has them. An unanswerable question
-    has neither answers nor gold passages.
+    `steps` is the number of steps in the dataset's decomposition, and `type` its type of question, if it has them. An
+    unanswerable question has neither answers nor gold passages.
     """
 
     id: str
     question: str
     gold: tuple[GoldPassage, ...]
-    steps: tuple[GoldStep, ...] = ()
+    steps: int = 0
     type: str = ""
     answers: tuple[str, ...] = ()
     unanswerable: bool = False
@@ -54,7 +44,7 @@ class DatasetQuestion(Frozen):
     @property
     def group(self) -> str:
         """The group of the question in reports: its type, else its number of steps, else ""."""
-        return self.type or (f"{len(self.steps)} steps" if self.steps else "")
+        return self.type or (f"{self.steps} steps" if self.steps else "")
 
 
 def load_questions(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
@@ -63,7 +53,7 @@ def load_questions(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
     Args:
         path: a JSON array, or JSON lines.
         form: "musique" (gold by title and text), "hotpotqa" and "2wiki" (gold by title: `evidence` or
-            `supporting_facts`; the steps of 2wiki are its `evidences`), or "generic" (`{id, question,
+            `supporting_facts`), or "generic" (`{id, question,
             gold: [document ids]}`, optionally with `type` and `decomposition: [{question, answer}]`).
 
     Raises:
@@ -130,23 +120,14 @@ class _Record(BaseModel):
     unanswerable: bool = False
     answerable: bool = True
 
-    def _question(self, name: str | None, gold: Iterable[GoldPassage], steps: Iterable[GoldStep] = (),
-                  ) -> DatasetQuestion:
+    def _question(self, name: str | None, gold: Iterable[GoldPassage], steps: Sequence[Any] = ()) -> DatasetQuestion:
         """Return the record as a question; answers may be in three fields, and empty or repeated ones are dropped."""
         expected = (self.answer if self.answers is None else self.answers) or []
         answers = [*([expected] if isinstance(expected, str) else expected), *self.answer_aliases]
         return DatasetQuestion(id=name or "", question=self.question, gold=tuple(dict.fromkeys(gold)),
-                                steps=tuple(steps), type=self.type or "",
+                                steps=len(steps), type=self.type or "",
                                 answers=tuple(dict.fromkeys(answer for answer in answers if answer.strip())),
                                 unanswerable=self.unanswerable or not self.answerable)
-
-
-class _Step(GoldStep):
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-    def as_step(self, earlier: int) -> GoldStep:
-        """Return the step with its references to answers of earlier steps in Banyan's notation."""
-        return GoldStep(question=with_references(self.question, earlier), answer=self.answer)
 
 
 class _Paragraph(BaseModel):
@@ -158,13 +139,12 @@ class _Paragraph(BaseModel):
 class _Musique(_Record):
     id: str
     paragraphs: list[_Paragraph]
-    question_decomposition: list[_Step] = []
+    question_decomposition: list[Any] = []
 
     def question_of(self) -> DatasetQuestion:
         """Return the record as a question; its gold passages are the supporting paragraphs."""
         gold = [GoldPassage(title=p.title, text=p.paragraph_text) for p in self.paragraphs if p.is_supporting]
-        steps = [step.as_step(earlier) for earlier, step in enumerate(self.question_decomposition)]
-        return self._question(self.id, gold, steps)
+        return self._question(self.id, gold, self.question_decomposition)
 
 
 class _Titled(_Record):
@@ -172,7 +152,7 @@ class _Titled(_Record):
     own_id: str | None = Field(None, alias="_id")
     evidence: list[str] | None = None
     supporting_facts: list[tuple[str, Any]] | None = None
-    evidences: list[tuple[str, str, str]] = []
+    evidences: list[Any] = []
 
     @model_validator(mode="after")
     def _has_gold(self) -> Self:
@@ -181,39 +161,23 @@ class _Titled(_Record):
         return self
 
     def question_of(self) -> DatasetQuestion:
-        """Return the record as a question; its gold passages are given by title, and its steps are triples."""
+        """Return the record as a question; its gold passages are given by title."""
         titles = self.evidence if self.evidence is not None else [title for title, _ in self.supporting_facts or ()]
-        steps = [GoldStep(question=f"{head} {relation}", answer=tail) for head, relation, tail in self.evidences]
-        return self._question(self.id or self.own_id, [GoldPassage(title=title) for title in titles], steps)
+        return self._question(self.id or self.own_id, [GoldPassage(title=title) for title in titles], self.evidences)
 
 
 class _Generic(_Record):
     id: str
     gold: list[str]
-    decomposition: list[_Step] = []
+    decomposition: list[Any] = []
 
     def question_of(self) -> DatasetQuestion:
         """Return the record as a question; its gold passages are documents given by id."""
-        steps = [step.as_step(earlier) for earlier, step in enumerate(self.decomposition)]
-        return self._question(self.id, [GoldPassage(id=document) for document in self.gold], steps)
+        return self._question(self.id, [GoldPassage(id=document) for document in self.gold], self.decomposition)
 
 
 _FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
     "musique": _Musique, "hotpotqa": _Titled, "2wiki": _Titled, "generic": _Generic}
-
-
-def with_references(question: str, earlier: int) -> str:
-    """Rewrite the references in a step of a dataset, where `#1` means the answer of the first step.
-
-    Args:
-        question: the step's question.
-        earlier: the number of earlier steps; `#` with a higher number stays as it is.
-    """
-    def rewrite(match: re.Match[str]) -> str:
-        number = int(match[1])
-        return reference(number) if 0 < number <= earlier else match[0]
-
-    return _HASH.sub(rewrite, escape_references(question))
 
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:

@@ -18,14 +18,15 @@ of an ontology's relation labels are errors in the ontology, and are ignored.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from ..graph_store.bounding.admission import Bounds, bound
-from ..models.reasoner import Reasoner
+from ..models.reasoner import Reasoner, ReasonerError
+from ..runtime.event_loop import in_parallel, run
 from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import ExtractedTriple, Extraction, ExtractionRequest
 from ..schemas.formats.small_files import json_lines, validate_record
@@ -33,7 +34,6 @@ from ..schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ..schemas.naming import content_id
 from ..text.content_words import stem_word
 from .datasets import DatasetError
-from .in_parallel import for_each
 
 Progress = Callable[[int, int], None]
 Triple = tuple[str, str, str]
@@ -72,6 +72,7 @@ class _Gold(BaseModel):
     triples: tuple[_GoldTriple, ...]
 
 
+_T = TypeVar("_T")
 _Record = TypeVar("_Record", _Answer, _Gold)
 
 
@@ -139,6 +140,34 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
     for_each(read, cases, concurrency, on_failure=lambda case, error: on_failure(f"{case.id}: {error}"),
              progress=progress)
     return {case.id: _admit(extractions[case.id], case, bounds) for case in cases if case.id in extractions}
+
+
+def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once: int, *,
+             on_failure: Callable[[_T, ReasonerError], None], progress: Callable[[int, int], None]) -> None:
+    """Call an asynchronous function with each item, several at once, and wait for all of them.
+
+    A ReasonerError is passed to `on_failure`, and the other items go on. Any other error ends the work and is raised.
+
+    Args:
+        work: the function.
+        items: its arguments.
+        at_once: the number of items to work on at once.
+        on_failure: called with an item on which the reasoner failed.
+        progress: called after each item with the number of finished items and of all items.
+    """
+    done = 0
+
+    async def attempt(item: _T) -> None:
+        """Call the function with an item, report a failure of the reasoner, and report progress."""
+        nonlocal done
+        try:
+            await work(item)
+        except ReasonerError as error:
+            on_failure(item, error)
+        done += 1
+        progress(done, len(items))
+
+    run(in_parallel, attempt, items, at_once)
 
 
 def _extraction(triples: Sequence[Triple]) -> Extraction:

@@ -71,7 +71,7 @@ def question_language(question: str) -> Language:
     return language_of(_CAPITALISED.sub("", question))
 
 
-Step = Literal["extract", "resolve", "summarise", "agent", "condense", "judge", "infer", "group", "repair"]
+Step = Literal["extract", "resolve", "summarise", "agent", "condense", "infer", "group", "repair"]
 STEPS: tuple[Step, ...] = get_args(Step)
 _LANGUAGES: tuple[Language, ...] = get_args(Language)
 

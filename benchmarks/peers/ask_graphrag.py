@@ -1,4 +1,4 @@
-"""Microsoft GraphRAG as an arm of `banyan bench`, with its own defaults (local search); needs its environment."""
+"""Microsoft GraphRAG as an arm of `peer_arms.py`, with its own defaults (local search); needs its environment."""
 
 import asyncio
 import os

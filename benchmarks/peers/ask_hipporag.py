@@ -1,4 +1,4 @@
-"""HippoRAG 2 as an arm of `banyan bench`, with its own defaults; needs an environment of its own.
+"""HippoRAG 2 as an arm of `benchmarks/peer_arms.py`, with its own defaults; needs an environment of its own.
 
 Its pins leave pip no solution, so install it without them: `pip install --no-deps hipporag==2.0.0a4`, then `pip install
 openai igraph torch transformers tenacity tiktoken tqdm pandas pyarrow einops boto3 filelock httpx`. It runs what the

@@ -1,4 +1,4 @@
-"""LightRAG as an arm of `banyan bench`, with its own defaults (mode mix).
+"""LightRAG as an arm of `benchmarks/peer_arms.py`, with its own defaults (mode mix).
 
 It needs an environment with lightrag-hku and openai.
 """

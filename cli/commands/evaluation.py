@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich import box
@@ -22,11 +22,10 @@ from ...evaluation.extraction_answers import (
     score,
     unknown_relations,
 )
-from ...evaluation.recall import Group, Interval, Percent, RetrievalReport, Setting, evaluate
+from ...evaluation.recall import Group, RetrievalReport, evaluate
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.retrieval import ROUTES, Route, Switches
 from ..console import CommandError, err, escape, on_a_line, out, print_json, write_file
 from ..session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, open_resources
 
@@ -41,27 +40,15 @@ _SHOWN_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @evaluation_app.command("retrieval")
-def eval_retrieval(  # noqa: PLR0913  (its options)
+def eval_retrieval(
     kb: Kb,
     questions: Questions,
     form: Form,
     k: Annotated[str, typer.Option("--k", help="Cut-offs.")] = "2,5,10,20",
-    sub_queries: Annotated[Literal["none", "gold"], typer.Option(help="gold: the dataset's decomposition.")] = "none",
-    routes: Annotated[str, typer.Option(
-        help="What the graph adds: names (entity), near facts (triple), near communities.")] = ",".join(ROUTES),
     records: Annotated[Path | None, typer.Option(
         help="Write a JSON line for each question, with the ranks of its gold passages and its time.")] = None,
-    beta: Annotated[float | None, typer.Option(
-        min=0, max=1, help="Fixed weight of names and facts against communities; by default set per question.")] = None,
     *,
     no_decompose: NoDecompose = False,
-    no_spreading: Annotated[bool, typer.Option("--no-spreading", help="Do not walk the graph.")] = False,
-    no_lexical: Annotated[bool, typer.Option("--no-lexical", help="Do not search passages by words.")] = False,
-    no_dense: Annotated[bool, typer.Option("--no-dense", help="Do not search passages by vectors.")] = False,
-    baselines: Annotated[bool, typer.Option(
-        "--baselines", help="Also measure BM25, dense passages and HippoRAG 2's PageRank on the same store.")] = False,
-    ablations: Annotated[bool, typer.Option(
-        "--ablations", help="Also measure with each part switched off, and show the change.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the recall of gold passages among the first passages.
@@ -69,21 +56,15 @@ def eval_retrieval(  # noqa: PLR0913  (its options)
     Brackets show 95 % bootstrap intervals over the questions.
     """
     ks = _parse_cut_offs(k)
-    switches = Switches(routes=_parse_routes(routes), dense=not no_dense, lexical=not no_lexical,
-                        spreading=not no_spreading, beta=beta)
     loaded = load_questions(questions, form)
     _check_writable(records)
-    with open_resources() as resources:
-        report = evaluate(resources, kb, loaded, ks=ks, with_baselines=baselines, with_ablations=ablations,
-                                     setting=Setting(switches=switches, decompose=not no_decompose,
-                                                     sub_queries=sub_queries),
-                                     watch=lambda name: track(err, name))
+    with open_resources() as resources, track(err, "questions") as progress:
+        report = evaluate(resources, kb, loaded, ks=ks, decompose=not no_decompose, progress=progress)
     if report.gold_absent:
         err.print(f"[yellow]gold passages that are not in the knowledge base:[/yellow] {report.gold_absent}; "
                   "they count as missed", soft_wrap=True)
-    if _write_output(report, records, as_json=as_json):
-        return
-    _print_tables(report)
+    if not _write_output(report, records, as_json=as_json):
+        _print_tables(report)
 
 
 def _check_writable(records: Path | None) -> None:
@@ -109,43 +90,17 @@ def _parse_cut_offs(text: str) -> list[int]:
     return sorted({int(part) for part in parts})
 
 
-def _parse_routes(text: str) -> tuple[Route, ...]:
-    """Return the routes that a comma-separated list names, in the order of `ROUTES`."""
-    wanted = {part.strip() for part in text.split(",") if part.strip()}
-    unknown = sorted(wanted - set(ROUTES))
-    if unknown:
-        raise CommandError(f"there is no route {unknown[0]!r}; there are: {', '.join(ROUTES)}")
-    return tuple(route for route in ROUTES if route in wanted)
-
-
 def _print_tables(report: RetrievalReport) -> None:
     """Print a report of retrieval as tables."""
-    recall, latency = _recall_table("Recall in %", report), Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
+    recall = Table("", *(f"@{cut}" for cut in report.recall), title="Recall in %", box=box.SIMPLE)
+    latency = Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
     groups: dict[str, Group] = {"all": report, **report.by_type}
     for name, group in groups.items():
-        recall.add_row(f"{on_a_line(name)} ({group.questions})", *_with_intervals(group.recall, group.interval))
+        recall.add_row(f"{on_a_line(name)} ({group.questions})", *(
+            f"{value:.1f} \\[{group.interval[cut][0]:.1f},{group.interval[cut][1]:.1f}]"
+            for cut, value in group.recall.items()))
         latency.add_row(on_a_line(name), *(f"{value:.1f}" for value in group.latency_ms.values()))
-    out.print(recall)
-    if report.rows:
-        rows = _recall_table("Recall in % by setting", report)
-        changes = _recall_table("Change against the default", report)
-        for row in report.rows:
-            rows.add_row(row.name, *_with_intervals(row.recall, row.interval))
-        for row in report.rows[1:]:
-            changes.add_row(row.name, *_with_intervals(row.change, row.change_interval, signed=True))
-        out.print(rows, changes)
-    out.print(latency)
-
-
-def _recall_table(title: str, report: RetrievalReport) -> Table:
-    return Table("", *(f"@{cut}" for cut in report.recall), title=title, box=box.SIMPLE)
-
-
-def _with_intervals(values: Percent, intervals: Interval, *, signed: bool = False) -> list[str]:
-    """Return each value with its interval as text."""
-    sign = "+" if signed else ""
-    return [f"{value:{sign}.1f} \\[{intervals[cut][0]:{sign}.1f},{intervals[cut][1]:{sign}.1f}]"
-            for cut, value in values.items()]
+    out.print(recall, latency)
 
 
 @evaluation_app.command("qa")
@@ -167,9 +122,8 @@ def eval_qa(  # noqa: PLR0913  (its options)
     with open_resources() as resources, track(err, "questions") as progress:
         report = agent_answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
                                   decompose=not no_decompose, progress=progress)
-    if _write_output(report, records, as_json=as_json):
-        return
-    _print_answers(report)
+    if not _write_output(report, records, as_json=as_json):
+        _print_answers(report)
 
 
 def _print_answers(report: agent_answers.AnswerReport) -> None:

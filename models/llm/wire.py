@@ -260,8 +260,3 @@ def judgement(tools: Sequence[str]) -> Shape[Judgement]:
 def proposed_schema(read: Callable[[ProposedSchema], T]) -> Shape[T]:
     """Return the shape of a proposed schema, converted by `read`, which raises ValueError if it cannot be used."""
     return _shape("schema", ProposedSchema, read)
-
-
-def verdict(model: type[_M]) -> Shape[_M]:
-    """Return the shape of a judgement on a prediction, with the reason first."""
-    return _shape("judgement", model, lambda answer: answer)

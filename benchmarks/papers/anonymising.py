@@ -12,18 +12,17 @@ from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext, BuildInput
+from banyan.agents.resources import Resources
+from banyan.graph_store.graph.resolved_graph import ResolvedGraph
+from banyan.prompts import language_of
+from banyan.runtime.event_loop import run
+from banyan.schemas.documents import Frozen
+from banyan.schemas.errors import BanyanError
+from banyan.schemas.naming import content_id, normalise
 from networkx.utils import UnionFind
 from pydantic import Field
-
-from ...agents.construction.graph import build_graph
-from ...agents.construction.state import BuildContext, BuildInput
-from ...agents.resources import Resources
-from ...graph_store.graph.resolved_graph import ResolvedGraph
-from ...prompts import language_of
-from ...runtime.event_loop import run
-from ...schemas.documents import Frozen
-from ...schemas.errors import BanyanError
-from ...schemas.naming import content_id, normalise
 
 PERSON = "Person"
 _WORD = re.compile(r"[^\W\d_]+")
@@ -268,7 +267,7 @@ def facts_by_ids(graph: ResolvedGraph, key: AnonymityKey, anonymised: Anonymised
     for head, relation, tail in graph.edges():
         # An end has an id if its whole name is replaced by one.
         ends = [mark[1] for end in (head, tail) if (mark := MARK.fullmatch(anonymised(graph.name(end))))]
-        if len(ends) == 2 and ends[0] != ends[1] and key.entities.keys() >= set(ends):  # noqa: PLR2004  (of a triple)
+        if len(ends) == 2 and ends[0] != ends[1] and key.entities.keys() >= set(ends):
             facts.append((ends[0], relation.replace("_", " "), ends[1]))
     return facts
 

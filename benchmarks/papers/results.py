@@ -5,13 +5,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from banyan.evaluation.datasets import DatasetError
+from banyan.schemas.documents import Frozen
+from banyan.schemas.formats.small_files import json_lines, validate_record
+from banyan.schemas.retrieval import Grade
 from filelock import FileLock, Timeout
 from pydantic import Field
-
-from ...schemas.documents import Frozen
-from ...schemas.formats.small_files import json_lines, validate_record
-from ...schemas.retrieval import Grade
-from ..datasets import DatasetError
 
 FILE = "results.jsonl"
 

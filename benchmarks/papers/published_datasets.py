@@ -18,10 +18,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from banyan.evaluation.datasets import (
+    DatasetError,
+    DatasetQuestion,
+    GoldPassage,
+    QuestionFormat,
+    load_answered_questions,
+    spread,
+)
+from banyan.schemas.formats.small_files import parse_json, read_text, validate_record
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from ...schemas.formats.small_files import parse_json, read_text, validate_record
-from ..datasets import DatasetError, DatasetQuestion, GoldPassage, QuestionFormat, load_answered_questions, spread
 from .dataset_files import (
     FORMATS,
     BenchDocument,
@@ -312,7 +319,7 @@ def _contexts(where: str, row: dict[str, Any]) -> Iterator[_Passage]:
 
 
 def _is_pair(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 2  # noqa: PLR2004
+    return isinstance(value, list | tuple) and len(value) == 2
 
 
 def _passage(where: str, title: Any, text: Any) -> _Passage:

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 import numpy as np
+from banyan.evaluation.agent_answers import percent
+from banyan.evaluation.recall import Values, intervals, round_2
+from banyan.schemas.documents import Frozen
+from banyan.schemas.retrieval import Grade
 from pydantic import Field
 
-from ...schemas.documents import Frozen
-from ...schemas.retrieval import Grade
-from ..agent_answers import percent
-from ..recall import Values, intervals, round_2
 from .dataset_files import BenchQuestion, Dataset
 from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
 from .scoring import AnswerScores, FactScores, PairScores, fact_scores, score

@@ -20,8 +20,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...schemas.documents import Frozen
-from ..agent_answers import exact_match, f1, holds, normal_answer
+from banyan.evaluation.agent_answers import exact_match, f1, holds, normal_answer
+from banyan.schemas.documents import Frozen
+
 from .dataset_files import BenchQuestion
 
 _MARK = re.compile(r"(?<![A-Za-z0-9])([A-J])\s?[).．、:：）]")
@@ -221,7 +222,7 @@ def fact_scores(found: Sequence[Sequence[int]], from_gold: Sequence[bool], facts
     harmonic_mean = 2 * recall * relevancy / (recall + relevancy) if recall + relevancy else 0.0
     first_rank = relevant_ranks[0] if relevant_ranks else None
     return FactScores(
-        hits_4=float(first_rank is not None and first_rank <= 4),  # noqa: PLR2004
+        hits_4=float(first_rank is not None and first_rank <= 4),
         hits_10=float(first_rank is not None),
         map_10=precision / min(facts, _RANKING_DEPTH), mrr_10=1 / first_rank if first_rank else 0.0, recall=recall,
         relevancy=relevancy, f1=harmonic_mean)

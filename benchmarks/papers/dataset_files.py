@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from banyan.evaluation.datasets import DatasetError, DatasetQuestion
+from banyan.schemas.documents import Frozen
+from banyan.schemas.formats.small_files import json_records, validate_record
 from pydantic import BaseModel, Field
-
-from ...schemas.documents import Frozen
-from ...schemas.formats.small_files import json_records, validate_record
-from ..datasets import DatasetError, DatasetQuestion
 
 DatasetName = Literal["hotpotqa", "2wiki", "musique", "gbench", "graphrag-bench", "anonyrag", "multihop-rag", "generic"]
 
@@ -95,8 +94,7 @@ def rows(path: Path) -> Iterator[tuple[str, Any]]:
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415  (large, and only needed here)
     except ModuleNotFoundError as error:
-        raise DatasetError(f"{path} is a parquet file: run `pip install 'banyan-graphrag[bench]'`, or save it as JSON "
-                           "lines") from error
+        raise DatasetError(f"{path} is a parquet file: run `pip install pyarrow`, or save it as JSON lines") from error
     try:
         table = parquet.read_table(path)
     except (ArrowException, OSError) as error:

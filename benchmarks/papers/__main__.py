@@ -1,4 +1,8 @@
-"""`banyan bench`: the papers' datasets, arms and tables; `banyan anonymise`: names of texts as ids, and back."""
+"""Run from a checkout: `python -m benchmarks.papers measure DATASET` and `python -m benchmarks.papers anonymise PATHS`.
+
+`measure` asks a published dataset's questions with several arms and writes the papers' tables. `anonymise` replaces
+names in texts by ids, and back.
+"""
 
 import json
 import os
@@ -6,24 +10,34 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from banyan.agents.resources import Resources
+from banyan.api.progress import track
+from banyan.cli.console import (
+    CommandError,
+    err,
+    escape,
+    explain_errors,
+    on_a_line,
+    out,
+    print_json,
+    table_of,
+    write_file,
+)
+from banyan.cli.session import AnswerMode, AsJson, MaxTokens, open_resources
+from banyan.config import Settings
+from banyan.schemas.formats.small_files import json_records, parse_json, validate_record
 from rich import box
 
-from ...agents.resources import Resources
-from ...api.progress import track
-from ...config import Settings
-from ...evaluation.bench.anonymising import AnonymityKey, Corpus, Task, anonymise, revert
-from ...evaluation.bench.arm_answers import ARMS, DEFAULT_ARMS, chosen_arms
-from ...evaluation.bench.bench_report import BenchReport, make_report
-from ...evaluation.bench.bench_tables import headline, tables, to_markdown
-from ...evaluation.bench.dataset_files import Dataset, DatasetName
-from ...evaluation.bench.published_datasets import load_dataset
-from ...evaluation.bench.results import Results
-from ...evaluation.bench.running import BenchEstimate, Plan, estimate, identity, run
-from ...schemas.formats.small_files import json_records, parse_json, validate_record
-from ..console import CommandError, err, escape, on_a_line, out, print_json, table_of, write_file
-from ..session import AnswerMode, AsJson, MaxTokens, open_resources
+from .anonymising import AnonymityKey, Corpus, Task, anonymise, revert
+from .arm_answers import ARMS, DEFAULT_ARMS, chosen_arms
+from .bench_report import BenchReport, make_report
+from .bench_tables import headline, tables, to_markdown
+from .dataset_files import Dataset, DatasetName
+from .published_datasets import load_dataset
+from .results import Results
+from .running import Plan, identity, run
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help="The papers' benchmarks.")
 
 Data = Annotated[Path, typer.Option("--data", help="Folder with the dataset's files, as published.")]
 Output = Annotated[Path, typer.Option("-o", "--output", help="Folder of the report; what is in it is not measured "
@@ -31,8 +45,8 @@ Output = Annotated[Path, typer.Option("-o", "--output", help="Folder of the repo
 _ENDINGS = (".txt", ".md")
 
 
-@app.command()
-def bench(  # noqa: PLR0913, PLR0917  (its options)
+@app.command("measure")
+def measure_dataset(  # noqa: PLR0913, PLR0917  (its options)
     dataset: Annotated[DatasetName, typer.Argument(help="The dataset.")],
     data: Data,
     output: Output,
@@ -48,7 +62,6 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     *,
     max_tokens: MaxTokens = None,
     retrieval_only: Annotated[bool, typer.Option("--retrieval-only", help="Rank passages without answering.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens without paying.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure a published dataset with several arms, and write the papers' tables.
@@ -60,24 +73,16 @@ def bench(  # noqa: PLR0913, PLR0917  (its options)
     resume; no call is paid for twice.
     """
     questions = load_dataset(dataset, data, limit)
-    settings = settings_for(int(top_k))
     if recorded is not None and not recorded.is_file():
         raise CommandError(f"there is no file {recorded}: name recorded triples in HippoRAG's format (--recorded)")
-    with open_resources(settings=settings) as resources:
+    with open_resources() as resources:
+        settings = resources.settings
         plan = Plan(arms=chosen_arms(arms, with_llm=settings.uses_llm, recorded=recorded is not None), mode=mode,
                     schema=schema, recorded=recorded, max_tokens=max_tokens, answers=not retrieval_only,
+                    passages=int(top_k),
                     judge=None if retrieval_only else judge_of(judge, settings))
-        if dry_run:
-            _print_estimate(estimate(resources, questions, plan), as_json=as_json)
-            return
         report = measure(resources, questions, plan, output)
     finish(report, output, as_json=as_json)
-
-
-def settings_for(top_k: int) -> Settings:
-    """Return the environment's settings, changed so that naive RAG reads `top_k` passages."""
-    settings = Settings()
-    return settings.model_copy(update={"context_passages": top_k, "top_k": max(settings.top_k, top_k)})
 
 
 def judge_of(named: str, settings: Settings) -> str | None:
@@ -125,18 +130,6 @@ def finish(report: BenchReport, output: Path, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _print_estimate(estimated: BenchEstimate, *, as_json: bool) -> None:
-    """Print the estimated calls and tokens of a benchmark, in total and for each of its parts."""
-    if as_json:
-        print_json(estimated.model_dump())
-        return
-    out.print(f"{estimated.questions} questions over {estimated.documents} documents: at most about {estimated.calls} "
-              f"calls and {estimated.tokens} tokens, without what an earlier run has paid")
-    building = [(f"building ({schema})", tokens) for schema, tokens in estimated.building.items()]
-    for part, tokens in (*building, *estimated.asking.items(), ("judging", estimated.judging)):
-        out.print(f"  {escape(part)}: {tokens} tokens")
-
-
 @app.command(name="anonymise")
 def anonymise_texts(  # noqa: PLR0913  (its options)
     paths: Annotated[list[Path], typer.Argument(help="Texts (.txt, .md), or folders with texts.")],
@@ -154,7 +147,7 @@ def anonymise_texts(  # noqa: PLR0913  (its options)
     """Replace persons and places in texts by ids such as [PERSON#1], in AnonyRAG's form, and back.
 
     Every name of an entity becomes the same id. The result consists of texts.json and questions.json, which
-    `banyan bench anonyrag` reads, and of the texts themselves.
+    `measure anonyrag` reads, and of the texts themselves.
     """
     texts = _read_texts(paths)
     if back:
@@ -230,3 +223,8 @@ def _revert_texts(texts: dict[str, str], output: Path, key: Path) -> None:
         (output / name).parent.mkdir(parents=True, exist_ok=True)
         write_file(output / name, [revert(name, text, known)])
     out.print(f"{len(texts)} texts written to {on_a_line(str(output))}")
+
+
+if __name__ == "__main__":
+    with explain_errors():
+        app()

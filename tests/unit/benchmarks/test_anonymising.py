@@ -1,7 +1,7 @@
 """Ids for names: every form of an entity the same id, none left, and the way back to the byte."""
 
 import pytest
-from banyan.evaluation.bench.anonymising import (
+from banyan.benchmarks.papers.anonymising import (
     Anonymiser,
     AnonymityError,
     NamedEntity,

@@ -1,47 +1,38 @@
-"""Run a whole benchmark: build, ask every arm, judge. Finished steps are not repeated. Also estimate its cost."""
+"""Run a whole benchmark: build, ask every arm, judge. Finished steps are not repeated."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from pydantic import Field
+from banyan.agents.construction.graph import build_graph
+from banyan.agents.construction.state import BuildContext, BuildInput, BuildReport
+from banyan.agents.resources import Resources
+from banyan.config import Settings
+from banyan.evaluation.extraction_answers import for_each
+from banyan.evaluation.recall import Progress
+from banyan.graph_store.layout import knowledge_bases
+from banyan.runtime import event_loop
+from banyan.runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
+from banyan.schemas.errors import BanyanError
+from banyan.schemas.naming import content_id
+from banyan.schemas.retrieval import Mode
 
-from ...agents.construction.graph import build_graph
-from ...agents.construction.state import BuildContext, BuildInput, BuildReport
-from ...agents.estimate import estimate_documents
-from ...agents.resources import Resources
-from ...agents.retrieval.caps import Caps, rounds_allowed
-from ...agents.retrieval.evidence import ROUND_SHARE
-from ...config import Settings
-from ...graph_store.layout import knowledge_bases
-from ...ingest.given import given_documents
-from ...models.llm.judging import Judge
-from ...prompts import Step, lookups_text, mode_text, render
-from ...runtime import event_loop
-from ...runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
-from ...schemas.documents import Frozen
-from ...schemas.errors import BanyanError
-from ...schemas.lookups import TOOLS
-from ...schemas.naming import content_id
-from ...schemas.retrieval import Mode
-from ...text.tokens import estimate_tokens
-from ..in_parallel import for_each
-from ..recall import Watch
-from .arm_answers import STEPS, Arm, ArmAsker
+from .arm_answers import Arm, ArmAsker
 from .dataset_files import BenchDocument, BenchQuestion, Dataset
+from .judging import Judge
 from .results import ArmOutcome, Base, JudgedOutcome, Results, Run
 from .scoring import JUDGED
 
 OPEN = "open"
 _BUILD_STEPS = frozenset({"extract", "resolve", "summarise"})
 """The steps of a build; a knowledge base's other calls belong to questions."""
-_REPLY_TOKENS = 150
-"""The estimated completion tokens of a call: a thought, and an answer with its quotes."""
-_TERMS_TOKENS = 200
-"""The estimated tokens of the schema's terms in a prompt."""
+
+
+Watch = Callable[[str], AbstractContextManager[Progress]]
+"""A function that opens a progress bar with the given name."""
 
 
 class BenchError(BanyanError):
@@ -126,7 +117,7 @@ class Peer(Protocol):
     name: str
     about: str
 
-    def ask(self, resources: Resources, dataset: Dataset, mode: Mode, results: Results, done: "Progressed", *,
+    def ask(self, resources: Resources, dataset: Dataset, plan: "Plan", results: Results, done: "Progressed", *,
             budget: Budget | None, watch: Watch) -> None:
         """Answer the questions that have no outcome yet."""
 
@@ -137,7 +128,7 @@ class Plan:
 
     `judge`: the judge's model; None means that answers are not judged. `recorded`: a file of triples in HippoRAG's
     form, which are imported instead of calling a model. `answers`: whether questions are answered; otherwise passages
-    are only ranked. `peers`: other systems to compare with.
+    are only ranked. `passages`: the passages that naive RAG reads. `peers`: other systems to compare with.
     """
 
     arms: Sequence[Arm]
@@ -147,6 +138,7 @@ class Plan:
     recorded: Path | None = None
     max_tokens: int | None = None
     answers: bool = True
+    passages: int = 20
     peers: Sequence[Peer] = ()
 
     @property
@@ -174,7 +166,7 @@ def identity(resources: Resources, dataset: Dataset, plan: Plan) -> Run:
     steps = ("extract", "decompose", "reflect", "answer")
     models = "+".join(dict.fromkeys(settings.model_of(step) for step in steps)) if settings.uses_llm else "rules"  # type: ignore[arg-type]  # the steps are named above
     return Run(dataset=dataset.name, corpus=corpus_hash(dataset.documents), mode=plan.mode, model=models,
-               top_k=settings.context_passages or settings.top_k, schema_name=plan.schema,
+               top_k=plan.passages, schema_name=plan.schema,
                embedding=resources.embedder.fingerprint, recorded=plan.recorded.name if plan.recorded else "",
                answers=plan.answers)
 
@@ -205,10 +197,10 @@ def run(resources: Resources, dataset: Dataset, plan: Plan, results: Results,
                 done.bases[schema] = build(resources, dataset, schema, results, recorded=recorded, budget=budget)
         for arm in plan.arms:
             with resources.snapshot(done.bases[plan.schema_of(arm)].name) as snapshot:
-                asker = ArmAsker(resources, snapshot, plan.mode, answers=plan.answers)
+                asker = ArmAsker(resources, snapshot, plan.mode, passages=plan.passages, answers=plan.answers)
                 _ask_all(resources, arm, asker, dataset, results, done, budget, watch)
         for peer in plan.peers:
-            peer.ask(resources, dataset, plan.mode, results, done, budget=budget, watch=watch)
+            peer.ask(resources, dataset, plan, results, done, budget=budget, watch=watch)
         if plan.judge:
             _judge_all(resources, dataset, plan, plan.judge, results, done, budget, watch)
     except BudgetExceeded as error:
@@ -265,68 +257,3 @@ def prediction(outcome: ArmOutcome) -> str:
 
 def _at_once(resources: Resources) -> int:
     return resources.settings.llm_concurrency if resources.settings.uses_llm else 1
-
-
-class BenchEstimate(Frozen):
-    """Calls and tokens still to pay; tokens are prompt and completion together."""
-
-    questions: int
-    documents: int
-    building: dict[str, int] = Field(description="tokens by schema")
-    asking: dict[str, int] = Field(description="tokens by arm, where every question takes all rounds")
-    judging: int
-    calls: int
-    tokens: int
-
-
-def estimate(resources: Resources, dataset: Dataset, plan: Plan) -> BenchEstimate:
-    """Estimate the calls and tokens of a benchmark; no call is made, and nothing is built.
-
-    Results that exist already are not subtracted.
-    """
-    building, calls = dict[str, int](), 0
-    for schema in dict.fromkeys(map(plan.schema_of, plan.arms)):
-        if plan.recorded:
-            building[schema] = 0
-            continue
-        name = base_name(resources.settings, dataset, schema, plan.recorded)
-        documents = given_documents([document.model_dump() for document in dataset.documents], resources.limits)
-        amount = estimate_documents(resources, name, documents, schema)
-        building[schema] = amount.prompt_tokens + amount.completion_tokens
-        calls += amount.calls
-    asking, judging = dict[str, int](), 0
-    for arm in plan.arms if resources.settings.uses_llm else ():
-        question_calls, question_tokens = _estimate_question(resources, arm)
-        asking[arm.name] = sum(question_tokens + question_calls * estimate_tokens(question.question)
-                               for question in dataset.questions)
-        calls += question_calls * len(dataset.questions)
-        if plan.judge:
-            judged = [question for question in dataset.questions if question.kind in JUDGED]
-            judging += sum(2 * estimate_tokens(question.question) + _prompt_tokens("judge") + 2 * _REPLY_TOKENS
-                           for question in judged)
-            calls += len(judged)
-    return BenchEstimate(questions=len(dataset.questions), documents=len(dataset.documents), building=building,
-                         asking=asking, judging=judging, calls=calls,
-                         tokens=sum(building.values()) + sum(asking.values()) + judging)
-
-
-def _estimate_question(resources: Resources, arm: Arm) -> tuple[int, int]:
-    """Return the most calls that an arm makes for a question, and their tokens without the text of the question."""
-    settings = resources.settings
-    call_tokens = _prompt_tokens("agent") + _TERMS_TOKENS + _REPLY_TOKENS
-    if arm.method == "zero-shot":
-        return 1, call_tokens
-    if arm.method not in {"graph", "text agent"}:
-        return 1, call_tokens + settings.context_passages * settings.chunk_tokens
-    caps = Caps(rounds=settings.max_rounds, tool_calls=settings.max_tool_calls)
-    calls = 1 + (STEPS if arm.method == "text agent" else rounds_allowed(arm.context, caps))
-    # The prompt of each call has the evidence of all rounds until then, up to the budget, and the earlier replies.
-    evidence_tokens = sum(min(1, ROUND_SHARE * number) * settings.context_tokens + _REPLY_TOKENS * (number - 1)
-                          for number in range(1, calls + 1))
-    return calls, calls * call_tokens + int(evidence_tokens)
-
-
-def _prompt_tokens(step: Step) -> int:
-    """Estimate the tokens of a prompt without its inputs."""
-    empty = dict.fromkeys(("question", "gold", "prediction", "terms", "rounds", "last", "instructions"), "")
-    return render(step, "en", None, lookups=lookups_text(TOOLS, "en"), mode=mode_text("reject", "en"), **empty).tokens

@@ -10,32 +10,32 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
-
-from ...agents.resources import Resources
-from ...agents.retrieval.citing import cite
-from ...agents.retrieval.evidence import (
+from banyan.agents.resources import Resources
+from banyan.agents.retrieval.citing import cite
+from banyan.agents.retrieval.evidence import (
     ROUND_SHARE,
     completed_round,
     dropped_numbers,
     items_of,
 )
-from ...agents.retrieval.graph import build_graph
-from ...agents.retrieval.shown_text import without_marks
-from ...agents.retrieval.state import TOOL_NAMES, AskContext, ToolName
-from ...agents.snapshots import Snapshot
-from ...graph_store.index.lexical import LexicalIndex
-from ...models.reasoner import Reasoner
-from ...runtime.budgets import Budget, Usage, charge_calls
-from ...runtime.threads import in_thread
-from ...schemas.documents import Chunk
-from ...schemas.inquiry import Block, Inquiry, Judgement, Round
-from ...schemas.lookups import PassageLookup, Tool
-from ...schemas.retrieval import DraftAnswer, Mode, Passage, Place
-from ...tools.passages import passage_items
-from ...tools.retriever import Retriever
-from ..baselines import Baseline, baselines
-from ..datasets import DatasetError, is_gold
-from ..recall import gold_rank
+from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.shown_text import without_marks
+from banyan.agents.retrieval.state import TOOL_NAMES, AskContext, ToolName
+from banyan.agents.snapshots import Snapshot
+from banyan.evaluation.datasets import DatasetError, is_gold
+from banyan.evaluation.recall import gold_rank
+from banyan.graph_store.index.lexical import LexicalIndex
+from banyan.models.reasoner import Reasoner
+from banyan.runtime.budgets import Budget, Usage, charge_calls
+from banyan.runtime.threads import in_thread
+from banyan.schemas.documents import Chunk
+from banyan.schemas.inquiry import Block, Inquiry, Judgement, Round
+from banyan.schemas.lookups import PassageLookup, Tool
+from banyan.schemas.retrieval import DraftAnswer, Mode, Passage, Place
+from banyan.tools.passages import passage_items
+from banyan.tools.retriever import Retriever
+
+from .baselines import Baseline, baselines
 from .dataset_files import BenchQuestion
 from .results import ArmOutcome
 from .scoring import facts_in
@@ -134,6 +134,8 @@ STEPS = 15
 """Rounds of searches after the first one."""
 TOOLS: tuple[Tool, ...] = ("passage_search",)
 _LONGEST_QUERY = 1000
+_RANKED = 100
+"""The passages that are ranked where questions are not answered."""
 _MOST_SHOWN = 20
 """The most passages for which the facts in them are recorded."""
 _NO_ANSWER = {"answer": "", "short": "", "abstained": True, "grade": "none"}
@@ -223,19 +225,21 @@ class ArmAsker:
     """Asks the questions of a benchmark from one knowledge base, by any arm. Safe to use from several threads.
 
     Args:
-        resources: models and knowledge bases; the settings limit the passages and tokens of an answer.
+        resources: models and knowledge bases; the settings limit the tokens of an answer.
         snapshot: the knowledge base.
         mode: "reject" declines if the evidence does not answer, "strict" also if one link of the answer is not stated,
             "open" allows the model's own knowledge.
+        passages: how many passages naive RAG reads.
         answers: whether to answer questions; otherwise passages are only ranked.
     """
 
-    def __init__(self, resources: Resources, snapshot: Snapshot, mode: Mode, *, answers: bool = True) -> None:
+    def __init__(self, resources: Resources, snapshot: Snapshot, mode: Mode, *, passages: int, answers: bool) -> None:
         """Build the retrieval graph; the indexes of the other methods are built when first needed."""
         self._resources = resources
         self._snapshot = snapshot
         self._name = snapshot.kb.layout.name
         self._mode = mode
+        self._passages = passages
         self._answers = answers
         self._graph = build_graph(resources)
 
@@ -300,7 +304,7 @@ class ArmAsker:
         if not self._answers:
             if "passage_search" not in context.tools:
                 return _NO_ANSWER, []
-            ranking = await in_thread(self._snapshot.retriever.rank_passages, question, self._resources.settings.top_k,
+            ranking = await in_thread(self._snapshot.retriever.rank_passages, question, _RANKED,
                                       switches=context.switches, decompose=context.decompose)
             return _NO_ANSWER, [chunk for chunk, _ in ranking]
         graph_input = cast("Any", {"knowledge_base": self._name, "question": question})
@@ -311,18 +315,17 @@ class ArmAsker:
         """Answer by the agent over text; if nothing is answered, only rank the passages as it does."""
         settings = self._resources.settings
         if not self._answers:
-            return _NO_ANSWER, (await in_thread(self._text_agent.rank, question))[:settings.top_k]
+            return _NO_ANSWER, (await in_thread(self._text_agent.rank, question))[:_RANKED]
         draft, items = await self._text_agent.answer(question, self._reasoner, self._mode,
                                                      settings.context_tokens)
         return await in_thread(self._check, draft, items, self._mode), [item.chunk_id for item in items]
 
     async def _by_passages(self, arm: Arm, question: str) -> _Found:
         """Answer with one call, from the first passages of a simple ranking; the zero-shot arm has no passages."""
-        settings = self._resources.settings
         ranking = list(await in_thread(self._rank, arm, question))
         if not self._answers:
-            return _NO_ANSWER, ranking[:settings.top_k]
-        chunk_ids = ranking[:settings.context_passages]
+            return _NO_ANSWER, ranking[:_RANKED]
+        chunk_ids = ranking[:self._passages]
         retriever = self._snapshot.retriever
         items = [retriever.described(retriever.passage(key, 1 / rank)) for rank, key in enumerate(chunk_ids, 1)]
         # An answer from the model's own knowledge cites nothing, so mode reject would always decline it.

@@ -7,14 +7,13 @@ retrieval changes. All their parameters are the published ones.
 from collections.abc import Callable
 
 import numpy as np
+from banyan.graph_store.index.lexical import LexicalIndex
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.models.embedding.embedder import Vectors, as_queries
+from banyan.schemas.documents import Chunk
+from banyan.schemas.naming import triple_id
 from numpy.typing import NDArray
 from scipy import sparse
-
-from ..graph_store.index.lexical import LexicalIndex
-from ..graph_store.knowledge_base import KnowledgeBase
-from ..models.embedding.embedder import Vectors, as_queries
-from ..schemas.documents import Chunk
-from ..schemas.naming import triple_id
 
 Scores = NDArray[np.float64]
 Baseline = Callable[[str], list[str]]
@@ -142,7 +141,7 @@ class FactWalk:
 def _synonym_weights(names: list[str], vectors: Vectors) -> dict[tuple[int, int], float]:
     """Return the weights of the edges between similar names: their cosine, if it is at least 0.8."""
     # Names with fewer than three ASCII letters and digits start no edge, as in the original.
-    rows = [row for row, name in enumerate(names) if sum(c.isascii() and c.isalnum() for c in name) > 2]  # noqa: PLR2004
+    rows = [row for row, name in enumerate(names) if sum(c.isascii() and c.isalnum() for c in name) > 2]
     weights: dict[tuple[int, int], float] = {}
     for start in range(0, len(rows), _BLOCK_ROWS):
         block = rows[start : start + _BLOCK_ROWS]

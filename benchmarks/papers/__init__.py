@@ -1,0 +1,1 @@
+"""Published benchmarks: datasets, arms, answers, judge, report; and anonymised copies of texts."""
