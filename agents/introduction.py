@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from pydantic import Field
@@ -11,17 +11,25 @@ from pydantic import Field
 from ..graph_store.ledger.notes import read_unread_files
 from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
-from ..schemas.naming import normalise
+from ..schemas.naming import has_name, normalise
+from ..text.content_words import Language, language_of
 from ..text.titles import UNREAD
 from ..tools.index import RetrievalIndex
-from ..tools.sentence_links import is_named_in_text
+from ..tools.sentence_links import is_named_in_text, link_by_sentences
 from .estimate import ReadingEstimate, estimate_reading
-from .example_questions import ExampleQuestion, Trial, example_questions, noted_examples
 from .resources import Resources
 
 _TITLES, _ENTITIES = 8, 8
 _MOST_CONSIDERED = 200
 """How many entities to consider: those that most documents mention."""
+_LONGEST_NAME = 40
+"""Characters of a name in an example question."""
+_MOST_MENTIONING = 8
+"""Documents that mention an entity, if an example question asks for them all."""
+_ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "这些文档讲什么？"}
+_SAID: dict[Language, str] = {"en": "What is said about {}?", "zh": "关于{}有哪些内容？"}
+_MENTIONING: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到{}？"}
+_RELATED: dict[Language, str] = {"en": "How is {} connected to {}?", "zh": "{}和{}有什么关系？"}
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
           "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON"}
@@ -55,7 +63,7 @@ class Introduction(Frozen):
     left_out: tuple[str, ...] = Field(description="what it left out because it is no document")
     partly_read: dict[str, str] = Field(description="what was not read of documents, by their ids")
     chunks_failed: int
-    examples: tuple[ExampleQuestion, ...] = Field(description="questions that were tried and are answered")
+    examples: tuple[str, ...] = Field(description="questions about the entities that most documents mention")
     model: ReadingEstimate | None = Field(description="what reading the documents with a model would take; none: a "
                                                       "model has read them")
 
@@ -64,13 +72,12 @@ class Introduction(Frozen):
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items())
         dates = f", from {self.dates[0]} to {self.dates[1]}" if self.dates else ""
         more = self.documents - len(self.titles)
-        examples = "\n".join(example.text for example in self.examples)
         about = ", ".join(f"{entity.name} ({entity.documents:,})" for entity in self.entities)
         return [("kinds", f"{kinds or 'no documents yet'}{dates}"),
                 ("titles", f"{'; '.join(self.titles)}{f' and {more:,} more' if more > 0 else ''}"),
                 ("about", f"{about} documents" if about else "no entities yet"),
                 ("not read", self._unread() or "nothing: all is read"),
-                ("try", examples or "no question was answered when it was tried"),
+                ("try", "\n".join(self.examples) or "no question: no document names anything"),
                 *([("a model adds", self._offer(self.model))] if self.model else [])]
 
     def __str__(self) -> str:
@@ -89,13 +96,12 @@ class Introduction(Frozen):
                 f"calls, {model.prompt_tokens + model.completion_tokens:,} tokens{cost}")
 
 
-def introduce(resources: Resources, name: str, answer: Trial) -> Introduction:
+def introduce(resources: Resources, name: str) -> Introduction:
     """Return an introduction to a knowledge base: what its documents are about, and what can be asked.
 
     Args:
         resources: settings and open knowledge bases.
         name: the knowledge base.
-        answer: answers an example question, to try it; see `TriedQuestions`.
 
     Raises:
         StoreError: there is no such knowledge base, or it cannot be read.
@@ -104,15 +110,17 @@ def introduce(resources: Resources, name: str, answer: Trial) -> Introduction:
         kb, index = snapshot.kb, snapshot.index
         documents = kb.documents.about()
         metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
-        unread_lines, examples = read_unread_files(kb.database), noted_examples(kb)
+        unread_lines = read_unread_files(kb.database)
         left_out = [line for line in unread_lines if f": {LEFT_OUT}" in line]
+        rows = _main_rows(index)
         return Introduction(
             kb=name, documents=len(documents), kinds=dict(Counter(map(_file_kind, metadata_of)).most_common()),
             dates=_date_range(metadata_of), titles=_choose_titles([(key, title) for key, title, *_ in documents]),
-            entities=_main_entities(index), unread=tuple(line for line in unread_lines if line not in left_out),
+            entities=tuple(_main_entity(index, row) for row in rows[:_ENTITIES]),
+            unread=tuple(line for line in unread_lines if line not in left_out),
             left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
             partly_read={key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata},
-            examples=tuple(example_questions(index, answer) if examples is None else examples),
+            examples=tuple(_example_questions(index, rows, documents=len(documents))),
             model=estimate_reading(resources, kb))
 
 
@@ -146,12 +154,52 @@ def _choose_titles(documents: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     return tuple([*dict.fromkeys(in_turn)][:_TITLES])
 
 
-def _main_entities(index: RetrievalIndex) -> tuple[MainEntity, ...]:
-    """Return the entities that the most documents mention."""
-    browsing = index.browsing
+def _main_rows(index: RetrievalIndex) -> list[int]:
+    """Return the rows of the entities that the most documents name in running text, one of each name."""
     row_by_name: dict[str, int] = {}
-    for row in browsing.ranked[:_MOST_CONSIDERED].tolist():
+    for row in index.browsing.ranked[:_MOST_CONSIDERED].tolist():
         if is_named_in_text(index, row):
             row_by_name.setdefault(normalise(index.about(row)[0]), row)
-    return tuple(MainEntity(id=index.entity_row.at(row), name=index.about(row)[0], type=index.about(row)[1],
-                            documents=int(browsing.documents[row])) for row in islice(row_by_name.values(), _ENTITIES))
+    return list(row_by_name.values())
+
+
+def _main_entity(index: RetrievalIndex, row: int) -> MainEntity:
+    name, entity_type, *_ = index.about(row)
+    return MainEntity(id=index.entity_row.at(row), name=name, type=entity_type,
+                      documents=int(index.browsing.documents[row]))
+
+
+def _example_questions(index: RetrievalIndex, rows: Sequence[int], *, documents: int) -> list[str]:
+    """Return questions that any knowledge base with these entities can answer, in the language of their names."""
+    short = [row for row in rows if len(index.about(row)[0]) <= _LONGEST_NAME]
+    first = index.about(short[0])[0] if short else ""
+    questions = [_ABOUT[language_of(first)]] if documents > 1 else []
+    return [*questions, *suggest_questions(index, short)]
+
+
+def suggest_questions(index: RetrievalIndex, rows: Sequence[int]) -> list[str]:
+    """Return up to three questions about some entities, each about others: what is said, where, how two are connected.
+
+    Args:
+        index: the knowledge base.
+        rows: the entities' rows, the most important first.
+    """
+    unused = list(rows)
+    questions = []
+    ids = [index.entity_row.at(row) for row in unused]
+    for one, other, _ in link_by_sentences(index, ids):
+        names = [index.about(index.entity_row[entity])[0] for entity in (one, other)]
+        if not (has_name(names[0], names[1]) or has_name(names[1], names[0])):
+            questions.append(_RELATED[language_of(names[0])].format(*names))
+            unused = [row for row in unused if index.entity_row.at(row) not in (one, other)]
+            break
+    for row in unused:
+        if 1 < index.browsing.documents[row] <= _MOST_MENTIONING:
+            name = index.about(row)[0]
+            questions.append(_MENTIONING[language_of(name)].format(name))
+            unused.remove(row)
+            break
+    if unused:
+        name = index.about(unused[0])[0]
+        questions.insert(0, _SAID[language_of(name)].format(name))
+    return questions

@@ -3,10 +3,8 @@
 import getpass
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
-from ..agents.example_questions import TriedQuestions
 from ..agents.introduction import Introduction, introduce
 from ..agents.resources import Resources
 from ..agents.snapshots import Snapshot
@@ -169,12 +167,8 @@ class BaseContents:
             return snapshot.kb.tree_graph()
 
     def introduce(self) -> Introduction:
-        """Return what the documents are about, what was not read, and example questions that the documents answer."""
-        return introduce(self.resources, self.name, partial(self._question_trials.answer, self.name))
-
-    @cached_property
-    def _question_trials(self) -> TriedQuestions:
-        return TriedQuestions(self.resources)
+        """Return what the documents are about, what was not read, and example questions."""
+        return introduce(self.resources, self.name)
 
     def summaries(self, *documents: str) -> dict[str, str]:
         """Return for each document, by its id, the sentence that says best what it is about.

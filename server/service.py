@@ -11,7 +11,6 @@ import anyio
 import anyio.to_thread
 from fastapi import Depends, Request
 
-from ..agents.example_questions import TriedQuestions
 from ..agents.resources import Resources
 from ..agents.snapshots import Snapshot
 from ..graph_store.layout import knowledge_bases, sweep
@@ -52,7 +51,6 @@ class Service:
         self.database = ServerDatabase.of(resources.settings)
         self.conversations = Conversations(self.database)
         self.questions = Questions(resources, self.conversations)
-        self.tried = TriedQuestions(resources)
         self.clients = Clients(resources.settings, self.database)
         self.allowances = Allowances(self.database, self.clients)
         self.builds = Builds(resources, self.database, self.allowances)

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -21,7 +20,6 @@ from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import FolderChanges, named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
 from ...agents.estimate import BuildEstimate, RereadEstimate, estimate_build, estimate_reread
-from ...agents.example_questions import TriedQuestions, note_examples
 from ...agents.introduction import Introduction, introduce
 from ...agents.resources import Resources
 from ...api.progress import build_progress
@@ -110,7 +108,7 @@ def build(  # noqa: PLR0913  (its options)
                 report = run_build(where, build_input, context)
             show_report(report, as_json=as_json)
             if report["documents"] and not as_json:
-                out.print(introduction_table(note_introduction(resources, kb)))
+                out.print(introduction_table(introduce(resources, kb)))
             if report["chunks_outdated"] and not report["stopped"] and not as_json:
                 with resources.snapshot(kb) as snapshot:
                     _suggest_reread(estimate_reread(resources, snapshot.kb), paths, kb)
@@ -335,19 +333,6 @@ def _list_names(names: Sequence[str]) -> str:
     shown = ", ".join(map(on_a_line, names[:_SHOWN]))
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return f": {shown}{more}" if names else ""
-
-
-def introduce_in_terminal(resources: Resources, kb: str) -> Introduction:
-    """Return the introduction to a knowledge base. Its example questions are asked now, unless they were before."""
-    return introduce(resources, kb, partial(TriedQuestions(resources).answer, kb))
-
-
-def note_introduction(resources: Resources, kb: str) -> Introduction:
-    """Return the introduction to a knowledge base that was just built, after storing its example questions there."""
-    introduction = introduce_in_terminal(resources, kb)
-    with resources.writers.single_step(kb) as written:
-        note_examples(written, introduction.examples)
-    return introduction
 
 
 def introduction_table(introduction: Introduction) -> Table:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import typer
 from rich.table import Table
 
+from ...agents.introduction import introduce
 from ...agents.resources import Resources
 from ...graph_store.integrity.status import Status, status_of
 from ...graph_store.ledger.readings import IMPORTED, RULES
@@ -71,9 +72,9 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 def _introduction(resources: Resources, kb: str) -> Table:
     """Return what the knowledge base is about as a table."""
     # Imported here, because it needs the retrieval graph, which is slow to import. So `--json` stays quick.
-    from .build import introduce_in_terminal, introduction_table  # noqa: PLC0415
+    from .build import introduction_table  # noqa: PLC0415
 
-    return introduction_table(introduce_in_terminal(resources, kb))
+    return introduction_table(introduce(resources, kb))
 
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:

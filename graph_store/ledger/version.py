@@ -8,7 +8,6 @@ from typing import NamedTuple
 from .database import Database
 
 _STATE = "state"
-EXAMPLES = "example_questions"
 """The key of `meta` for the example questions of one state; they may name anything that a document says."""
 _LARGEST = 2**53
 
@@ -101,10 +100,7 @@ def advance(database: Database) -> None:
 
     These rows are the documents in service, their chunks, whether a chunk is done, and its admitted items. Only this
     number tells whether derived files are up to date, so every change of such rows has to be counted.
-
-    The example questions of the earlier state are deleted: they may name what a deleted document said.
     """
-    database.set_meta(EXAMPLES, "")
     note_state(database, position=ledger_state(database).position + 1)
 
 

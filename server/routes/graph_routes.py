@@ -1,7 +1,6 @@
 """The graph, its tree and tables of its rows, in the parts that are looked at; and what surrounds an answer."""
 
 from collections import Counter
-from functools import partial
 from itertools import pairwise
 from typing import Annotated, NamedTuple
 from urllib.parse import quote
@@ -11,8 +10,7 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from ...agents.example_questions import example_questions
-from ...agents.introduction import Introduction, introduce
+from ...agents.introduction import Introduction, introduce, suggest_questions
 from ...api.python_results import CitedPlace, Source, stated_by
 from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.graph_file import Sources
@@ -312,8 +310,8 @@ def among(base: Base, entities: Annotated[list[Annotated[str, Query(max_length=2
 
 @router.get("/introduction", tags=["knowledge bases"], responses=errors(404))
 def show_introduction(kb: KbName, service: Serving) -> Introduction:
-    """Say what the documents are about, what was not read, and three questions that were answered when tried."""
-    return introduce(service.resources, kb, partial(service.tried.answer, kb))
+    """Say what the documents are about, what was not read, and some questions about it."""
+    return introduce(service.resources, kb)
 
 
 @router.get("/summaries", tags=["knowledge bases"], responses=errors(404))
@@ -327,10 +325,8 @@ def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> P
 
 
 @router.post("/questions/next", tags=["questions"], responses=errors(404))
-def next_questions(kb: KbName, base: Base, service: Serving, cited: Cited) -> Items[str]:
-    """Suggest questions that were answered when they were tried, about the entities in the cited text."""
-    named = [node.id for node in evidence(base, cited).nodes]
-    if not named:
-        return Items(items=[])
-    questions = example_questions(base.view.index, partial(service.tried.answer, kb), about=named)
-    return Items(items=[question.text for question in questions])
+def next_questions(base: Base, cited: Cited) -> Items[str]:
+    """Suggest questions about the entities in the cited text."""
+    index = base.view.index
+    rows = [row for node in evidence(base, cited).nodes if (row := index.entity_at(node.id)) is not None]
+    return Items(items=suggest_questions(index, rows))

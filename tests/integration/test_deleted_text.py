@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from banyan.agents.example_questions import ExampleQuestion, note_examples
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
@@ -48,7 +47,6 @@ def test_no_file_has_a_word_of_what_was_deleted(shop, tmp_path, others):
             for key in ("shared", "another"):
                 kb.calls.record(key=key, step="extract", response="{}", prompt_tokens=9, completion_tokens=5, model="m")
         paid = kb.calls.total()
-        note_examples(kb, [ExampleQuestion(text="Who is the employer of Zyxomma?", kind="lookup")])
     assert {word for _, word in found(home)} == set(WORDS), "the test would find them"
     with shop.resources() as resources:
         resources.delete_documents("kb", ["qvarnholm.txt"])

@@ -34,7 +34,7 @@ function content(base, found, ask) {
       found.entities.length > 0 && row("intro.entities", entities(base, found.entities)),
       row("intro.unread", unread(found)),
     ),
-    h("div", { class: "suggestions" }, suggestions(t("intro.examples"), found.examples.map((one) => one.text), ask)),
+    h("div", { class: "suggestions" }, suggestions(t("intro.examples"), found.examples, ask)),
     found.model && h("p", { class: "soft" }, offer(found.model)),
   ];
 }

@@ -1,13 +1,9 @@
-"""What a knowledge base is about, at a glance, and questions that its own documents answer."""
+"""What a knowledge base is about, at a glance, and what to ask."""
 
 import pytest
 from banyan.agents import introduction
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.example_questions import (
-    Tried,
-    example_questions,
-)
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.tools.index import RetrievalIndex
@@ -35,7 +31,7 @@ def test_an_introduction_says_what_there_is_and_what_was_not_read(tmp_path, fold
         def build(*paths):
             build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(path) for path in paths]},
                                           context=BuildContext())
-            return introduction.introduce(resources, "kb", lambda _: None)
+            return introduction.introduce(resources, "kb")
 
         found = build(folder)
         assert found.documents == 3
@@ -45,19 +41,9 @@ def test_an_introduction_says_what_there_is_and_what_was_not_read(tmp_path, fold
         assert [line.partition(":")[0] for line in found.unread] == ["plans/broken.docx"], "by its path in the folder"
         assert dict(found.lines())["not read"] == "1 file"
         assert dict(found.lines())["kinds"] == "2 Markdown, 1 text, from 2019-11-02 to 2021-03-04"
-        assert found.examples == ()
+        assert found.examples[0] == "What are these documents about?"
         (folder / "plans" / "broken.docx").unlink()
         assert build(folder).unread == (), "the latest build read all"
-
-
-WORDS = {
-    "Where was Zofia Nowak born?": Tried("Radom", ("She was born in Radom.",), ("two",)),
-    "Where was Carl Berg born?": Tried("Radom", ("He was born in Radom.",), ("one",)),
-    "Who was born in Radom?": Tried("Carl Berg; Zofia Nowak", ("He was born in Radom.", "She was born in Radom."),
-                                    ("one", "two")),
-    "What are these documents about?": Tried("", ("Radium.", "Zofia.", "林小雨。"), ("one", "two", "zh")),
-    "林小雨出生在哪里？": Tried("宁波", ("林小雨出生于宁波。",), ("zh",)),
-}
 
 
 @pytest.fixture
@@ -71,32 +57,22 @@ def kb(tmp_path):
         yield made
 
 
-def test_there_is_a_look_up_a_list_and_a_question_across_documents(kb):
-    found = example_questions(RetrievalIndex(kb), WORDS.get)
-    assert [one.kind for one in found] == ["lookup", "list", "across"]
-    assert [one.text for one in found][1:] == ["Who was born in Radom?", "What are these documents about?"]
-
-
-def test_documents_that_mention_an_entity_are_listed_where_no_relation_makes_a_list(tmp_path):
-    said = {"Which documents mention Zofia Nowak?": Tried("One; Two", ("…", "…"), ("one", "two")),
-            "What was created by Carl Berg?": Tried("Note of May; Note of June", ("…", "…"), ("one", "two"))}
-    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
-        for name, title in (("one", "Note of May"), ("two", "Note of June")):
-            put(made, name, f"We met Zofia Nowak and Carl Berg.\n| Document: {title} | Author: Carl Berg |",
-                triples=[(title, "created_by", "Carl Berg")], entities={"Zofia Nowak": "Person"})
-        finish(made)
-        found = example_questions(RetrievalIndex(made), said.get)
-    assert [(one.text, one.kind) for one in found] == [("Which documents mention Zofia Nowak?", "list")]
-
-
-def test_entities_of_one_sentence_in_two_documents_are_asked_about(tmp_path):
-    said = "The Elm Board meets with Oak Trust."
-    names = {"Elm Board": "Organization", "Oak Trust": "Organization"}
+def test_questions_are_about_what_documents_name_each_about_other_entities(tmp_path):
+    names = {"Elm Board": "Organization", "Oak Trust": "Organization", "Zofia Nowak": "Person", "Radom": "Location"}
     with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
         for number in range(2):
-            put(made, f"d{number}", f"{said} It is number {number}.", entities=names)
+            put(made, f"d{number}", f"The Elm Board meets with Oak Trust. It is number {number}. We met Zofia Nowak. "
+                                    "The town is called Radom.", entities=names)
         finish(made)
-        index, question = RetrievalIndex(made), "How is Elm Board connected to Oak Trust?"
-        assert question in [one.text for one in example_questions(
-            index, {question: Tried("", (said, said), ("d0", "d1"))}.get)]
-        assert example_questions(index, {question: Tried("", (said, "Oak Trust."), ("d0", "d1"))}.get) == []
+        index = RetrievalIndex(made)
+        rows = [row for name in ("Zofia Nowak", "Elm Board", "Oak Trust", "Radom")
+                for row in index.browsing.called(name).tolist()]
+        asked = introduction.suggest_questions(index, rows)
+    assert asked == ["What is said about Radom?", "How is Elm Board connected to Oak Trust?",
+                     "Which documents mention Zofia Nowak?"]
+
+
+def test_questions_are_in_the_language_of_the_name(kb):
+    index = RetrievalIndex(kb)
+    assert introduction.suggest_questions(index, index.browsing.called("林小雨").tolist()) == ["关于林小雨有哪些内容？"]
+    assert introduction.suggest_questions(index, []) == []
