@@ -175,8 +175,6 @@ class Settings(BaseSettings):
     oidc_scope_prefix: str = Field("banyan:", description="what these begin with there: `banyan:ask`")
     oidc_bases_claim: str = Field("", description="claim with the knowledge bases that a token's holder may know of, "
                                                   "`*` for all; empty: all; without the claim: none")
-    oidc_tokens_per_day: int | None = Field(None, ge=1, description="tokens of models that the holder of a token may "
-                                            "spend in a day of UTC; none: any number")
     server_documents: str = Field("", description="folders that builds through a LangGraph server may read, separated "
                                                   "as in PATH; empty: none, documents come as text")
     server_models: str = Field("", description="models that clients of a LangGraph server may choose for a question, "

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 from langchain_core.runnables import Runnable
@@ -14,9 +14,6 @@ from opentelemetry.trace import Span
 from ..runtime.event_loop import run
 from ..runtime.telemetry import span
 from ..runtime.threads import in_thread
-
-Within = Callable[[], AbstractContextManager[object]]
-"""Returns a context that is entered for each call of a node."""
 
 
 def _span(name: str, state: Any) -> AbstractContextManager[Span]:
@@ -57,8 +54,7 @@ class Branch(Runnable[Any, Any]):
         return self._choose(input)
 
 
-def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_nothing, within: Within = nullcontext,
-            ) -> Runnable[Any, Any]:
+def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_nothing) -> Runnable[Any, Any]:
     """Make a graph node from a step.
 
     A step that is a coroutine function runs on the event loop; any other step runs in a thread. The node can also be
@@ -67,15 +63,14 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_
     Args:
         step: takes the state, and the run's `runtime` if it has a parameter of that name.
         abandon: called with the state if the step fails or is cancelled, to end its run.
-        within: returns a context in which the step runs.
     """
     takes_runtime, is_async = "runtime" in inspect.signature(step).parameters, inspect.iscoroutinefunction(step)
 
     async def node(state: Any) -> Any:
-        """Run the step in its context; if it fails or is cancelled, abandon its run."""
+        """Run the step; if it fails or is cancelled, abandon its run."""
         arguments = (state, get_runtime()) if takes_runtime else (state,)
         try:
-            with _span(step.__name__, state), within():
+            with _span(step.__name__, state):
                 return await (step(*arguments) if is_async else in_thread(step, *arguments))
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise

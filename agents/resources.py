@@ -24,7 +24,7 @@ from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
 from ..models.reranking.reranker import Reranker
 from ..runtime import audit
-from ..runtime.budgets import Allowance, Budget
+from ..runtime.budgets import Budget
 from ..runtime.event_loop import run
 from ..runtime.threads import once
 from ..schemas.delta import Decision
@@ -61,8 +61,6 @@ class Resources(ProcessModels):
             embedder: used instead of the embedding model that the settings name.
             reranker: used instead of the reranker that the settings name.
         """
-        self.allowance_of: Callable[[str], Allowance | None] = lambda _: None
-        """Returns the allowance of a client by its name; set by a LangGraph server, whose clients start runs."""
         settings = settings or Settings()
         self.spending = Spending(settings)
         super().__init__(settings, embedder, reranker)

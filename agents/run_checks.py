@@ -5,8 +5,7 @@ start a run, so such a run may read only some files.
 """
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -17,7 +16,6 @@ from pydantic_core import to_json
 
 from ..config import LLM_STEPS, AskStep, Settings
 from ..ingest.reading import IngestError
-from ..runtime.budgets import Allowance, charge_calls
 from ..schemas.errors import BanyanError
 from ..schemas.formats.schema_loading import seed_names
 from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
@@ -76,17 +74,6 @@ def resumed_run() -> str:
     The caller names it as `resumes` in `configurable`. Clients of a server may not, because it is another's budget.
     """
     return "" if is_served() else str(get_config().get("configurable", {}).get("resumes", ""))
-
-
-def charged_to_client(allowance_of: Callable[[str], Allowance | None]) -> AbstractContextManager[None]:
-    """Return a context whose calls are charged to the allowance of the client that started the run.
-
-    Must be called within a node. Without a LangGraph server there is no client, and the context does nothing.
-
-    Args:
-        allowance_of: returns a client's allowance by its name.
-    """
-    return charge_calls(allowance=allowance_of(served_client())) if is_served() else nullcontext()
 
 
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:

@@ -1,4 +1,4 @@
-"""Accounting for model calls: cached responses, token counts, budgets and allowances."""
+"""Accounting for model calls: cached responses, token counts and budgets."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -14,34 +14,6 @@ from ..schemas.prices import Prices
 
 class BudgetExceeded(BanyanError):
     """The budget is reached, so no further call is made. Progress so far is saved."""
-
-
-class AllowanceSpent(BudgetExceeded):
-    """A client has used up its allowance; it is refilled in `seconds`."""
-
-    def __init__(self, message: str, seconds: int) -> None:
-        super().__init__(message)
-        self.seconds = seconds
-
-
-class Allowance(Protocol):
-    """A client's spending limit per period, across all its requests. Safe to use from several threads."""
-
-    def check(self) -> None:
-        """Check the allowance before a paid call, without waiting.
-
-        Raises:
-            AllowanceSpent: the allowance is used up, as far as this process knows.
-        """
-
-    def read_spending(self) -> None:
-        """Read what other processes have counted, before work starts. May wait for a database."""
-
-    def spend(self, tokens: int) -> None:
-        """Count the tokens of a paid call, before the next call is checked. Does not wait."""
-
-    def keep(self, tokens: int) -> None:
-        """Save the counted tokens for other processes and restarts. May wait for a database."""
 
 
 class CallLedger(Protocol):
@@ -189,22 +161,13 @@ class Charge:
     """Counts every call, including calls answered from the cache."""
     account: Account | None = None
     """Records calls of models whose responses are not cached."""
-    allowance: Allowance | None = None
-    """The allowance of the client that makes the request."""
-
-    def read_spending(self) -> None:
-        """Read the client's allowance before work starts. May wait for a database."""
-        if self.allowance is not None:
-            self.allowance.read_spending()
 
     def check(self) -> None:
-        """Check the allowance and the budget before a paid call.
+        """Check the budget before a paid call.
 
         Raises:
-            BudgetExceeded: the budget is reached, or the client's allowance is used up.
+            BudgetExceeded: the budget is reached.
         """
-        if self.allowance is not None:
-            self.allowance.check()
         if self.budget is not None:
             self.budget.check()
 
@@ -219,16 +182,15 @@ def charge() -> Charge:
 
 @contextmanager
 def charge_calls(*, build: str = "", documents: Mapping[str, int] | None = None, budget: Budget | None = None,
-            usage: Usage | None = None, account: Account | None = None,
-            allowance: Allowance | None = None) -> Iterator[None]:
-    """Set the accounts, the budget and the allowance to which the calls in a block are charged.
+            usage: Usage | None = None, account: Account | None = None) -> Iterator[None]:
+    """Set the accounts and the budget to which the calls in a block are charged.
 
     They also apply to threads that inherit the block's context. Arguments that are not given keep the value that
     applies outside the block. The fields of `Charge` describe them.
     """
     outer = charge()
     token = _CHARGE.set(Charge(build or outer.build, documents or outer.documents, budget or outer.budget,
-                               usage or outer.usage, account or outer.account, allowance or outer.allowance))
+                               usage or outer.usage, account or outer.account))
     try:
         yield
     finally:

@@ -69,8 +69,8 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     add_chat_routes(app, service)
     app.router.routes.extend(mcp.routes)
     _add_pages(app, hosted=hosted)
-    app.add_middleware(Gate, settings=settings, clients=service.clients, allowances=service.allowances, hosts=hosts,
-                       needs_keys=needs_keys, workers=workers)
+    app.add_middleware(Gate, settings=settings, clients=service.clients, hosts=hosts, needs_keys=needs_keys,
+                       workers=workers)
     app.add_middleware(Envelope)
     return app
 

@@ -21,7 +21,6 @@ from ..graph_store.store_errors import (
 )
 from ..models.embedding.embedder import EmbeddingError
 from ..models.reasoner import ReasonerError
-from ..runtime.budgets import AllowanceSpent
 from ..schemas.errors import BanyanError
 from .responses import ErrorBody, ErrorDetail
 from .security.keys import KeysError
@@ -103,7 +102,7 @@ class DeadlineError(RefusedError):
 
 _STATUS: dict[type[BaseException], int] = {
     UnknownKnowledgeBaseError: 404, UnknownDocumentError: 404, StoreError: 409, KnowledgeBaseNameError: 422,
-    AllowanceSpent: 429, VectorServerError: 503, DatabaseError: 503, BanyanError: 422, KeysError: 503,
+    VectorServerError: 503, DatabaseError: 503, BanyanError: 422, KeysError: 503,
     ReasonerError: 503, EmbeddingError: 503, sqlite3.OperationalError: 503, OSError: 503}
 _TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
 
@@ -134,8 +133,6 @@ def detail_of(error: BaseException, settings: Settings, request_id: str = "") ->
 
 def _headers_of(error: Exception) -> dict[str, str] | None:
     """Return the headers to send with an error, such as `Retry-After`; None if it has none."""
-    if isinstance(error, AllowanceSpent):
-        return {"Retry-After": str(error.seconds)}
     return error.headers if isinstance(error, RefusedError) else None
 
 

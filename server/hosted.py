@@ -175,9 +175,7 @@ def _app() -> Starlette:
     # That is safe: a page that attacks by DNS rebinding has a domain name, never an IP address.
     hosts = Hosts.bound("0.0.0.0", settings.server_hosts)  # noqa: S104
     banyan_app = create_app(hosted=True, hosts=hosts, needs_keys=is_for_others(settings.server_hosts))
-    service = banyan_app.state.service
-    service.resources.allowance_of = service.allowances.of
-    return mount(banyan_app, settings, service.clients, hosts)
+    return mount(banyan_app, settings, banyan_app.state.service.clients, hosts)
 
 
 app = _app()

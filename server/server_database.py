@@ -77,9 +77,6 @@ UPLOADS = Table(
     "banyan_uploads", METADATA, _text("build", key=True), _number("file", key=True), _number("part", key=True),
     _text("name"), Column("content", LargeBinary, nullable=False))
 
-USAGE = Table(
-    "banyan_usage", METADATA, _text("client", key=True), _text("day", key=True),
-    Column("tokens", BigInteger, nullable=False))
 KEYS = Table("banyan_keys", METADATA, _text("name", key=True), Column("record", TEXT))
 """The keys of servers that share PostgreSQL: a record, or null for a revoked key."""
 

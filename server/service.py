@@ -20,7 +20,6 @@ from .responses import KbName
 from .runs.builds import Builds
 from .runs.conversations import Conversations
 from .runs.questions import Questions
-from .security.allowances import Allowances
 from .security.clients import Clients
 from .server_database import ServerDatabase, message_for_log
 
@@ -52,8 +51,7 @@ class Service:
         self.conversations = Conversations(self.database)
         self.questions = Questions(resources, self.conversations)
         self.clients = Clients(resources.settings, self.database)
-        self.allowances = Allowances(self.database, self.clients)
-        self.builds = Builds(resources, self.database, self.allowances)
+        self.builds = Builds(resources, self.database)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -22,7 +22,6 @@ from ..agents.retrieval.state import MAX_QUESTION, AskContext
 from ..agents.thresholds import support_in
 from ..graph_store.layout import Layout, choose_name, knowledge_bases
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
-from ..runtime.budgets import charge
 from ..schemas.delta import Decision
 from ..schemas.documents import DocumentNames, MetadataValues
 from ..schemas.errors import BanyanError
@@ -249,7 +248,6 @@ class Tools:
             report: BuildReport | None = None
             steps = 0
             async with self._builds_of[name], self._builds:
-                await anyio.to_thread.run_sync(charge().read_spending)
                 async for kind, event in self._building.astream(build_input, context=context,
                                                                 stream_mode=["custom", "values"]):
                     if kind == "values":

@@ -69,7 +69,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
         checkpointer: needed for `review`, unless the graph runs in a server that brings its own.
     """
     nodes, extraction = ConstructionNodes(resources), ExtractionNodes(resources)
-    node = partial(as_node, abandon=nodes.abandon, within=nodes.charged_to_client)
+    node = partial(as_node, abandon=nodes.abandon)
     graph = StateGraph(BuildState, context_schema=BuildContext, input_schema=BuildInput, output_schema=BuildOutput)
     graph.add_node("check", node(nodes.check))
     graph.add_node("ingest", node(nodes.ingest))

@@ -31,7 +31,6 @@ from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.titles import UNREAD
 from ..extraction_requests import MOST_CHUNKS, calls_of, reading_fingerprint
 from ..run_checks import (
-    charged_to_client,
     check_context,
     check_readable,
     is_seen,
@@ -67,10 +66,6 @@ class ConstructionNodes(BuildNodes):
         """End a run after one of its steps failed or was cancelled, so other runs may write."""
         if "run" in state:
             self._resources.writers.abandon(state["knowledge_base"], state["run"])
-
-    def charged_to_client(self) -> AbstractContextManager[None]:
-        """Return a context in which a node runs, so its calls count against the allowance of the run's client."""
-        return charged_to_client(self._resources.allowance_of)
 
     def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Validate the input and the options, before anything is created or paid for; return the first state."""

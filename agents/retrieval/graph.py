@@ -37,7 +37,7 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
             subgraph: only its parent's state is stored.
     """
     nodes = RetrievalNodes(resources)
-    node = partial(as_node, abandon=nodes.abandon, within=nodes.charged_to_client)
+    node = partial(as_node, abandon=nodes.abandon)
     graph = StateGraph(AskState, context_schema=AskContext, input_schema=AskInput, output_schema=AskOutput)
     graph.add_node("condense", node(nodes.condense))
     graph.add_node("first_look", node(nodes.first_look))

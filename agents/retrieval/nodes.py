@@ -19,7 +19,7 @@ from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
 from ...tools.retriever import Retriever
 from ..resources import Resources, default_resources
-from ..run_checks import charged_to_client, check_context, check_models, is_seen, is_served
+from ..run_checks import check_context, check_models, is_seen, is_served
 from ..snapshots import Snapshot
 from . import trace_steps
 from .caps import Caps, caps_of, rounds_allowed
@@ -44,10 +44,6 @@ class RetrievalNodes:
     @property
     def _resources(self) -> Resources:
         return self._given or default_resources()
-
-    def charged_to_client(self) -> AbstractContextManager[None]:
-        """Return a context, entered for each run of a node, in which calls count against the client's allowance."""
-        return charged_to_client(self._resources.allowance_of)
 
     def abandon(self, state: AskState | LookupInput) -> None:
         """Release the snapshot of a question after one of its steps failed or was cancelled."""

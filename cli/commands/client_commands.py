@@ -9,7 +9,6 @@ from rich.table import Table
 
 from ...config import Settings
 from ...graph_store.layout import knowledge_bases
-from ...server.security.allowances import spent_today
 from ...server.security.keys import SCOPES, Keys, Scope
 from ..console import CommandError, err, on_a_line, out, table_of
 from ..session import open_resources
@@ -26,8 +25,6 @@ def key(
                                                       "May be repeated; none: all.")] = None,
     per_minute: Annotated[int | None, typer.Option(min=1, help="The most requests per minute; none: "
                                                                "BANYAN_REQUESTS_PER_MINUTE.")] = None,
-    tokens_per_day: Annotated[int | None, typer.Option(min=1, help="The most model tokens per day (UTC); none: no "
-                                                                   "limit.")] = None,
     *, revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the key.")] = False,
 ) -> None:
     """Create, list or revoke API keys of the server.
@@ -38,7 +35,7 @@ def key(
     settings = Settings()
     keys = Keys.of(settings)
     if not name:
-        out.print(_keys_table(settings, keys))
+        out.print(_keys_table(keys))
     elif revoke:
         keys.revoke(name)
         err.print(f"revoked: {name}" if keys.all() else f"revoked: {name}; no key is left, so the server accepts no "
@@ -48,7 +45,7 @@ def key(
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):
             raise CommandError(f"choose what the key allows: --scope with one of {', '.join(SCOPES)}; may be repeated")
-        secret = keys.make(name, wanted, kb or (), per_minute, tokens_per_day)
+        secret = keys.make(name, wanted, kb or (), per_minute)
         for missing in sorted({*(kb or ())} - {*knowledge_bases(settings)}):
             err.print(f"there is no knowledge base {on_a_line(missing)} yet; the key will apply once it is created",
                       soft_wrap=True)
@@ -56,14 +53,11 @@ def key(
         out.print(secret, soft_wrap=True)
 
 
-def _keys_table(settings: Settings, keys: Keys) -> Table:
-    """Return the keys as a table; what was spent today is shown for keys with a daily limit."""
-    spent = spent_today(settings) if any(known.tokens_per_day for known in keys.all()) else {}
-    return table_of(("client", "scopes", "knowledge bases", "a minute", "tokens a day", "spent today", "created"), (
+def _keys_table(keys: Keys) -> Table:
+    return table_of(("client", "scopes", "knowledge bases", "a minute", "created"), (
         (known.name, ", ".join(known.scopes),
          "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
-         known.requests_per_minute or "", known.tokens_per_day or "",
-         spent.get(known.name, 0) if known.tokens_per_day else "", known.created_at) for known in keys.all()))
+         known.requests_per_minute or "", known.created_at) for known in keys.all()))
 
 
 @app.command()

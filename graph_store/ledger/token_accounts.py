@@ -103,8 +103,6 @@ class Calls:
             self._add(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, wasted=wasted)
         if where.usage:
             where.usage.add(prompt_tokens, completion_tokens)
-        if where.allowance is not None:
-            where.allowance.keep(prompt_tokens + completion_tokens)
 
     def record_usage(self, step: str, model: str, calls: int, prompt: int) -> None:
         """Add calls that have no response to store, such as embeddings, to the accounts. Usable as an `Account`."""
@@ -140,8 +138,7 @@ class Calls:
         """Check that a call may be made.
 
         Raises:
-            BudgetExceeded: the client's allowance is used up, or the budget is: that of `charge_calls`, or else that of
-                these accounts.
+            BudgetExceeded: the budget of `charge_calls` is used up, or else that of these accounts.
         """
         where = charge()
         where.check()
@@ -149,11 +146,8 @@ class Calls:
             self._budget.check()
 
     def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
-        """Deduct a paid call from the budget and allowance that `check_budget` checks."""
-        where = charge()
-        if where.allowance is not None:
-            where.allowance.spend(prompt_tokens + completion_tokens)
-        budget = where.budget or self._budget
+        """Deduct a paid call from the budget that `check_budget` checks."""
+        budget = charge().budget or self._budget
         if budget is not None:
             budget.add(model, prompt_tokens, completion_tokens, _clamp_cached(cached_tokens, prompt_tokens))
 

@@ -52,8 +52,6 @@ class ServedModel:
             """Send one request, charge its tokens, and return its answer."""
             answer = await self._calls.ask(request.texts, lambda: None, lambda send: send(path, request))
             paid_tokens.append(answer.prompt_tokens)
-            if charged.allowance is not None:
-                charged.allowance.spend(answer.prompt_tokens)
             if charged.budget is not None:
                 charged.budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
             return answer.body
@@ -61,8 +59,6 @@ class ServedModel:
         try:
             return run(in_parallel, ask, requests, self._settings.llm_concurrency)
         finally:  # calls before an error are paid, too
-            if charged.allowance is not None and paid_tokens:
-                charged.allowance.keep(sum(paid_tokens))
             if charged.account and paid_tokens:
                 charged.account(path.strip("/"), self._settings.llm_model, len(paid_tokens), sum(paid_tokens))
 

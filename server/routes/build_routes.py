@@ -18,7 +18,7 @@ from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
 from ..responses import Build, BuildId, Decisions, Items, KbName, errors, event, event_stream
 from ..runs.jobs import BuildOptions, no_build
 from ..runs.uploads import Upload
-from ..security.access import AFFORDABLE, Seeing, check_base, may
+from ..security.access import Seeing, check_base, may
 from ..service import Reading, Service, Serving
 
 router = APIRouter(prefix="/api", tags=["builds"])
@@ -43,7 +43,7 @@ MaxCost = Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)]
 
 
 @router.post("/knowledge-bases/{kb}/builds", status_code=202, responses=errors(404, 409, 413),
-             dependencies=[may("write"), AFFORDABLE])
+             dependencies=[may("write")])
 async def start_build(  # noqa: PLR0913  (its options)
     kb: KbName, service: Serving,
     files: Annotated[list[UploadFile], File(description="documents; none: resume with stored ones")] = [],  # noqa: B006
@@ -73,7 +73,7 @@ def show_reread(reading: Reading, service: Serving) -> RereadEstimate:
     return estimate_reread(service.resources, reading.kb)
 
 
-@router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write"), AFFORDABLE])
+@router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write")])
 async def start_sample(language: Literal["en", "zh"], service: Serving, request: Request) -> Build:
     """Build a knowledge base from the example documents; if it is already built, this costs nothing."""
     check_base(_SAMPLES[language], request)

@@ -29,7 +29,7 @@ from ...schemas.retrieval import Mode
 from ..error_responses import RefusedError, log_and_describe, status_of
 from ..responses import event, event_stream
 from ..runs.questions import WITHDRAWN, question_in
-from ..security.access import AFFORDABLE, may
+from ..security.access import may
 from ..service import Service
 
 _T = TypeVar("_T")
@@ -122,7 +122,7 @@ class ChatRequestError(RefusedError):
 def add_chat_routes(app: FastAPI, service: Service) -> None:
     """Serve the chat: invoke, batch, stream, stream_events."""
     path = "/chat/kb/{knowledge_base}"
-    router = APIRouter(include_in_schema=False, dependencies=[may("ask"), AFFORDABLE])
+    router = APIRouter(include_in_schema=False, dependencies=[may("ask")])
     chat = Chat(service).with_types(input_type=Conversation, output_type=AIMessageChunk)
     handler = APIHandler(chat, path=path, per_req_config_modifier=_add_request_fields)
     for name, handle in _RUNS.items():

@@ -24,7 +24,7 @@ from ..responses import (
 )
 from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..runs.questions import NOT_ANSWERED, QuestionRequest
-from ..security.access import AFFORDABLE, Asking, Seeing
+from ..security.access import Asking, Seeing
 from ..service import Service, Serving
 
 router = APIRouter(prefix="/api", tags=["questions"])
@@ -34,8 +34,7 @@ ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description="the knowledge base asked")]
 
 
-@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True,
-             dependencies=[AFFORDABLE])
+@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True)
 async def ask(kb: KbName, question: QuestionRequest, request: Request, service: Serving, client: Asking) -> AskAnswer:
     """Answer a question from a knowledge base, with citations, or abstain."""
     async with service.questions.answering(client, kb, question) as events:
@@ -48,7 +47,7 @@ async def ask(kb: KbName, question: QuestionRequest, request: Request, service: 
 
 
 @router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
-             response_class=EventSourceResponse, dependencies=[AFFORDABLE])
+             response_class=EventSourceResponse)
 async def ask_stream(kb: KbName, question: QuestionRequest, request: Request, service: Serving, client: Asking,
                      ) -> EventSourceResponse:
     """Stream an answer as events: `step`, `claim`, `token`, `withdrawn`, then `answer`; or `error`.

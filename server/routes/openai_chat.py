@@ -29,7 +29,7 @@ from ...text.tokens import estimate_tokens
 from ..error_responses import UnavailableError, log_and_describe
 from ..responses import KbName, errors, event_stream
 from ..runs.questions import NOT_ANSWERED, WITHDRAWN, QuestionRequest, question_in
-from ..security.access import AFFORDABLE, Asking, Seeing, may
+from ..security.access import Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
 from .chat_routes import MAX_MESSAGES
@@ -119,7 +119,7 @@ def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "banyan"}
 
 
-@router.post("/chat/completions", responses=errors(404, 409, 413, 504), response_model=None, dependencies=[AFFORDABLE])
+@router.post("/chat/completions", responses=errors(404, 409, 413, 504), response_model=None)
 async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking, bases: Seeing,
                    ) -> dict[str, Any] | Response:
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""

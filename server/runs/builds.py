@@ -24,12 +24,10 @@ from ...agents.construction.graph import build_graph
 from ...agents.resources import Resources
 from ...graph_store.store_errors import DatabaseError, WriterBusyError
 from ...runtime import audit
-from ...runtime.budgets import charge
 from ...runtime.libraries import is_panic
 from ...schemas.delta import Candidate, Decision
 from ..error_responses import detail_of, status_of
 from ..responses import Build, BuildError, BuildProgress, BuildReview
-from ..security.allowances import Allowances
 from ..server_database import ServerDatabase, message_for_log
 from .jobs import MOST_TAKEN_UP, OVER, BuildOptions, Job, Jobs, new_job
 from .uploads import Upload, files_folder, reading_files, safe_names, sweep_files
@@ -56,10 +54,9 @@ class _Running:
 class Builds:
     """The builds of a server, as seen and run by one of its processes."""
 
-    def __init__(self, resources: Resources, database: ServerDatabase, allowances: Allowances) -> None:
+    def __init__(self, resources: Resources, database: ServerDatabase) -> None:
         """Use the jobs in the server's database; none is run before `take_jobs`."""
         self._resources = resources
-        self._allowances = allowances
         self._db = database
         self.jobs = Jobs(database, resources.settings.builds_at_once)
         self._running: dict[str, _Running] = {}
@@ -232,9 +229,7 @@ class Builds:
         job, build, folder = running.job, running.job.build, ""
         config: Any = {"configurable": {"thread_id": build.id, "resumes": job.run}}
         async with AsyncExitStack() as stack:
-            await self._allowances.refresh()
-            stack.enter_context(self._allowances.spending(job.client))
-            await anyio.to_thread.run_sync(charge().read_spending)
+            stack.enter_context(audit.acting(job.client))
             # The graph is compiled for each build, because how many nodes run in parallel depends on the model, which
             # may have changed since the last build.
             graph = build_graph(self._resources, InMemorySaver())

@@ -17,7 +17,6 @@ from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import MAX_QUESTION, TOOL_NAMES, AskContext, QuestionError, ToolName
 from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
-from ...runtime.budgets import charge
 from ...schemas.documents import DocumentNames, MetadataValues, Scope
 from ...schemas.retrieval import Mode
 from ..error_responses import DeadlineError, UnavailableError
@@ -137,8 +136,6 @@ class Questions:
         """
         try:
             async with asyncio.timeout(self._time_limit) as deadline, self._share(client), self._limiter:
-                # Other processes may have spent some of the client's allowance since.
-                await anyio.to_thread.run_sync(charge().read_spending)
                 with QUESTIONS.track_inprogress():
                     yield
         except TimeoutError:

@@ -7,7 +7,6 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer, SecurityScopes
 
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
-from ...runtime.budgets import charge
 from ..error_responses import ForbiddenError
 from .keys import Bases
 
@@ -78,13 +77,3 @@ def _check_all_bases(bases: Seeing) -> None:
 
 OF_ALL = Depends(_check_all_bases)
 """The dependency of routes that concern all knowledge bases."""
-
-
-def _check_allowance() -> None:
-    """Raise AllowanceSpent if the client has used up its model tokens for today."""
-    charge().read_spending()
-    charge().check()
-
-
-AFFORDABLE = Depends(_check_allowance)
-"""The dependency of routes that may call a model: it checks the client's allowance across all processes."""

@@ -205,7 +205,6 @@ class Clients:
         """Take keys and issuer from the settings; without an open `database`, open it if the keys are in it."""
         self.keys = Keys.of(settings, database)
         self._tokens = Tokens(settings) if settings.oidc_issuer else None
-        self._tokens_per_day = settings.oidc_tokens_per_day
 
     async def refresh(self) -> None:
         """Read new and revoked keys; called before each request."""
@@ -219,19 +218,6 @@ class Clients:
             KeysError: the file of keys cannot be read.
         """
         return self._tokens is not None or self.keys.needs_key()
-
-    def tokens_per_day(self, client: str) -> int | None:
-        """Return a client's daily limit of tokens; None means no limit.
-
-        It is 0 for a client whose key was revoked: a build that it queued before may still run.
-
-        Raises:
-            KeysError: the keys cannot be read.
-        """
-        if client.startswith(SUBJECT):  # the holder of a token; all have the limit of the settings
-            return self._tokens_per_day
-        without_key = None if client == LOCAL else 0
-        return next((key.tokens_per_day for key in self.keys.all() if key.name == client), without_key)
 
     async def find(self, secret: str) -> Client | None:
         """Return the client that a key or token belongs to.

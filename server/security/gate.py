@@ -27,7 +27,6 @@ from ..error_responses import (
     status_of,
 )
 from ..metrics import count_request, request_span
-from .allowances import Allowances
 from .clients import LOCAL, Clients
 from .hosts import Hosts, is_local, same_origin
 from .keys import NONE, SCOPES, Bases, KeysError
@@ -93,11 +92,8 @@ class Envelope:
 class Gate:
     """Middleware that accepts or refuses requests, and passes the client's permissions to the routes in the state."""
 
-    def __init__(  # noqa: PLR0913  (its parts)
-        self, app: ASGIApp, *, settings: Settings, clients: Clients, hosts: Hosts | None, needs_keys: bool,
-        allowances: Allowances | None = None, origins: frozenset[str] = frozenset(), json_only: bool = False,
-        workers: int = 1,
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, settings: Settings, clients: Clients, hosts: Hosts | None, needs_keys: bool,
+                 origins: frozenset[str] = frozenset(), json_only: bool = False, workers: int = 1) -> None:
         """Wrap an app.
 
         Args:
@@ -106,7 +102,6 @@ class Gate:
             clients: the clients with a key or a token; until one is needed, everything is allowed, unless `needs_keys`.
             hosts: the host names that the server accepts; None accepts any.
             needs_keys: whether other machines can reach the server.
-            allowances: the daily limits of clients; None means no limits.
             origins: other origins whose pages may send changes.
             json_only: whether bodies must be declared as JSON. A page of another origin needs permission to send such a
                 body, but can send plain text to any server.
@@ -117,7 +112,6 @@ class Gate:
         self._clients = clients
         self._hosts = hosts
         self._needs_keys = needs_keys
-        self._allowances = allowances
         self._origins = origins
         self._json_only = json_only
         self._workers = workers
@@ -126,7 +120,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on with its client's name, scopes and knowledge bases in the state.
 
-        WebSockets are refused. Model calls of the request are charged to the client's allowance.
+        WebSockets are refused.
         """
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
@@ -145,8 +139,7 @@ class Gate:
             _LOG.exception("request %s was refused", scope["state"].get("request_id", ""))
             await self._refuse(error, {}, scope, receive, send)
         else:
-            client = scope["state"]["client"]
-            with self._allowances.spending(client) if self._allowances is not None else acting(client):
+            with acting(scope["state"]["client"]):
                 await self._app(scope, receive, send)
 
     async def _refuse(self, error: Exception, headers: dict[str, str], scope: Scope, receive: Receive, send: Send,

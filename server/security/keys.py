@@ -88,8 +88,6 @@ class Key(BaseModel):
     """The names of the knowledge bases it covers, whether or not they exist; None means all."""
     requests_per_minute: int | None = Field(default=None, ge=1)
     """None means the default limit of the settings."""
-    tokens_per_day: int | None = Field(default=None, ge=1)
-    """The most model tokens per UTC day; None means no limit."""
     created_at: str
 
     @property
@@ -178,7 +176,7 @@ class Keys:
         return matches[0] if matches else None
 
     def make(self, name: str, scopes: Sequence[Scope], knowledge_bases: Sequence[str] = (),
-             requests_per_minute: int | None = None, tokens_per_day: int | None = None) -> str:
+             requests_per_minute: int | None = None) -> str:
         """Create a key, replacing one of the same name; return its secret, to be shown once.
 
         Args:
@@ -186,7 +184,6 @@ class Keys:
             scopes: the scopes to allow.
             knowledge_bases: the knowledge bases to cover, whether or not they exist; empty means all.
             requests_per_minute: 1 or more; None means the default limit of the settings.
-            tokens_per_day: model tokens, 1 or more; None means no limit.
 
         Raises:
             KeysError: the name is not allowed, or the file cannot be read.
@@ -197,7 +194,7 @@ class Keys:
         try:
             key = Key(name=name, sha256=_digest(secret), scopes=tuple(known for known in SCOPES if known in scopes),
                       knowledge_bases=bases, requests_per_minute=requests_per_minute,
-                      tokens_per_day=tokens_per_day, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
+                      created_at=datetime.now(UTC).isoformat(timespec="seconds"))
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
                             ) from error

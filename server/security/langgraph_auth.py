@@ -19,7 +19,6 @@ from starlette.types import Scope
 
 from ...agents.resources import default_resources
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
-from ...runtime.budgets import AllowanceSpent
 from ...runtime.threads import once
 from ..error_responses import RefusedError
 from .clients import LOCAL, Clients
@@ -76,8 +75,7 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
 
     Raises:
         Auth.exceptions.HTTPException: 403 if the key lacks a scope, or a key for some knowledge bases is not enough;
-            404 if the key does not cover the knowledge base; 409 if a run is resumed that waits for nothing; 429 if
-            the client's allowance is used up.
+            404 if the key does not cover the knowledge base; 409 if a run is resumed that waits for nothing.
     """
     wanted = _required_scopes(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
@@ -86,11 +84,8 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     bases = ctx.user["bases"]  # None means all
     if bases is not None:
         _check_limited_key(Bases(frozenset(bases)), ctx.resource, ctx.action, value)
-    if ctx.action == "create_run":
-        if "resume" in _command(value):
-            await _check_waiting(value.get("thread_id"), ctx.user.identity)
-        client = ctx.user.identity.partition(":")[0]  # the identity without the knowledge bases (see `authenticate`)
-        await asyncio.to_thread(_check_allowance, client)
+    if ctx.action == "create_run" and "resume" in _command(value):
+        await _check_waiting(value.get("thread_id"), ctx.user.identity)
     if ctx.resource == "assistants" and bases is not None:
         # LangGraph requires two filters for `$or`; no knowledge base has the name "".
         return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in bases or [""])]}
@@ -126,19 +121,6 @@ async def _check_waiting(thread: UUID | None, owner: str) -> None:
         raise Auth.exceptions.HTTPException(
             status_code=409, detail="the thread waits for no decision, and nothing was changed: begin a run with "
                                     "an input")
-
-
-def _check_allowance(client: str) -> None:
-    """Check that a client's allowance is not used up."""
-    allowance = default_resources().allowance_of(client)
-    if allowance is None:
-        return
-    try:
-        allowance.read_spending()
-        allowance.check()
-    except AllowanceSpent as spent:
-        raise Auth.exceptions.HTTPException(status_code=429, detail=str(spent),
-                                            headers={"Retry-After": str(spent.seconds)}) from None
 
 
 def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ import pytest
 from banyan.config import Settings
 from banyan.runtime import audit
 from banyan.server.security import keys as server_keys
-from banyan.server.security.allowances import Allowances
 from banyan.server.security.clients import Clients
 from banyan.server.security.gate import Envelope, Gate
 from banyan.server.security.keys import EVERY, OLDEST, Keys, KeysError, SharedKeys
@@ -45,13 +44,13 @@ def test_a_key_that_one_makes_the_others_know(settings, clock):
     ours, theirs = Keys.of(settings), Keys.of(settings)
     assert isinstance(ours, SharedKeys)
     assert not theirs.needs_key()
-    secret = ours.make("ann", ["ask"], ["papers"], 60, 1_000)
+    secret = ours.make("ann", ["ask"], ["papers"], 60)
     assert theirs.find(secret) is None, "it does not look at each request"
     clock.now += EVERY
     assert theirs.stale
     theirs.refresh()
     assert theirs.find(secret) == ours.find(secret)
-    assert (theirs.find(secret).knowledge_bases, theirs.find(secret).tokens_per_day) == (("papers",), 1_000)
+    assert theirs.find(secret).knowledge_bases == ("papers",)
     with ours.database.reading() as connection:
         (record,) = connection.execute(text("SELECT record FROM banyan_keys")).scalars()
     assert secret not in record
@@ -74,8 +73,7 @@ async def test_while_postgresql_is_away_keys_count_for_a_moment_and_health_alway
     clients = Clients(settings)
     key = {"X-API-Key": clients.keys.make("ann", ["ask"])}
     app = Starlette(routes=[Route("/{path:path}", lambda _: JSONResponse({}))])
-    app.add_middleware(Gate, settings=settings, clients=clients, hosts=None, needs_keys=True,
-                       allowances=Allowances(clients.keys.database, clients))
+    app.add_middleware(Gate, settings=settings, clients=clients, hosts=None, needs_keys=True)
     app.add_middleware(Envelope)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8000") as client:
         async def statuses():

@@ -54,12 +54,6 @@ def waiting_thread(monkeypatch):
     monkeypatch.setattr(langgraph_auth, "_check_waiting", look)
 
 
-@pytest.fixture(autouse=True)
-def no_limits(monkeypatch):
-    """Tests that import `hosted` leave the process with its allowances, and so with clients of other keys."""
-    monkeypatch.setattr(langgraph_auth.default_resources(), "allowance_of", lambda _: None)
-
-
 def test_without_keys_this_machine_may_do_everything_and_others_nothing(keys):
     assert who({}, HERE) == {"identity": "local", "permissions": list(WORK), "bases": None}
     assert [refused({}, scope) for scope in (FAR, {"client": None}, {})] == [401] * 3
