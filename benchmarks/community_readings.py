@@ -62,7 +62,7 @@ def word_by_word(now: Perception, pairs: NDArray[np.int64], weight: float) -> Di
 
 def with_divergence(of: Callable[[Perception, NDArray[np.int64], float], Divergence]) -> AbstractContextManager[object]:
     """Eq. 7 read otherwise."""
-    return patch.object(community_fusion, "_divergence", lambda now, pairs, weight, _: (
+    return patch.object(community_fusion, "_divergence", lambda now, pairs, weight: (
         of(now, pairs, weight) + of(now, pairs[:, ::-1], weight)) / 2)
 
 

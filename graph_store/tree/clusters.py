@@ -21,16 +21,13 @@ Labels = NDArray[np.intp]
 # run from random centres is enough, because it is only the start of fusion.
 EXACT_UP_TO = 1000
 _REPEATS = 5
-# Points for each centre if centres are found from a sample; faiss wants 39 to 256.
-_POINTS_PER_CENTRE = 64
 # The paper's random_state.
 _SEED = 42
 # With 30 iterations communities are no better, because entities move by their links right afterwards.
 _ITERATIONS = 5
 
 
-def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int, *,
-                     sampled: bool = False) -> Labels:
+def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int) -> Labels:
     """Compute the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
 
     If n // beta exceeds eta, eta clusters would be too large, and fusion, the next step, splits no clusters. K-means is
@@ -41,28 +38,28 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
         per_cluster: beta, the number of entities in a cluster.
         most: eta, the maximum number of clusters of one run of K-means.
         largest: the maximum number of entities in a cluster; larger clusters are cut.
-        sampled: find the centres from a sample of the entities.
 
     Returns:
         The cluster of each entity, shape (n,), numbered without gaps in order of first member.
     """
     # Several runs give better clusters, but take several times as long.
-    repeated = len(representations) <= EXACT_UP_TO
-    labels = _apply_k_means(representations, per_cluster, most, sampled=sampled, repeated=repeated)
-    return renumber(_cut(labels, largest))
+    labels = _apply_k_means(representations, per_cluster, most, repeated=len(representations) <= EXACT_UP_TO)
+    by_cluster = np.argsort(labels, kind="stable")
+    parts = np.empty(len(labels), np.intp)  # larger clusters are cut into parts
+    parts[by_cluster] = places(labels[by_cluster]) // largest
+    return renumber(labels * (parts.max(initial=0) + 1) + parts)
 
 
-def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, sampled: bool, repeated: bool) -> Labels:
+def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, repeated: bool) -> Labels:
     """Apply K-means once or, if more than `most` clusters are wanted, again within its clusters."""
     wanted = max(2, len(points) // per_cluster)
     if wanted <= most:
-        return k_means(points, wanted, repeated=repeated, sampled=sampled)
-    labels = k_means(points, min(most, round(wanted ** 0.5)), sampled=sampled)
+        return _k_means(points, wanted, repeated=repeated)
+    labels = _k_means(points, min(most, round(wanted ** 0.5)))
     if not labels.any():
         return labels  # all points are in one cluster, because they are equal
     for members in groups(labels):
-        inner = _apply_k_means(points[members], per_cluster, most, sampled=sampled, repeated=False)
-        labels[members] = inner + labels.max() + 1
+        labels[members] = _apply_k_means(points[members], per_cluster, most, repeated=False) + labels.max() + 1
     return renumber(labels)
 
 
@@ -86,10 +83,7 @@ def renumber(labels: Labels) -> Labels:
 
 
 def places(groups_sorted: Labels) -> Labels:
-    """Return each item's index within its group, from 0: [0, 0, 2, 2, 2] gives [0, 1, 0, 1, 2].
-
-    Group numbers must be sorted.
-    """
+    """Return each item's index within its group: sorted groups [0, 0, 2, 2, 2] give [0, 1, 0, 1, 2]."""
     if not len(groups_sorted):
         return np.zeros(0, np.intp)
     starts = np.flatnonzero(np.r_[True, np.diff(groups_sorted) > 0])
@@ -97,40 +91,19 @@ def places(groups_sorted: Labels) -> Labels:
                       np.intp)
 
 
-def k_means(points: Vectors, clusters: int, *, repeated: bool = False, sampled: bool = False) -> Labels:
-    """Run K-means.
-
-    Args:
-        points: one row for each point, shape (n, p).
-        clusters: how many to make.
-        repeated: take the best of several runs from well-spread centres instead of one run from random ones.
-        sampled: find the centres from a sample of the points.
-
-    Returns:
-        The cluster of each point, shape (n,), numbered without gaps in order of first member.
-    """
+def _k_means(points: Vectors, clusters: int, *, repeated: bool = False) -> Labels:
+    """Run K-means; `repeated` takes the best of several runs from well-spread centres."""
     from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
 
-    n = len(points)
-    clusters = min(clusters, n)
+    clusters = min(clusters, len(points))
     if clusters < 2:  # noqa: PLR2004  (one cluster needs no search)
-        return np.zeros(n, np.intp)
+        return np.zeros(len(points), np.intp)
     search = cluster.KMeans(clusters, init="k-means++" if repeated else "random", n_init=_REPEATS if repeated else 1,
                     random_state=_SEED, max_iter=_ITERATIONS)
     # Limit threads after the import, which may have loaded a library with its own threads.
     # Identical points give fewer clusters than requested, which is correct.
     with one_thread(), ignoring(exceptions.ConvergenceWarning):
-        step = max(1, n // (clusters * _POINTS_PER_CENTRE)) if sampled else 1
-        labels = search.fit_predict(points) if step == 1 else search.fit(points[::step]).predict(points)
-    return renumber(np.asarray(labels, np.intp))
-
-
-def _cut(labels: Labels, largest: int) -> Labels:
-    """Cut clusters with more than `largest` members into parts; return the new labels, which may have gaps."""
-    by_cluster = np.argsort(labels, kind="stable")
-    parts = np.empty(len(labels), np.intp)
-    parts[by_cluster] = places(labels[by_cluster]) // largest
-    return np.asarray(labels * (parts.max(initial=0) + 1) + parts, np.intp)
+        return renumber(np.asarray(search.fit_predict(points), np.intp))
 
 
 def attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.integer], alpha: float) -> Labels:

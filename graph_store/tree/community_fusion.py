@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
-from .clusters import Labels, k_means, membership, places, renumber
+from .clusters import Labels, membership, places, renumber
 from .features import EntityFeatures, unit
 from .scores import DECIMALS, Perception, Scores
 
@@ -15,11 +15,6 @@ Pairs = NDArray[np.int64]
 _MOST_ADJACENT = 3
 # Rows of the similarity matrix of communities that are computed at once.
 _BLOCK = 256
-# In a large graph, communities are grouped into regions, about the square root of their number. Each is compared only
-# with those in its nearest regions, because the cost of comparing all grows with the square.
-_NEAR_REGIONS = 3
-# The most that two sums of the same numbers in another order differ by.
-_ROUNDING = 1e-4
 # Sweeps by links alone before phi is used: with 4, 8 and 14 the modularity of 90,897 entities is .69, .71 and .72, and
 # planted communities are found a little less well each time.
 _SWEEPS = 8
@@ -28,13 +23,8 @@ _SWEEPS = 8
 SETTLED = 0.03
 
 
-def adjacent(data: EntityFeatures, now: Perception, *, by_region: bool = False) -> Pairs:
+def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
     """Pair each community with its adjacent ones: those with the nearest centroids, and those with most links to it.
-
-    Args:
-        data: the entities.
-        now: the communities.
-        by_region: look for the nearest centroids only in the regions nearest to each community.
 
     Returns:
         Pairs (a, b): a might merge with b, and members of a may move to it; shape (pairs, 2), sorted.
@@ -42,7 +32,7 @@ def adjacent(data: EntityFeatures, now: Perception, *, by_region: bool = False) 
     k, labels = len(now.sizes), now.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
         return np.zeros((0, 2), np.int64)
-    near = _nearest(unit(now.sums), min(_MOST_ADJACENT, k - 1), by_region=by_region)
+    near = _nearest(unit(now.sums), min(_MOST_ADJACENT, k - 1))
     members = membership(labels)
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
@@ -58,59 +48,25 @@ def _deduplicate(pairs: Pairs, k: int) -> Pairs:
     return np.stack([keys // k, keys % k], axis=1)
 
 
-def _nearest(centroids: Vectors, most: int, *, by_region: bool) -> Pairs:
-    """Pair each centroid with the `most` most similar others, shape (pairs, 2)."""
-    k = len(centroids)
-    regions = np.zeros((k, 1), np.intp)  # the nearest regions of each centroid, its own first
-    if by_region:
-        middles = unit(_sums(centroids, k_means(centroids, round(k ** 0.5), sampled=True)))
-        regions = np.concatenate([_best(centroids[start:start + _BLOCK] @ middles.T, min(_NEAR_REGIONS, len(middles)))
-                                  for start in range(0, k, _BLOCK)])
-    ones, others, cosines = list[Labels](), list[Labels](), list[Scores]()
-    for region in np.unique(regions[:, 0]):
-        inside = np.flatnonzero(regions[:, 0] == region)
-        comparing = np.flatnonzero((regions == region).any(axis=1))  # those that have it among their nearest regions
-        for start in range(0, len(comparing), _BLOCK):
-            rows = comparing[start:start + _BLOCK]
-            cosine = np.round(centroids[rows] @ centroids[inside].T, DECIMALS)
-            cosine[rows[:, np.newaxis] == inside] = -np.inf  # no centroid is its own neighbour
-            nearest = _best(cosine.copy(), min(most, len(inside)))
-            ones.append(np.repeat(rows, nearest.shape[1]))
-            others.append(inside[nearest].ravel())
-            cosines.append(np.take_along_axis(cosine, nearest, axis=1).ravel())
-    one, other, cosine = np.concatenate(ones), np.concatenate(others), np.concatenate(cosines)
-    # A centroid was compared with several regions: of all these, take the best.
-    order = np.lexsort((other, -cosine, one))
-    order = order[places(one[order]) < most]
-    order = order[one[order] != other[order]]  # a centroid alone in its region was paired with itself
-    return np.stack([one[order], other[order]], axis=1)
-
-
-def _best(values: Scores, most: int) -> Labels:
-    """Return the columns of the `most` largest values of each row; of equals, the first. `values` is overwritten."""
-    rows, columns = np.arange(len(values)), np.empty((len(values), most), np.intp)
-    for place in range(most):  # for so few, faster than a partition
-        columns[:, place] = values.argmax(axis=1)
-        values[rows, columns[:, place]] = -np.inf
-    return columns
-
-
-def _sums(rows: Vectors, labels: Labels) -> Vectors:
-    return np.asarray(membership(labels).T @ rows, np.float32)
+def _nearest(centroids: Vectors, most: int) -> Pairs:
+    """Pair each centroid with the `most` most similar others, of equals the first; shape (pairs, 2)."""
+    nearest = np.empty((len(centroids), most), np.intp)
+    for start in range(0, len(centroids), _BLOCK):
+        block = nearest[start:start + _BLOCK]
+        rows = np.arange(len(block))
+        cosine = np.round(centroids[start:start + _BLOCK] @ centroids.T, DECIMALS)
+        cosine[rows, start + rows] = -np.inf  # no centroid is its own neighbour
+        for place in range(most):  # for so few, faster than a partition
+            block[:, place] = cosine.argmax(axis=1)
+            cosine[rows, block[:, place]] = -np.inf
+    return np.stack([np.repeat(np.arange(len(centroids)), most), nearest.ravel()], axis=1)
 
 
 def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
     """Move entities to the community that most of their links lead to.
 
-    A sweep moves only every other entity, so that two linked entities do not swap communities for ever. The sweeps
-    precede fusion: K-means, which the communities come from, joins entities with similar names, not linked ones.
-    Fusion that starts from communities of linked entities needs fewer rounds and ends with a higher phi. A sweep by
-    links costs much less than one by phi.
-
-    Args:
-        data: n entities.
-        labels: their communities, shape (n,).
-        max_members: the size that no community exceeds by a move.
+    The sweeps precede fusion, because K-means joins entities with similar names, not linked ones. A sweep moves only
+    every other entity, so that two linked entities do not swap communities for ever.
 
     Returns:
         The new labels, numbered without gaps.
@@ -142,7 +98,13 @@ def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weig
     Returns:
         The new labels (a community may have lost all its members), and how many entities moved.
     """
-    entities, communities = _within_reach(now, chosen, pairs)
+    k, rows = len(now.sizes), np.flatnonzero(chosen)
+    each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
+    one, other = np.concatenate([pairs, each_with_itself]).T
+    adjacency = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
+    # An entry for each chosen entity and each community that it may move to, stored community by community.
+    reach = sparse.csc_array(now.towards[rows] + now.belong[rows] @ adjacency)
+    entities, communities = rows[reach.indices], np.repeat(np.arange(k), np.diff(reach.indptr))
     score = now.phi(entities, communities, semantic_weight)
     return _move_to_best(now.labels, now.sizes, entities, communities, score, max_members)
 
@@ -171,17 +133,6 @@ def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: 
     return new_labels, len(best)
 
 
-def _within_reach(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs) -> tuple[Labels, Labels]:
-    """Pair each chosen entity with the communities that it may move to."""
-    k, rows = len(now.sizes), np.flatnonzero(chosen)
-    each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
-    one, other = np.concatenate([pairs, each_with_itself]).T
-    adjacency = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
-    # An entry for each entity and each community that it may move to, stored community by community.
-    reach = sparse.csc_array(now.towards[rows] + now.belong[rows] @ adjacency)
-    return rows[reach.indices], np.repeat(np.arange(k), np.diff(reach.indptr))
-
-
 def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
           max_members: int) -> tuple[Labels, int]:
     """Merge pairs of communities whose divergence is below epsilon (eq. 7).
@@ -201,7 +152,7 @@ def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
     """
     pairs = _deduplicate(np.sort(pairs, axis=1), len(now.sizes))
     pairs = pairs[(now.sizes[pairs] > 0).all(axis=1) & (now.sizes[pairs].sum(axis=1) <= max_members)]
-    divergence = np.round(_divergence(now, pairs, semantic_weight, below), DECIMALS)
+    divergence = np.round(_divergence(now, pairs, semantic_weight), DECIMALS)
     order = np.argsort(divergence, kind="stable")
     merged_into, has_merged = np.arange(len(now.sizes)), np.zeros(len(now.sizes), bool)
     for a, b in pairs[order[divergence[order] < below]].tolist():
@@ -211,28 +162,16 @@ def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
     return renumber(merged_into[now.labels]), int(np.count_nonzero(has_merged)) // 2
 
 
-def _divergence(now: Perception, pairs: Pairs, semantic_weight: float, below: float) -> NDArray[np.float64]:
-    """Compute the divergence of each pair (a, b) of communities, shape (pairs,).
+def _divergence(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
+    """Compute the divergence of each pair (a, b) of communities (eq. 7), shape (pairs,).
 
-    It is the mean of phi(e, a) - phi(e, b) over the members e of a, averaged with the same for b and a. If a lower
-    bound of it is not below epsilon, the bound is returned instead: it suffices, and is cheaper. It is so for most
-    pairs.
-
-    Args:
-        now: the entities and communities.
-        pairs: the pairs.
-        semantic_weight: lambda of eq. 5.
-        below: epsilon.
+    It is the mean of phi(e, a) - phi(e, b) over the members e of a, averaged with the same for b and a.
     """
     a, b = pairs.T
     mean_fit = _mean_fit(now, pairs, semantic_weight)
-    without_overlap = (mean_fit[a] + mean_fit[b]) / 2 - semantic_weight * now.mean_cosines(a, b)
-    divergence = np.asarray(without_overlap - now.bound_overlaps(a, b), np.float64)  # the lower bound
-    close = np.flatnonzero(divergence < below + _ROUNDING)
-    a, b = pairs[close].T
     a_in_b, b_in_a = _mean_overlap(now, np.concatenate([a, b]), np.concatenate([b, a])).reshape(2, -1)
-    divergence[close] = without_overlap[close] - (a_in_b + b_in_a) / 2
-    return divergence
+    own_fit, overlap = (mean_fit[a] + mean_fit[b]) / 2, (a_in_b + b_in_a) / 2
+    return np.asarray(own_fit - semantic_weight * now.mean_cosines(a, b) - overlap, np.float64)
 
 
 def _mean_fit(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:

@@ -23,8 +23,6 @@ alternatives:
   left theirs in the first rounds. Moving them by links first costs little, and fusion then ends with a higher phi and a
   higher modularity (benchmarks/README.md).
 - If a level has too many communities, they become the entities of the next level, by the same method.
-- In graphs of more than `exact_up_to` entities, K-means finds its centres from a sample, and a community is compared
-  only with those in the regions nearest to it, because the cost would grow with the square.
 """
 
 from dataclasses import dataclass, replace
@@ -57,8 +55,6 @@ class CommunitySettings:
         keywords: the number of entities that represent a community.
         update_above: the number of entities above which a changed graph is clustered anew only around the changes.
         drift: the share of the entities that may be added or removed in this way before all are clustered anew.
-        exact_up_to: the number of entities up to which K-means uses all of them to find centres, and each community is
-            compared with all others.
     """
 
     semantic_weight: float = 0.5
@@ -72,22 +68,18 @@ class CommunitySettings:
     keywords: int = 5
     update_above: int = 5000
     drift: float = 0.1
-    exact_up_to: int = 50_000
 
 
 def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
-    """Partition the entities into communities.
+    """Return the number of each entity's community, shape (n,), without gaps and in order of first member.
 
     The entities must be in the order of their ids, so the result does not depend on the order they were added in.
-
-    Returns:
-        The number of each entity's community, shape (n,), without gaps and in order of first member.
     """
     if not len(data.representations):
         return np.zeros(0, np.intp)
     with one_thread():
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
-                                  settings.max_members, sampled=_is_large(data, settings))
+                                  settings.max_members)
         labels = follow_links(data, labels, settings.max_members)
         return _fuse(data, labels, np.ones(len(labels), bool), settings)
 
@@ -100,16 +92,9 @@ def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
         labels: their present communities, shape (n,); a new entity is alone in one.
         active: True for each entity that may move in the first round, shape (n,).
         settings: the constants.
-
-    Returns:
-        The community of each entity, as `detect` returns it.
     """
     with one_thread():
         return _fuse(data, renumber(labels), active, settings)
-
-
-def _is_large(data: EntityFeatures, settings: CommunitySettings) -> bool:
-    return len(data.representations) > settings.exact_up_to
 
 
 def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
@@ -125,7 +110,7 @@ def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
            ) -> tuple[Labels, NDArray[np.bool_], int, int]:
     """Move the active entities, then merge communities."""
     now = Perception(data, labels)
-    pairs, count, moves = adjacent(data, now, by_region=_is_large(data, settings)), len(now.sizes), 0
+    pairs, count, moves = adjacent(data, now), len(now.sizes), 0
     for sweep in range(settings.moves):
         # Only every other entity at once, because two that move towards each other would swap places.
         every_other = np.arange(len(labels)) % 2 == sweep % 2
@@ -175,19 +160,13 @@ def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) 
 def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
     """Return the features of the communities, which are the entities of the next level."""
     members = membership(labels).T.tocsr()
+    mass = members @ data.mass
+    mean_neighbourhoods = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)
+                                           @ (members @ data.neighbourhoods))
     links = sparse.coo_array(members @ data.links @ members.T)
     between = links.row != links.col
     return EntityFeatures(
         unit(np.asarray(members @ data.representations, np.float32)),
-        *_joint_neighbourhoods(data, members),
+        only_shared(mean_neighbourhoods), np.asarray(mass > 0, np.float32),
         sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape),
         sparse.csr_array(members @ data.mentions))
-
-
-def _joint_neighbourhoods(data: EntityFeatures, members: sparse.csr_array,
-                          ) -> tuple[sparse.csr_array, NDArray[np.float32]]:
-    """Return the mean neighbourhood of each community's members, and 1.0 for a community that has one, else 0.0."""
-    mass = members @ data.mass
-    joint = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)
-                             @ (members @ data.neighbourhoods))
-    return only_shared(joint), np.asarray(mass > 0, np.float32)

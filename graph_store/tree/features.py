@@ -18,8 +18,6 @@ _CONTEXT_WEIGHT = 0.5
 # The number of principal components to which each block is reduced in a large graph: 3d = 1,152 dimensions of 200,000
 # entities are 0.9 GB, and slow for K-means.
 _COMPONENTS = 128
-# Rows that are computed at once.
-_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -124,21 +122,13 @@ def features(vectors: Vectors, relation_vectors: Vectors,
     if n > EXACT_UP_TO:
         # Rebinding the names frees the full vectors, provided that the caller keeps no reference to them.
         vectors, relation_vectors = _principal(vectors), _principal(relation_vectors)
-    d, relation_d = vectors.shape[1], relation_vectors.shape[1]
-    representations = np.empty((n, 2 * d + relation_d), np.float32)
-    _centre_into(representations[:, :d], vectors)
-    _centre_into(representations[:, d:d + relation_d], relations @ relation_vectors, _CONTEXT_WEIGHT)
-    _centre_into(representations[:, d + relation_d:], shares(neighbours) @ vectors, _CONTEXT_WEIGHT)
-    for block in _blocks(n):
-        representations[block] = unit(representations[block])
+    representations = unit(np.hstack([
+        _centred(vectors), _CONTEXT_WEIGHT * _centred(relations @ relation_vectors),
+        _CONTEXT_WEIGHT * _centred(shares(neighbours) @ vectors)]))
     different = entities != others
     return EntityFeatures(
         representations, *shared_columns(sparse.csr_array(sparse.hstack([relations_with_ends, mentioned]))),
         _counts(entities[different], others[different], (n, n)), mentioned)
-
-
-def _blocks(n: int) -> list[slice]:
-    return [slice(start, start + _ROWS) for start in range(0, n, _ROWS)]
 
 
 def shares(counts: sparse.csr_array) -> sparse.csr_array:
@@ -175,30 +165,18 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp
     return table
 
 
-def _centre_into(target: Vectors, rows: Vectors, weight: float = 1.0) -> None:
-    """Write the rows into `target`, minus their mean and times a weight."""
-    if len(rows):
-        mean = rows.mean(axis=0)
-        for block in _blocks(len(rows)):
-            target[block] = weight * (rows[block] - mean)
+def _centred(rows: Vectors) -> Vectors:
+    """Return the rows minus their mean."""
+    return rows - rows.mean(axis=0) if len(rows) else rows
 
 
 @one_thread()
 def _principal(rows: Vectors) -> Vectors:
     """Project rows on their first `_COMPONENTS` principal components; rows with no more columns stay unchanged."""
-    if rows.shape[1] <= _COMPONENTS:
+    from sklearn.decomposition import PCA  # noqa: PLC0415  (slow to import, and only needed in large graphs)
+
+    count, dimension = rows.shape
+    if dimension <= _COMPONENTS:
         return rows
-    if len(rows) < rows.shape[1]:  # the products of rows are a smaller matrix than those of columns, and equivalent
-        centred = rows - rows.mean(axis=0)
-        variances, axes = np.linalg.eigh(np.asarray(centred @ centred.T, np.float64))
-        return np.asarray((axes * np.sqrt(np.maximum(variances, 0.0)))[:, -_COMPONENTS:], np.float32)
-    mean, covariance = rows.mean(axis=0), np.zeros((rows.shape[1],) * 2)
-    for block in _blocks(len(rows)):
-        centred = rows[block] - mean
-        covariance += centred.T @ centred
-    _, axes = np.linalg.eigh(covariance)  # those of the largest variance come last
-    components = axes[:, -_COMPONENTS:].astype(np.float32)
-    reduced = np.empty((len(rows), _COMPONENTS), np.float32)
-    for block in _blocks(len(rows)):
-        reduced[block] = (rows[block] - mean) @ components
-    return reduced
+    solver = "covariance_eigh" if count > dimension else "full"
+    return np.asarray(PCA(min(_COMPONENTS, count), svd_solver=solver).fit_transform(rows), np.float32)

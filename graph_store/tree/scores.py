@@ -68,12 +68,7 @@ class Perception:
 
         An entity is not counted as a member of its own community.
 
-        Args:
-            entities: the entity of each pair.
-            communities: the community of each pair, sorted.
-
-        Returns:
-            The overlap in [0, 1], shape (pairs,).
+        Pairs must be sorted by community. Returns shape (pairs,), from 0 to 1.
         """
         overlap = np.zeros(len(entities), np.float32)
         own = self.labels[entities] == communities
@@ -118,25 +113,6 @@ class Perception:
         lengths = np.sqrt(np.maximum(self._squares, 1e-6))
         dots = self._dots(self.sums, a, b)
         return np.asarray((dots / self.sizes[a] / lengths[b] + dots / self.sizes[b] / lengths[a]) / 2, np.float32)
-
-    def bound_overlaps(self, a: Labels, b: Labels) -> Scores:
-        """Bound the mean of S_r(e, b) over the members e of a, averaged with the same for b and a, for pairs (a, b).
-
-        The minimum is concave, so by Jensen's inequality the numerator is on average at most that of the mean member.
-        The denominator is at least the mass of b.
-
-        Returns:
-            Upper bounds, shape (pairs,).
-        """
-        sizes = np.maximum(self.sizes, 1)
-        mean_psi = sparse.csr_array(sparse.diags_array(1.0 / sizes).astype(np.float32) @ self._total)
-        mean_psi.sort_indices()
-        intersection = np.empty(len(a), np.float32)
-        for start in range(0, len(a), _PAIRS):
-            part = slice(start, start + _PAIRS)
-            intersection[part] = mean_psi[a[part]].minimum(mean_psi[b[part]]).sum(axis=1)
-        mass = np.maximum(self._masses / sizes, 1e-9)
-        return np.asarray(intersection * (1 / mass[a] + 1 / mass[b]) / 2, np.float32)
 
     def cosine(self, entities: Labels, communities: Labels) -> Scores:
         """Compute S_s of pairs of entity and community: the cosine of the entity and the community's centroid.
