@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
-from ..graph_store.ledger.readings import RULES, count_by_reader, find_outdated, is_same_reading, reader_of
+from ..graph_store.ledger.readings import RULES, count_by_reader, find_outdated, reader_of
 from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
@@ -28,28 +28,20 @@ from .extraction_requests import extraction_request, pack_calls, reading_fingerp
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema
 
-# Converts the count of `estimate_tokens` to tokens that are paid. That function serves as a limit elsewhere, so it
-# counts too many, and how many too many depends on the model's tokenizer. This is a mean for English prompts. For
-# Chinese texts tokenizers differ so much that only the calls paid so far tell.
 _PAID_PER_COUNTED = 1 / 1.08
+"""Paid tokens for each that `estimate_tokens` counts, which serves as a limit and so counts too many (English)."""
 
-# The completion tokens of an extraction call: a constant, and a share of the tokens of its text. Fitted by least
-# squares to recorded extractions (gpt-3.5-turbo, passages 400 to 1,889 of MuSiQue's), with one chunk and with several
-# to a call: `benchmarks/llm_estimate.py` prints the fit. If the same knowledge base has paid for calls, these correct
-# the estimate for models that answer at greater or smaller length.
+# The completion tokens of an extraction call: a constant, and a share of the tokens of its text, fitted to recorded
+# extractions: `benchmarks/llm_estimate.py` prints the fit.
 ANSWER, ANSWER_SHARE = 26.0, 1.66
 
-# What resolution and summaries take for each token of new text if every fact joins the graph (--schema open; measured
-# on builds of 400 and 890 of those passages). With a schema only the facts that fit it join the graph, which may be
-# none or nearly all: half is assumed.
+# What resolution and summaries take for each token of new text if every fact joins the graph (--schema open). With a
+# schema only the facts that fit it join the graph, which may be none or nearly all: half is assumed.
 _LATER_CALLS, _LATER_PROMPT, _LATER_COMPLETION = 4.1e-4, 0.70, 0.13
 _ADMITTED_SHARE = 0.5
 
-_FEWEST_PAID, _MOST_PAID = 10, 200
-"""How many paid chunks an estimate is scaled by: fewer may mislead, more add nothing."""
-
-_QUICK_SAMPLE = 40
-"""The number of chunks that a quick estimate is computed from."""
+_SAMPLE = 100
+"""The number of stored chunks that an estimate for reading them again is computed from."""
 
 # For an inferred schema: the tokens of the answer that proposes it, the tokens that the proposed elements add to each
 # extraction prompt, and the prompt and completion tokens of a call that groups labels. Counted with two folders of
@@ -97,31 +89,22 @@ class BuildEstimate(Amount):
     fitting: Amount = Field(description="inferring the schema, and grouping labels that mean the same")
     later: Amount = Field(description="resolution and summaries, which depend on what is found: a guess by size")
     later_at_most: Amount = Field(description="the same if every fact that is found fits the schema")
-    learnt_from: int = Field(description="paid chunks of the knowledge base that the estimate is scaled by")
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
     batch_cost: float | None = Field(description="the same with --batch, which halves the price of extraction")
 
 
 class ReadingEstimate(Amount):
-    """The chunks that the rules read, and about what reading them with a model would take."""
+    """Stored chunks, and about what reading them with the model would take."""
 
     chunks: int
+    read_by: dict[str, int] = Field(description='the chunks by what read them: "rules", or the name of a model')
     model: str = Field(description="the model that is set; empty: none is")
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
-
-
-class RereadEstimate(ReadingEstimate):
-    """The chunks that are not read as the model would read them now, and about what reading them again would take."""
-
-    read_by: dict[str, int] = Field(description='the chunks by what read them: "rules", or the name of a model')
 
 
 def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Address], schema: str, *,
                    reread: bool = False) -> BuildEstimate:
     """Estimate the calls, tokens and cost of a build; nothing is stored and no call is made.
-
-    Tokens are counted by `text/tokens.py`, and the length of answers is estimated as for `ANSWER`. If the knowledge
-    base has paid for enough chunks already, the estimate is scaled by what they took in fact.
 
     Args:
         resources: the settings, and the knowledge base if it exists.
@@ -171,41 +154,36 @@ def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, docu
     if stored and reread_ids:
         # The chunks of a given document are counted already, from its present text.
         chunks += [chunk for chunk in stored.documents.chunks(reread_ids) if chunk.document_id not in document_ids]
-    return _estimate_chunks(resources, stored, chunks, characters, graph_schema, documents=len(document_ids),
-                            inferred=inferred)
+    return _estimate_chunks(resources, chunks, characters, graph_schema, documents=len(document_ids),
+                            inferred=inferred, instructions=stored.extraction_instructions.get() if stored else "")
 
 
-def estimate_reread(resources: Resources, stored: KnowledgeBase) -> RereadEstimate:
-    """Estimate a build with `reread` and no new documents, from a sample of the chunks that it would extract again."""
-    outdated = _find_outdated(resources, stored)
-    chunk_ids = stored.documents.to_reread(outdated)
-    if not chunk_ids:
-        return RereadEstimate(model="", chunks=0, read_by={}, cost=0.0)
-    sample = stored.documents.chunks(chunk_ids[::math.ceil(len(chunk_ids) / _MOST_PAID)])
-    estimate = _estimate_chunks(resources, stored, sample, 0, stored.schemas.current(), documents=0, inferred=False)
-    times = len(chunk_ids) / len(sample)
-    return RereadEstimate(
-        model=resources.settings.model_of("extract"), chunks=len(chunk_ids),
-        read_by=count_by_reader(stored.documents.count_to_reread(outdated)), **estimate.times(times).model_dump(),
-        cost=None if estimate.cost is None else times * estimate.cost)
+def estimate_reread(resources: Resources, stored: KnowledgeBase) -> ReadingEstimate:
+    """Estimate a build with `reread` and no new documents: the chunks that the model would read otherwise now."""
+    return _estimate_stored(resources, stored, _find_outdated(resources, stored))
 
 
 def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEstimate | None:
-    """Estimate what a model would take to extract the chunks that the rules have extracted.
+    """Estimate what a model would take to read what the rules have read; None if they read none."""
+    by_rules = [fingerprint for fingerprint in stored.extractions.count_fingerprints()
+                if reader_of(fingerprint) == RULES]
+    estimate = _estimate_stored(resources, stored, by_rules)
+    return estimate if estimate.chunks else None
 
-    Works also if no model is set. Returns None if the rules have extracted no chunk.
-    """
-    rules_fingerprints = [fingerprint for fingerprint in stored.extractions.count_fingerprints()
-                          if reader_of(fingerprint) == RULES]
-    ids = stored.documents.to_reread(rules_fingerprints)
+
+def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: Sequence[str]) -> ReadingEstimate:
+    """Estimate, from a sample, what reading the chunks with some fingerprints again would take."""
+    ids = stored.documents.to_reread(fingerprints)
+    model = resources.settings.model_of("extract") if resources.settings.uses_llm else ""
     if not ids:
-        return None
-    sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _QUICK_SAMPLE)])
-    extraction = _extraction(resources, sample, stored.schemas.current())
+        return ReadingEstimate(chunks=0, read_by={}, model=model, cost=0.0)
+    sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLE)])
+    extraction = _extraction(resources, sample, stored.schemas.current(), stored.extraction_instructions.get())
     later = _later(sum(estimate_tokens(chunk.text) for chunk in sample)).times(_ADMITTED_SHARE)
-    times, cost = len(ids) / len(sample), _cost(resources, extraction, Amount(), later)
+    times = len(ids) / len(sample)
+    cost = _cost(resources, extraction, Amount(), later)
     return ReadingEstimate(
-        chunks=len(ids), model=resources.settings.model_of("extract") if resources.settings.uses_llm else "",
+        chunks=len(ids), read_by=count_by_reader(stored.documents.count_to_reread(fingerprints)), model=model,
         **_sum(extraction, later).times(times).model_dump(), cost=None if cost is None else times * cost)
 
 
@@ -215,29 +193,21 @@ def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
                          reading_fingerprint(stored, resources.reasoner(stored.layout.name)))
 
 
-def _estimate_chunks(resources: Resources, stored: KnowledgeBase | None, chunks: Sequence[Chunk],
-                     characters: int, graph_schema: GraphSchema, *, documents: int, inferred: bool) -> BuildEstimate:
+def _estimate_chunks(resources: Resources, chunks: Sequence[Chunk], characters: int, graph_schema: GraphSchema, *,
+                     documents: int, inferred: bool, instructions: str) -> BuildEstimate:
     """Estimate a build that extracts some chunks: the extraction, and the steps that come with it."""
-    extraction, fitting, later, later_at_most, learnt_from = Amount(), Amount(), Amount(), Amount(), 0
+    extraction, fitting, later_at_most = Amount(), Amount(), Amount()
     if resources.settings.uses_llm and chunks:
-        instructions = stored.extraction_instructions.get() if stored else ""
         extraction = _extraction(resources, chunks, graph_schema, instructions)
         if inferred:
-            extraction = extraction.model_copy(update={
-                "prompt_tokens": extraction.prompt_tokens + extraction.calls * _PROPOSED_TOKENS})
+            extraction = _sum(extraction, Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS))
         excerpts = choose_excerpts(chunks, characters) if inferred else []
         fitting = _fitting(resources, excerpts, len(chunks), graph_schema)
         later_at_most = _later(sum(estimate_tokens(chunk.text) for chunk in chunks))
-        if stored:
-            paid, estimated, learnt_from = _paid_and_estimated(resources, stored)
-            if learnt_from:
-                extraction = _scale(extraction, paid, estimated)
-                later_at_most = _scale(later_at_most, paid, estimated)
-        later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
-    total = _sum(extraction, fitting, later)
+    later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
     return BuildEstimate(
-        **total.model_dump(), documents=documents, chunks=len(chunks), extraction=extraction, fitting=fitting,
-        later=later, later_at_most=later_at_most, learnt_from=learnt_from,
+        **_sum(extraction, fitting, later).model_dump(), documents=documents, chunks=len(chunks),
+        extraction=extraction, fitting=fitting, later=later, later_at_most=later_at_most,
         cost=_cost(resources, extraction, fitting, later),
         batch_cost=_cost(resources, extraction, fitting, later, by_batch=True))
 
@@ -303,36 +273,3 @@ def _later(text_tokens: int) -> Amount:
     """Estimate what resolution and summaries take for text of this many tokens, if every fact joins the graph."""
     return Amount(calls=round(_LATER_CALLS * text_tokens), prompt_tokens=round(_LATER_PROMPT * text_tokens),
                   completion_tokens=round(_LATER_COMPLETION * text_tokens))
-
-
-def _scale(amount: Amount, paid: Amount, estimated: Amount) -> Amount:
-    """Multiply an estimate's tokens by the ratio of the tokens paid so far to those that were estimated for them."""
-    prompt_ratio = paid.prompt_tokens / estimated.prompt_tokens
-    completion_ratio = paid.completion_tokens / estimated.completion_tokens
-    return Amount(calls=amount.calls, prompt_tokens=round(amount.prompt_tokens * prompt_ratio),
-                  completion_tokens=round(amount.completion_tokens * completion_ratio))
-
-
-def _paid_and_estimated(resources: Resources, stored: KnowledgeBase) -> tuple[Amount, Amount, int]:
-    """Compare what was paid for chunks that the knowledge base has extracted with an estimate for the same chunks."""
-    most_tokens = resources.settings.extract_tokens
-
-    def is_fully_paid(calls: int, chunks: Sequence[str]) -> bool:
-        """Return True if a document's number of paid calls is what its chunks take today, so they compare."""
-        if not most_tokens:
-            return calls == len(chunks)
-        sizes = [(chunk.id, estimate_tokens(chunk.text)) for chunk in stored.documents.chunks(chunks)]
-        # The first and the last call may be shared with the chunks of other documents.
-        return sum(size for _, size in sizes) // most_tokens <= calls <= len(pack_calls(sizes, most_tokens)) + 1
-
-    spent, ids = stored.calls.extractions(resources.settings.model_of("extract"), _MOST_PAID, is_fully_paid)
-    if len(ids) < _FEWEST_PAID:
-        return Amount(), Amount(), 0
-    paid = Amount(calls=spent.calls, prompt_tokens=spent.prompt, completion_tokens=spent.completion)
-    # Only the present instructions are known. If the chunks were read with others, the estimate leaves instructions
-    # out, which makes the ratio too high rather than too low.
-    current = reading_fingerprint(stored, resources.reasoner(stored.layout.name))
-    is_current = is_same_reading(stored.extractions.fingerprint(ids[0]) or "", current)
-    instructions = stored.extraction_instructions.get() if is_current else ""
-    return paid, _extraction(resources, stored.documents.chunks(ids), stored.schemas.base(),
-                             instructions=instructions), len(ids)

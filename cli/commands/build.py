@@ -19,7 +19,7 @@ from ...agents.cluster.joining import LOCAL, resources_on
 from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import FolderChanges, named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
-from ...agents.estimate import BuildEstimate, RereadEstimate, estimate_build, estimate_reread
+from ...agents.estimate import BuildEstimate, ReadingEstimate, estimate_build, estimate_reread
 from ...agents.introduction import Introduction, introduce
 from ...agents.resources import Resources
 from ...api.progress import build_progress
@@ -171,7 +171,7 @@ def show_report(report: BuildReport, *, as_json: bool) -> None:
                   f"cost {money(report['cost'])}")
 
 
-def _suggest_reread(estimate: RereadEstimate, paths: Sequence[str], kb: str) -> None:
+def _suggest_reread(estimate: ReadingEstimate, paths: Sequence[str], kb: str) -> None:
     """Print which chunks were read by the rules, another model or under other conditions, and how to reread them."""
     parts: list[str] = []
     for name, number in estimate.read_by.items():
@@ -216,17 +216,15 @@ def _unreadable_files(lines: Sequence[str]) -> list[str]:
 
 
 def _describe_certainty(estimate: BuildEstimate) -> str:
-    """Return sentences that say how certain an estimate is: what it depends on, and what it is based on."""
+    """Return sentences that say what an estimate depends on."""
     later, most = estimate.later, estimate.later_at_most
-    basis = "a guess at the model's tokens and answers, until it has been paid for some chunks here"
-    if estimate.learnt_from:
-        basis = f"scaled by what {estimate.learnt_from} chunks of this knowledge base took"
     fitting, fit = estimate.fitting, ""
     if fitting.calls:
         fit = f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit the schema. "
     return (f"{fit}Of these, resolving names and describing communities: {later.calls} "
             f"calls, {later.prompt_tokens} and {later.completion_tokens} tokens, at most {most.calls}, "
-            f"{most.prompt_tokens} and {most.completion_tokens}, as it depends on what is found. This is {basis}.")
+            f"{most.prompt_tokens} and {most.completion_tokens}, as it depends on what is found. Models differ in "
+            "tokens and in the length of their answers.")
 
 
 def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, reread: bool,

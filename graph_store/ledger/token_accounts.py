@@ -3,7 +3,7 @@
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import Literal
@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ...runtime.budgets import Budget, charge
 from ...schemas.documents import Frozen
-from ...schemas.prices import Prices, batched
+from ...schemas.prices import Prices
 from .database import Database
 from .tables import CALLS, TOKENS, insertion
 
@@ -177,38 +177,6 @@ class Calls:
             cost = prices.cost(values.pop("model"), values["prompt"], values["completion"], values["cached"])
             by_name.setdefault(values["name"], []).append(Spent(cost=cost, **values))
         return [total(parts).model_copy(update={"name": name}) for name, parts in by_name.items()]
-
-    def extractions(self, model: str, enough: int, is_whole: Callable[[int, Sequence[str]], bool],
-                    ) -> tuple[TokenCounts, list[str]]:
-        """Return how many tokens it took to extract a sample of chunks with a model, including repairs.
-
-        The sample consists of documents whose chunks were all extracted with the model.
-
-        Args:
-            model: the model.
-            enough: the number of chunks from which the sample is large enough.
-            is_whole: gets a number of calls and the ids of a document's extracted chunks; returns True if this is the
-                number of calls for extracting all of them.
-
-        Returns:
-            The sum of the calls and tokens, and the ids of the chunks.
-        """
-        whole, chunks = TokenCounts(), list[str]()
-        for row in self._db.rows(
-                f"SELECT document, {_SUMS} FROM tokens WHERE step = 'extract' AND document <> '' "  # noqa: S608
-                "AND model IN (:model, :batched) GROUP BY document ORDER BY document", model=model,
-                batched=batched(model)):
-            values = row._asdict()
-            document = values.pop("document")
-            extracted = [str(chunk[0]) for chunk in self._db.rows(
-                "SELECT id FROM chunks WHERE document = :document AND status IN ('extracted', 'done') "
-                "ORDER BY revision, ordinal", document=document)]
-            paid = TokenCounts(**values)
-            if extracted and is_whole(paid.calls - paid.wasted_calls, extracted):
-                whole, chunks = whole.plus(paid), chunks + extracted
-            if len(chunks) >= enough:
-                break
-        return whole, chunks
 
 
 def forget_document(database: Database, document: str) -> None:

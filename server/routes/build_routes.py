@@ -10,7 +10,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...agents.construction.inputs import check_model
 from ...agents.construction.state import BuildContext
-from ...agents.estimate import RereadEstimate, estimate_reread
+from ...agents.estimate import ReadingEstimate, estimate_reread
 from ...graph_store.layout import Layout, check_name
 from ...ingest.loaders import FORMATS
 from ...schemas.formats.schema_loading import seed_names
@@ -68,7 +68,7 @@ async def start_build(  # noqa: PLR0913  (its options)
 
 
 @router.get("/knowledge-bases/{kb}/reread", responses=errors(404, 409), dependencies=[may("read")])
-def show_reread(reading: Reading, service: Serving) -> RereadEstimate:
+def show_reread(reading: Reading, service: Serving) -> ReadingEstimate:
     """Estimate what a build with `reread` would take; it has no chunks if there is nothing to read again."""
     return estimate_reread(service.resources, reading.kb)
 
